@@ -81,14 +81,17 @@
     addEventListener("pageshow", countTicked);
   }
 
-  // Copying needs a secure context; where there is none the button stays hidden and the link can be copied by hand.
-  for (const button of document.querySelectorAll("[data-copy]")) {
-    if (!navigator.clipboard) continue;
-    button.hidden = false;
-    button.addEventListener("click", async () => {
-      await navigator.clipboard.writeText(document.getElementById(button.dataset.copy).href);
+  // Copying needs a secure context; without one the buttons stay hidden and everything can be copied by hand.
+  if (navigator.clipboard) {
+    document.documentElement.classList.add("can-copy");
+    document.addEventListener("click", async (event) => {
+      const button = event.target.closest("[data-copy], [data-quote]");
+      if (!button) return;
+      const { copy, quote } = button.dataset;
+      await navigator.clipboard.writeText(quote ?? document.getElementById(copy).href);
+      button.dataset.words ??= button.textContent;
       button.textContent = "Copied";
-      setTimeout(() => { button.textContent = "Copy"; }, 2000);
+      setTimeout(() => { button.textContent = button.dataset.words; }, 2000);
     });
   }
 

@@ -26,23 +26,63 @@
     });
   }
 
-  // A link to a hop unfolds its card and takes the focus there.
+  // A link to a step takes the focus there.
   const reveal = (hash) => {
     const hop = /^#hop-\d+$/.test(hash) && document.getElementById(hash.slice(1));
     if (!hop) return;
-    const fold = hop.querySelector("details.fold");
-    if (fold) {
-      fold.open = true;
-      chosen.set(fold.id, true);
-    }
     hop.focus({ preventScroll: true });
   };
   document.addEventListener("click", (event) => {
     const link = event.target.closest("a[href*='#hop-']");
-    if (link?.pathname === location.pathname) reveal(link.hash);
+    if (link?.pathname !== location.pathname) return;
+    document.querySelector(".preview:popover-open")?.hidePopover();
+    reveal(link.hash);
   });
   addEventListener("hashchange", () => reveal(location.hash));
   reveal(location.hash);
+
+  // The newest step stays in view until its reader scrolls or presses a key; at the end the verdict comes into view.
+  const main = document.querySelector("main.live");
+  const verdict = () => document.querySelector("#verdict.verdict");
+  let following = Boolean(main) && !location.hash;
+  const leave = (event) => { if (!event.target.closest?.(".strip")) following = false; };
+  for (const moved of ["wheel", "touchmove", "keydown", "pointerdown"]) addEventListener(moved, leave, { passive: true });
+  const follow = () => {
+    if (following) [...document.querySelectorAll("li.hop")].at(-1)?.scrollIntoView({ block: "nearest", behavior: "instant" });
+  };
+  follow();
+
+  // What is read keeps its place on the screen when the verdict takes its own above it.
+  let place = null;
+  document.addEventListener("htmx:sseBeforeMessage", () => {
+    const kept = !verdict() && document.getElementById("verdict");
+    const below = kept && kept.nextElementSibling;
+    const seen = kept && kept.getBoundingClientRect().bottom > 0;
+    place = below && { below, seen, top: below.getBoundingClientRect().top };
+  });
+  document.addEventListener("htmx:sseMessage", () => {
+    if (!place || !verdict()) return follow();
+    scrollBy({ top: place.below.getBoundingClientRect().top - place.top, behavior: "instant" });
+    if (following || place.seen) verdict().scrollIntoView({ block: "start" });
+    setTimeout(() => main.classList.add("done"), 1000); // once the verdict is in view, what follows the steps may come
+  });
+
+  // A citation shows its source when it is pointed at or has the focus; without script it is a link to its step.
+  let leaving = 0;
+  const preview = (event) => {
+    const chip = event.target.closest?.("[data-preview]");
+    const box = chip && document.getElementById(chip.dataset.preview);
+    const shown = document.querySelector(".preview:popover-open");
+    if (box || event.target.closest?.(".preview")) clearTimeout(leaving);
+    else if (shown && !shown.contains(document.activeElement)) leaving = setTimeout(() => shown.hidePopover(), 200);
+    if (!box || box === shown) return;
+    box.showPopover({ source: chip });
+    const at = chip.getBoundingClientRect();
+    const above = at.top - box.offsetHeight - 6;
+    box.style.left = `${Math.max(8, Math.min(at.left, document.body.clientWidth - box.offsetWidth - 8))}px`;
+    box.style.top = `${above > 8 ? above : at.bottom + 6}px`;
+  };
+  for (const met of ["pointerover", "focusin"]) document.addEventListener(met, preview);
 
   // Pressed, a button that steers may go; the focus stays in its place, which keeps its id.
   document.addEventListener("htmx:beforeRequest", (event) => {
@@ -54,7 +94,7 @@
   const forget = (event) => event.target.closest("form")?.querySelector(".undone")?.remove();
   const tell = (event) => {
     const line = Object.assign(document.createElement("p"), { className: "problem undone", role: "alert" });
-    line.textContent = `${UNDONE} Load the page again to see how it stands.`;
+    line.textContent = `${UNDONE} Load the page again to see its state.`;
     event.target.closest("form")?.append(line);
   };
   for (const failure of ["htmx:responseError", "htmx:sendError"]) document.addEventListener(failure, tell);

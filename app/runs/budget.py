@@ -26,6 +26,13 @@ COMMAND_POLL_SECONDS = 0.2
 """Appending an event also reads the owner's command. After this long without an append, it is read by a query."""
 
 ASKED_BY_OWNER = "Its owner asked for a conclusion from what was there."
+RUN_LIMIT_REACHED = "for one check was reached."
+DAY_LIMIT_REACHED = "a day was reached."
+
+
+def stopped_early(reason: str) -> bool:
+    """Return whether questioning ended for this reason before the strategy itself ended it."""
+    return reason == ASKED_BY_OWNER or reason.endswith((RUN_LIMIT_REACHED, DAY_LIMIT_REACHED))
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,11 +112,11 @@ class RunBudget:
     def _reached(self) -> str:
         seconds = self._limits.seconds
         if seconds is not None and self._clock() - self._began >= seconds:
-            return f"The limit of {seconds:g} second{'s' * (seconds != 1)} for one check was reached."
+            return f"The limit of {seconds:g} second{'s' * (seconds != 1)} {RUN_LIMIT_REACHED}"
         if reached := self._limits.reached_by_run(self._used):
-            return f"The limit of {reached} for one check was reached."
+            return f"The limit of {reached} {RUN_LIMIT_REACHED}"
         if reached := self._limits.reached_by_day(self._today):
-            return f"This site's limit of {reached} a day was reached."
+            return f"This site's limit of {reached} {DAY_LIMIT_REACHED}"
         return ""
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any, NamedTuple
@@ -15,11 +16,11 @@ from pydantic import Field
 from sqlalchemy import ColumnElement, Select, and_, func, or_, select
 from sqlalchemy.orm import Session, sessionmaker
 
-from app.domain.model import Label
+from app.domain.model import Label, RunOptions
 from app.domain.ports import RunCommand
 from app.domain.report import Report, apply_event, reduce_events
 from app.runs.admission import is_invalid_id
-from app.runs.event_store import EventStore
+from app.runs.event_store import EventStore, decode_options
 from app.runs.jobs import BATCHES, PEOPLE
 from app.runs.json_schema import Moment
 from app.runs.leases import is_free
@@ -182,6 +183,12 @@ class RunQueries:
         """Return the branches of this run, oldest first."""
         children = select(RunRow).where(RunRow.parent == run_id, is_visible())
         return self._summaries(children.order_by(RunRow.created_at, RunRow.id))
+
+    def options_of(self, ids: Sequence[str]) -> dict[str, RunOptions]:
+        """Return the options of those of these runs that exist, by id."""
+        query = select(RunRow.id, RunRow.options).where(RunRow.id.in_(ids), is_visible())
+        with self._sessions() as session:
+            return {run_id: decode_options(options) for run_id, options in session.execute(query)}
 
     def _summaries(self, query: Select[Any]) -> tuple[RunSummary, ...]:
         with self._sessions() as session:

@@ -276,6 +276,10 @@ class Runs:
         """Return the branches of this run, oldest first."""
         return self._queries.branches(run_id)
 
+    def options_of(self, ids: Sequence[str]) -> dict[str, RunOptions]:
+        """Return the options of those of these runs that exist, by id."""
+        return self._queries.options_of(ids)
+
     def follow(self, run_id: str, after: int, wait: float) -> tuple[StoredEvent, ...]:
         """Return the events numbered above `after`; wait up to `wait` seconds for some, unless none can come."""
         return self._events.follow(run_id, after, wait)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from flask import render_template, session
@@ -10,6 +10,7 @@ from flask import render_template, session
 from app.domain.comparison import normalised_claim
 from app.runs.notes import MAX_NOTE_LENGTH, Note
 from app.runs.service import RunFilter, RunSummary, StoredRun
+from app.web.report_view import differences
 from app.web.security import allow_indexing
 from app.web.services import services
 
@@ -56,6 +57,26 @@ class NotePlace:
     longest: int = MAX_NOTE_LENGTH
 
 
+@dataclass(frozen=True)
+class Other:
+    """Another check of the claim in this browser; `differs` names what was chosen otherwise, "" for nothing."""
+
+    run: RunSummary
+    differs: str
+
+
+@dataclass(frozen=True)
+class Origin:
+    """The check that this one branches off or repeats, and what is different here."""
+
+    id: str
+    outcome: str
+    """Its label, or its state without one."""
+    changes: tuple[str, ...]
+    was: str | None = None
+    """The question of the changed step, None for a check that repeats another."""
+
+
 def run_page(stored: StoredRun, notice: str = "", sent_back: NotePlace | None = None) -> str:
     """Render the page of a run.
 
@@ -65,7 +86,7 @@ def run_page(stored: StoredRun, notice: str = "", sent_back: NotePlace | None = 
     published = stored.published_at is not None and services().settings.publishing
     if published:
         allow_indexing()
-    notes = notes_of(stored)
+    notes, others = notes_of(stored), others_of(stored)
     return render_template(
         "run.html",
         run=stored,
@@ -76,7 +97,8 @@ def run_page(stored: StoredRun, notice: str = "", sent_back: NotePlace | None = 
         published=published,
         notes={**notes, sent_back.hop: sent_back} if sent_back else notes,
         branches=branches_of(stored),
-        others=others_of(stored),
+        others=others,
+        origin=origin_of(stored, others),
     )
 
 
@@ -106,7 +128,7 @@ def branches_of(run: StoredRun) -> tuple[RunSummary, ...]:
     return services().runs.branches(run.id) if may_steer(run) else ()
 
 
-def others_of(run: StoredRun) -> tuple[RunSummary, ...]:
+def others_of(run: StoredRun) -> tuple[Other, ...]:
     """Return this browser's other checks of the claim, newest first.
 
     A repeated check is not linked to the first, so they are matched by their claims.
@@ -116,4 +138,27 @@ def others_of(run: StoredRun) -> tuple[RunSummary, ...]:
     claim = run.report.claim.text
     found = services().runs.recent(session["owner"], MAX_CANDIDATES, wanted=RunFilter(words=claim))
     others = [each for each in found if each.id != run.id and normalised_claim(each.claim) == normalised_claim(claim)]
-    return tuple(others[:MAX_OTHERS])
+    options = services().runs.options_of([each.id for each in others[:MAX_OTHERS]])
+    mine = run.report.options
+    return tuple(Other(each, ", ".join(differences(mine, options[each.id]))) for each in others if each.id in options)
+
+
+def origin_of(run: StoredRun, others: tuple[Other, ...]) -> Origin | None:
+    """Return the check that this one branches off, else this browser's last check of the claim before it."""
+    branch = run.report.branch
+    if branch is None:
+        before = next((each for each in others if each.run.created_at < run.created_at and not each.run.imported), None)
+        if before is None or not may_steer(run):
+            return None
+        return Origin(before.run.id, before.run.label or before.run.state, (before.differs,) if before.differs else ())
+    parent = None if run.report.imported else services().runs.report(branch.parent)
+    if parent is None or branch.hop > len(parent.report.hops):
+        return None
+    earlier = parent.report
+    outcome = earlier.verdict.label if earlier.verdict else earlier.ended or "running"
+    return Origin(
+        branch.parent,
+        outcome,
+        differences(run.report.options, replace(earlier.options, max_hops=run.report.options.max_hops)),
+        earlier.hops[branch.hop - 1].question.text,
+    )

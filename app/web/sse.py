@@ -20,7 +20,7 @@ from typing import Protocol
 from flask import Blueprint, Response, abort, render_template, request, stream_with_context
 
 from app.domain.errors import HopcheckError
-from app.domain.events import TERMINAL, AnswerFound, HopKept, RunResumed
+from app.domain.events import TERMINAL, HopKept, RunResumed
 from app.domain.model import Hop
 from app.domain.report import apply_event
 from app.runs.service import Place, StoredEvent, StoredRun
@@ -145,16 +145,11 @@ class PageUpdates:
         return message(self._html(()))
 
     def _changed_hops(self, events: Sequence[StoredEvent]) -> tuple[Hop, ...]:
-        """Return the hops that these events changed: all of them at the end and where a run was resumed.
-
-        A new answer folds the card of the answer before it.
-        """
+        """Return the hops that these events changed: all of them at the end and where a run was resumed."""
         hops = self.run.report.hops
         if any(isinstance(stored.event, (*TERMINAL, RunResumed)) for stored in events):
             return hops
         numbers = {getattr(stored.event, "hop", None) for stored in events}
-        for new in [stored.event.hop for stored in events if isinstance(stored.event, AnswerFound)]:
-            numbers.add(max((hop.number for hop in hops[: new - 1] if hop.answer), default=None))
         return tuple(hop for hop in hops if hop.number in numbers)
 
     def _buttons_change(self, events: Sequence[StoredEvent]) -> bool:

@@ -6,16 +6,17 @@ Nothing here depends on Flask. Everything is computed from the report, so a load
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
-from urllib.parse import urlsplit
 
 from app.capabilities.options import BASELINES, PURSUIT
-from app.domain.model import Answer, Hop, HopStatus, Imported, Label, LabelSet, Origin, Passage, RunOptions, Span, Usage
+from app.domain.model import Hop, HopStatus, Imported, Label, LabelSet, Origin, Passage, RunOptions, Usage
 from app.domain.report import Report
+from app.runs.budget import stopped_early
 from app.runs.event_store import WAITING
 from app.text.fact_checkers import is_fact_check
+from app.web import report_view
 
 if TYPE_CHECKING:
     from app.batches.service import BatchClaim
@@ -93,6 +94,21 @@ def upcoming_hop(report: Report) -> int | None:
     return len(report.hops) + 1 if len(report.hops) < report.options.max_hops else None
 
 
+STAGES = ("Ask", "Search", "Read", "Decide")
+"""The stages of a check, as the strip above its steps names them."""
+_STAGE_OF = {GENERATOR: "Ask", QUESTIONER: "Ask", PARAPHRASER: "Ask"}
+_SEARCHING = ("searching", "choosing", "opening", "waiting", "loading")
+"""The first words of the activities of an answerer before it reads."""
+
+
+def stage(report: Report) -> str:
+    """Return the stage that the run is in; "" while it is queued and after its end."""
+    module = at_work(report)
+    if module is not ANSWERER:
+        return _STAGE_OF.get(module, "Decide") if module else ""
+    return "Search" if report.phase_over or report.phase.startswith(_SEARCHING) else "Read"
+
+
 def current_activity(report: Report) -> str:
     """Return the current activity: as the module reports it, or what comes next."""
     if not report.phase_over or not report.phase:
@@ -104,10 +120,6 @@ def current_activity(report: Report) -> str:
     return "thinking of a question" if upcoming_hop(report) else "weighing whether this is enough"
 
 
-def is_expanded(hop: Hop, report: Report) -> bool:
-    """Return whether a hop's card is open by default: the newest answer of a running run."""
-    later = report.hops[hop.number :]
-    return not report.ended and not any(each.answer for each in later)
 
 
 def is_announced(hop: Hop, report: Report) -> bool:
@@ -115,19 +127,8 @@ def is_announced(hop: Hop, report: Report) -> bool:
 
     Cards are replaced whole at every change, and a log region announces each replacement.
     """
-    return not report.ended and hop.status is not HopStatus.OPEN and (not hop.answer or is_expanded(hop, report))
-
-
-def passages_of(answer: Answer) -> tuple[Passage, ...]:
-    """Return every passage behind an answer: the cited one first, the others as they were ranked."""
-    cited = answer.cited.passage if answer.cited else None
-    others = tuple(passage for passage in answer.retrieved if passage != cited)
-    return (cited, *others) if cited else others
-
-
-def has_scores(answer: Answer) -> bool:
-    """Return whether the passages have distinct scores; sources without scores give all the same."""
-    return len({passage.score for passage in answer.retrieved}) > 1
+    is_newest = not any(each.answer for each in report.hops[hop.number :])
+    return not report.ended and hop.status is not HopStatus.OPEN and (not hop.answer or is_newest)
 
 
 class Face(NamedTuple):
@@ -147,7 +148,7 @@ FACES = {
     HopStatus.KEPT: Face("Kept", "check", "kept"),
     HopStatus.SET_ASIDE: Face("Set aside", "aside", "aside"),
     HopStatus.FAILED: Face("Failed", "cross", "failed"),
-    HopStatus.INTERRUPTED: Face("Interrupted", "pause", "interrupted"),
+    HopStatus.INTERRUPTED: Face("Interrupted", "stop", "interrupted"),
     "running": Face("Running", "dots", "open"),
 }
 """By label, hop status or state of a run; "failed" is the same for both."""
@@ -165,46 +166,6 @@ LABEL_SETS = {
     LabelSet.FOUR: ("Four labels", "The three, and conflicting evidence where sources contradict each other."),
     LabelSet.TWO: ("Two labels", "Supported or refuted. For benchmarks only: it decides even on thin evidence."),
 }
-
-EXCERPT = 360
-"""Visible characters of a passage on each side of its answer."""
-
-
-class Excerpt(NamedTuple):
-    """A passage around its answer; `cut_before` and `cut_after` mark omitted text."""
-
-    before: str
-    answer: str
-    after: str
-    cut_before: bool
-    cut_after: bool
-
-
-def excerpt(span: Span, around: int = EXCERPT) -> Excerpt:
-    """Return the words around a span, about `around` characters on each side, without cutting a word."""
-    before, after = span.passage.text[: span.start], span.passage.text[span.end :]
-    cut_before, cut_after = len(before) > around, len(after) > around
-    if cut_before:
-        before = before[-around:].partition(" ")[2]
-    if cut_after:
-        after = after[:around].rpartition(" ")[0]
-    return Excerpt(before, span.text, after, cut_before, cut_after)
-
-
-class Opening(NamedTuple):
-    """The visible start of a text, and the rest, "" for none."""
-
-    shown: str
-    rest: str
-
-
-def opening(text: str, about: int = 2 * EXCERPT) -> Opening:
-    """Split off the first `about` characters of a text, without cutting a word unless it is longer than that."""
-    if len(text) <= about + EXCERPT // 2:
-        return Opening(text, "")
-    shown = text[:about].rpartition(" ")[0] or text[:about]
-    return Opening(shown, text[len(shown) :].lstrip())
-
 
 def confidence_words(confidence: float) -> str:
     """Describe a confidence in [0, 1]."""
@@ -268,24 +229,6 @@ def claim_only(options: RunOptions) -> bool:
     return options.strategy in BASELINES
 
 
-def web_link(passage: Passage) -> str | None:
-    """Return the passage's address if it is safe to follow (http or https), None otherwise and for recited passages."""
-    if passage.origin is Origin.RECITED:
-        return None
-    try:
-        parts = urlsplit(passage.url or "")
-    except ValueError:
-        return None
-    return passage.url if parts.scheme in ("http", "https") and parts.netloc else None
-
-
-def sites(passages: Iterable[Passage]) -> str:
-    """Return the distinct sources of the passages; recited passages have none."""
-    return ", ".join(
-        dict.fromkeys(each.source for each in passages if each.source and each.origin is not Origin.RECITED)
-    )
-
-
 def date_words(passage: Passage, said_on: str | None) -> str:
     """Return the date of publication; "date unknown" for web pages and where the claim has a date."""
     unknown = said_on is not None or passage.origin is Origin.WEB
@@ -315,6 +258,7 @@ def since(at: datetime) -> float:
 
 
 FILTERS: dict[str, Callable] = {
+    **report_view.FILTERS,
     "at_work": at_work,
     "upcoming_hop": upcoming_hop,
     "claim_face": claim_face,
@@ -325,22 +269,17 @@ FILTERS: dict[str, Callable] = {
     "date_words": date_words,
     "current_activity": current_activity,
     "duration": duration,
-    "excerpt": excerpt,
     "face": FACES.__getitem__,
     "is_fact_check": is_fact_check,
-    "passages_of": passages_of,
     "made_at": made_at,
     "moment": moment,
-    "opening": opening,
     "place_words": place_words,
     "pursues": pursues,
-    "has_scores": has_scores,
     "search_words": search_words,
     "since": since,
-    "sites": sites,
+    "stage": stage,
+    "stopped_early": stopped_early,
     "is_announced": is_announced,
-    "is_expanded": is_expanded,
     "usage_words": usage_words,
-    "web_link": web_link,
 }
 """The filters of the templates, by name."""

@@ -8,7 +8,8 @@ import pytest
 
 from app.domain.model import HopStatus, Label, Origin, Passage, Span, Usage
 from app.runs.service import Place
-from app.web.views import FACES, confidence_words, duration, excerpt, moment, place_words, since, usage_words, web_link
+from app.web.report_view import excerpt, web_link
+from app.web.views import FACES, confidence_words, duration, moment, place_words, since, usage_words
 
 
 def test_every_label_and_status_has_a_word_an_icon_and_a_tone():

@@ -24,7 +24,8 @@ from app.domain.events import (
 from app.domain.model import Answer, Claim, Judgement, Label, Passage, Question, RunOptions, Span, Verdict
 from app.domain.report import Report, reduce_events
 from app.runs.event_store import WAITING
-from app.web.views import cost_words, current_activity, has_scores, is_expanded, opening, passages_of, upcoming_hop
+from app.web.report_view import opening, passages_of, relevance
+from app.web.views import cost_words, current_activity, upcoming_hop
 from tests.fakes import TWO_HOPS, Gate, Script, ScriptedHop, answer, scripted_container
 from tests.web.conftest import finished, started, wait_for
 

@@ -15,6 +15,7 @@ from app.runs.notes import VERDICT, Note
 from app.runs.service import StoredRun
 from app.text.fact_checkers import is_fact_check
 from app.text.wording import escape_direction
+from app.web.report_view import web_link
 from app.web.views import (
     FACES,
     claim_only,
@@ -25,7 +26,6 @@ from app.web.views import (
     moment,
     search_words,
     usage_words,
-    web_link,
 )
 
 _SPECIAL = re.compile(r"[\\`*_\[\]|~$#<>&@]|:(?=//)|(?<=\bwww)\.", re.IGNORECASE)

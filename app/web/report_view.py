@@ -1,0 +1,326 @@
+"""What a report shows of its verdict and evidence: the answer, the cards under it, and excerpts of passages.
+
+Everything is computed from the report, so a loaded page and a streamed one agree.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import UTC, datetime
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import quote, urlsplit
+
+from app.domain.model import Answer, Hop, Label, Origin, Passage, RunOptions, Sentence, Span
+from app.domain.report import Report
+from app.text.sentences import sentence_spans
+
+MAX_CARDS = 3
+EXCERPT = 360
+"""Visible characters of a passage on each side of its answer."""
+LONG_SENTENCE = 12
+"""Words from which on a link to a sentence has only its ends: browsers look for the text between them."""
+FIGURES = Path(__file__).with_name("verdict_figures.json")
+"""How often verdicts were right at each level of confidence: the table of docs/results.md, and the runs it is of."""
+
+
+class Excerpt(NamedTuple):
+    """A text around its answer; `cut_before` and `cut_after` mark omitted text."""
+
+    before: str
+    answer: str
+    after: str
+    cut_before: bool = False
+    cut_after: bool = False
+
+
+def excerpt(span: Span, around: int = EXCERPT) -> Excerpt:
+    """Return the sentence of a span and its neighbours, at most about `around` characters on each side."""
+    before, after = span.passage.text[: span.start], span.passage.text[span.end :]
+    cut_before, cut_after = len(before) > around, len(after) > around
+    if cut_before:
+        before = before[-around:].partition(" ")[2]
+    if cut_after:
+        after = after[:around].rpartition(" ")[0]
+    start, end = _neighbours(before + span.text + after, len(before), len(before) + len(span.text))
+    kept = len(after) - (len(before) + len(span.text) + len(after) - end)
+    return Excerpt(
+        before[start:], span.text, after[:kept], cut_before or start > 0, cut_after or bool(after[kept:].strip())
+    )
+
+
+def _neighbours(text: str, start: int, end: int) -> tuple[int, int]:
+    """Return the bounds of the sentences that hold [start, end), with the one before and the one after."""
+    spans = sentence_spans(text)
+    holding = [at for at, (first, last) in enumerate(spans) if first < end and last > start]
+    if not holding:
+        return 0, len(text)
+    first, last = spans[max(holding[0] - 1, 0)], spans[min(holding[-1] + 1, len(spans) - 1)]
+    return min(first[0] if holding[0] > 1 else 0, start), max(last[1], end)
+
+
+class Opening(NamedTuple):
+    """The visible start of a text, and the rest, "" for none."""
+
+    shown: str
+    rest: str
+
+
+def opening(text: str, about: int = 2 * EXCERPT) -> Opening:
+    """Split off the first `about` characters of a text, without cutting a word unless it is longer than that."""
+    if len(text) <= about + EXCERPT // 2:
+        return Opening(text, "")
+    shown = text[:about].rpartition(" ")[0] or text[:about]
+    return Opening(shown, text[len(shown) :].lstrip())
+
+
+def passages_of(answer: Answer) -> tuple[Passage, ...]:
+    """Return every passage behind an answer: the cited one first, the others as they were ranked."""
+    cited = answer.cited.passage if answer.cited else None
+    others = tuple(passage for passage in answer.retrieved if passage != cited)
+    return (cited, *others) if cited else others
+
+
+def relevance(passage: Passage, answer: Answer) -> str:
+    """Return "high", "medium" or "low" among the passages of this answer; "" where all have the same score.
+
+    Scores of retrievers have no common scale, so the third of the range counts in which a score lies.
+    """
+    scores = [each.score for each in passages_of(answer)]
+    low, high = min(scores), max(scores)
+    if low == high:
+        return ""
+    return ("low", "medium", "high")[min(2, int(3 * (passage.score - low) / (high - low)))]
+
+
+def web_link(passage: Passage) -> str | None:
+    """Return the passage's address if it is safe to follow (http or https), None otherwise and for recited passages."""
+    if passage.origin is Origin.RECITED:
+        return None
+    try:
+        parts = urlsplit(passage.url or "")
+    except ValueError:
+        return None
+    return passage.url if parts.scheme in ("http", "https") and parts.netloc else None
+
+
+def sentence_link(passage: Passage, sentence: str) -> str | None:
+    """Return the passage's address with a text fragment, which lets browsers scroll to the sentence and mark it."""
+    link, words = web_link(passage), sentence.split()
+    if link is None or not words:
+        return link
+    ends = (words[:5], words[-5:]) if len(words) > LONG_SENTENCE else (words,)
+    fragment = ",".join(quote(" ".join(end), safe="").replace("-", "%2D") for end in ends)
+    return f"{link}{'' if '#' in link else '#'}:~:text={fragment}"
+
+
+def site(passage: Passage) -> str:
+    """Return the name of the web site that the passage is from, or its source where it has no address."""
+    link = web_link(passage)
+    return urlsplit(link).netloc.removeprefix("www.") if link else passage.source
+
+
+def sites(passages: Iterable[Passage]) -> str:
+    """Return the distinct sources of the passages; recited passages have none."""
+    return ", ".join(
+        dict.fromkeys(each.source for each in passages if each.source and each.origin is not Origin.RECITED)
+    )
+
+
+class Card(NamedTuple):
+    """A sentence that decides, for a card under the verdict."""
+
+    hops: tuple[int, ...]
+    passage: Passage
+    text: Excerpt
+
+    @property
+    def sentence(self) -> str:
+        """Return the sentence without the mark."""
+        return self.text.before + self.text.answer + self.text.after
+
+    @property
+    def copied(self) -> str:
+        """Return the sentence with its source, as the reader copies it."""
+        link = sentence_link(self.passage, self.sentence)
+        source = (self.passage.title, self.passage.source, self.passage.published, link)
+        return f"“{self.sentence}” {', '.join(filter(None, source))}"
+
+
+class Shown(NamedTuple):
+    """The parts of a verdict on its page: the sentence that answers the claim, the other reasons, the cards."""
+
+    answer: Sentence | None
+    reasons: tuple[Sentence, ...]
+    cards: tuple[Card, ...]
+
+
+def shown_verdict(report: Report) -> Shown:
+    """Divide the rationale of a verdict: quotations become cards, the first other sentence answers the claim.
+
+    Without a decision there are no cards, because nothing decides.
+    """
+    verdict = report.verdict
+    if verdict is None:
+        return Shown(None, (), ())
+    quoted = {sentence: _quotation(sentence, report) for sentence in verdict.rationale}
+    said = [sentence for sentence, card in quoted.items() if not card]
+    if verdict.label is Label.NOT_ENOUGH_EVIDENCE:
+        return Shown(None, tuple(said), ())
+    found = [*filter(None, quoted.values()), *_cited(report, said)]
+    cards: dict[tuple[str, str], Card] = {}
+    for card in found:
+        cards.setdefault((card.passage.text, card.sentence), card)
+    return Shown(said[0] if said else None, tuple(said[1:]), tuple(cards.values())[:MAX_CARDS])
+
+
+def _quotation(sentence: Sentence, report: Report) -> Card | None:
+    """Return the card of a sentence of the form `Title: “quotation”` whose quotation is in a passage of its hops."""
+    for hop in _hops(report, sentence.hops):
+        for passage in passages_of(hop.answer) if hop.answer else ():
+            words = sentence.text.removeprefix(f"{passage.title}: “").removesuffix("”")
+            at = passage.text.find(words)
+            is_quoted = words != sentence.text or not passage.title
+            if is_quoted and words and at >= 0 and passage.origin is not Origin.RECITED:
+                return _card(sentence.hops, hop, passage, at, at + len(words))
+    return None
+
+
+def _cited(report: Report, said: Iterable[Sentence]) -> Iterator[Card]:
+    """Yield the cards of the sentences in which the answers of the cited hops begin."""
+    for hop in _hops(report, tuple(dict.fromkeys(number for sentence in said for number in sentence.hops))):
+        cited = hop.answer.cited if hop.answer else None
+        if cited and cited.passage.origin is not Origin.RECITED:
+            place = excerpt(cited)
+            near = place.before + place.answer + place.after
+            first = len(place.before)
+            start, end = next(
+                ((a, b) for a, b in sentence_spans(near) if a <= first < b), (first, first + len(cited.text))
+            )
+            offset = cited.start - first
+            yield _card((hop.number,), hop, cited.passage, start + offset, end + offset)
+
+
+def _hops(report: Report, numbers: tuple[int, ...]) -> tuple[Hop, ...]:
+    return tuple(report.hops[number - 1] for number in numbers if 0 < number <= len(report.hops))
+
+
+def _card(hops: tuple[int, ...], hop: Hop, passage: Passage, start: int, end: int) -> Card:
+    """Return the card of a sentence, with the hop's answer marked where it is in the sentence."""
+    answer = hop.answer
+    sentence = passage.text[start:end]
+    at = size = 0
+    if answer and answer.cited and answer.cited.passage == passage and start <= answer.cited.start < end:
+        at, size = answer.cited.start - start, len(answer.cited.text)
+    elif answer and answer.text and answer.text in sentence:
+        at, size = sentence.index(answer.text), len(answer.text)
+    return Card(hops, passage, Excerpt(sentence[:at], sentence[at : at + size], sentence[at + size :]))
+
+
+@lru_cache(maxsize=1)
+def _figures() -> dict[str, Any]:
+    return dict(json.loads(FIGURES.read_text("utf-8")))
+
+
+def _is_measured(options: RunOptions) -> bool:
+    """Return whether the figures were measured with these options and this judge."""
+    figures = _figures()
+    chosen = (options.strategy, options.answerer, list(options.corpora), options.labels.value)
+    measured = tuple(figures[name] for name in ("strategy", "answerer", "corpora", "labels"))
+    return chosen == measured and ("reasoner", figures["reasoner"]) in options.modules
+
+
+def reliability(report: Report) -> str:
+    """Return how often verdicts of this confidence were right in tests; "" where that was not measured."""
+    confidence = report.verdict.confidence if report.verdict else None
+    if confidence is None or report.imported or not _is_measured(report.options):
+        return ""
+    level = [each for each in _figures()["levels"] if each["from"] <= confidence][-1]
+    return f"At this level ({level['words']}), {level['right']} of {level['verdicts']} test claims were right."
+
+
+PLAIN = {
+    Label.SUPPORTED: "True",
+    Label.REFUTED: "False",
+    Label.NOT_ENOUGH_EVIDENCE: "Can’t tell",
+    Label.CONFLICTING_EVIDENCE: "Sources disagree",
+}
+"""The verdict in everyday words, beside the formal label."""
+
+SOURCES = {
+    "retriever-reader": "Offline articles",
+    "web-search": "Web search",
+    "reciter-reader": "A model’s memory",
+    "flan-t5": "A model’s memory",
+}
+STRATEGIES = {"question-guided": "question by question", "evidence-pursuit": "pursuing evidence"}
+
+
+def source_words(options: RunOptions) -> str:
+    """Return where the answers of a check come from, in a few words."""
+    if options.strategy not in STRATEGIES:
+        return "The claim alone"
+    if options.answerer == "web-search" and options.search == "corpus":
+        return "Offline articles, one at a time"
+    return SOURCES.get(options.answerer, options.answerer)
+
+
+def choices(options: RunOptions) -> dict[str, str]:
+    """Return the choices of a check that its reader may compare with another's, in a few words each."""
+    return {
+        "source": source_words(options),
+        "method": STRATEGIES.get(options.strategy, options.strategy),
+        "models": options.model or ("local models" if options.preset == "local" else options.preset),
+        "corpora": ", ".join(options.corpora),
+        "labels": f"{options.labels.value} labels",
+        "steps": f"up to {options.max_hops} steps",
+        "cache": "every answer anew" if options.fresh else "earlier answers reused",
+        "pages": "undated pages too" if options.undated else "dated pages only",
+        "fact-checks": "fact-checks included" if options.fact_checks else "no fact-checks",
+    }
+
+
+def differences(options: RunOptions, other: RunOptions) -> tuple[str, ...]:
+    """Return what was chosen otherwise in `other`, in a few words each."""
+    mine, theirs = choices(options), choices(other)
+    return tuple(theirs[name] for name in mine if mine[name] != theirs[name])
+
+
+def distinct_choices(options: RunOptions, all_options: Sequence[RunOptions]) -> tuple[str, ...]:
+    """Return the choices of one of several checks that not all of them share, in a few words each."""
+    others = [choices(each) for each in all_options]
+    return tuple(words for name, words in choices(options).items() if any(each[name] != words for each in others))
+
+
+def ago(at: datetime) -> str:
+    """Format the time since `at`: "just now", "5 min ago", "3 h ago", "2 days ago"."""
+    minutes = int((datetime.now(UTC) - at).total_seconds() // 60)
+    if minutes < 1:
+        return "just now"
+    if minutes < 60:
+        return f"{minutes} min ago"
+    if minutes < 48 * 60:
+        return f"{minutes // 60} h ago"
+    return f"{minutes // (24 * 60)} days ago"
+
+
+FILTERS: dict[str, Callable] = {
+    "ago": ago,
+    "plain_label": PLAIN.__getitem__,
+    "source_words": source_words,
+    "strategy_words": lambda options: STRATEGIES.get(options.strategy, options.strategy),
+    "distinct_choices": distinct_choices,
+    "excerpt": excerpt,
+    "opening": opening,
+    "passages_of": passages_of,
+    "relevance": relevance,
+    "reliability": reliability,
+    "sentence_link": sentence_link,
+    "shown_verdict": shown_verdict,
+    "site": site,
+    "sites": sites,
+    "web_link": web_link,
+}
+"""The filters of the templates that this file adds, by name."""

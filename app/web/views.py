@@ -120,8 +120,6 @@ def current_activity(report: Report) -> str:
     return "thinking of a question" if upcoming_hop(report) else "weighing whether this is enough"
 
 
-
-
 def is_announced(hop: Hop, report: Report) -> bool:
     """Return whether a screen reader announces the card: once, when the outcome is known.
 
@@ -166,6 +164,7 @@ LABEL_SETS = {
     LabelSet.FOUR: ("Four labels", "The three, and conflicting evidence where sources contradict each other."),
     LabelSet.TWO: ("Two labels", "Supported or refuted. For benchmarks only: it decides even on thin evidence."),
 }
+
 
 def confidence_words(confidence: float) -> str:
     """Describe a confidence in [0, 1]."""

@@ -135,8 +135,11 @@ def test_a_refused_form_has_no_faults(live, page, faults):
 def test_the_page_of_a_running_run_has_no_faults(live, page, faults):
     gate = Gate("answer 2")
     check(page, live(scripted_container(gate=gate)))
-    page.locator(".modules .answerer.lit").wait_for()
+    page.locator(".stages .lit", has_text="Read").wait_for()
     page.locator("#hop-2").get_by_text("Where was William Shakespeare born?").wait_for()
+    assert faults(page) == {}
+    page.get_by_role("button", name="How this works").click()
+    page.locator(".modules .answerer.lit").wait_for()
     assert faults(page) == {}
     gate.open()
     expect_verdict(page)
@@ -147,6 +150,14 @@ def test_a_finished_run_and_the_pages_it_links_to_have_no_faults(live, page, fau
     run = finished(page, address, LONG_CLAIM)
     places = [f"{run}?cards=folded", f"{run}?cards=open", f"{run}/branch?hop=2", address, f"{address}/history"]
     assert faults_of(page, faults, *places) == {}
+    page.goto(run)
+    for opened in (page.get_by_role("button", name="Export"), page.get_by_role("button", name="Run again")):
+        opened.click()
+        assert faults(page) == {}
+    page.keyboard.press("Escape")
+    page.locator(".rationale .cite-hop").focus()
+    page.locator("#preview-2:popover-open").wait_for()
+    assert faults(page) == {}
 
 
 @pytest.mark.parametrize("script", [FAILING, UNDECIDED, CONFLICTING], ids=["failed", "undecided", "conflicting"])
@@ -197,8 +208,10 @@ def test_publishing_deleting_and_importing_have_no_faults(live, page, faults):
     address = live(publishing=True)
     first, second = finished(page, address), finished(page, address)
     exported = page.request.get(f"{second}/export.json").body()
+    page.get_by_role("button", name="Publish", exact=True).click()
+    assert faults(page) == {}
     page.get_by_role("button", name="Publish this report").click()
-    page.get_by_role("button", name="Unpublish").wait_for()
+    page.get_by_role("button", name="Published").wait_for()
     assert faults_of(page, faults, second, f"{address}/gallery", f"{first}/delete") == {}
     page.get_by_role("button", name="Delete").click()
     page.get_by_role("button", name="Undo").wait_for()

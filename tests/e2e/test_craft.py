@@ -57,12 +57,13 @@ def test_the_server_renders_the_chosen_colours_without_script(live, visitor):
 
 
 def test_the_diagram_highlights_the_active_module_and_is_hidden_at_the_verdict(live, visitor):
-    """Each module in turn, in the drawing and in words, without a reload."""
+    """Each module in turn, in the drawing behind "How this works" and in words, without a reload."""
     gates = {step: Gate(step) for step in ("question 1", "answer 1", "validation 1", "sufficiency 1", "conclusion 1")}
     container = scripted_container()
     container.before_step = lambda step: gates[step](step) if step in gates else None
     page = visitor()
     check(page, live(container))
+    page.get_by_role("button", name="How this works").click()
     names = ("Question generator", "Question answering", "QA validator", "Claim verifier", "Reasoner")
     for name, gate in zip(names, gates.values(), strict=True):
         expect(page.locator("#diagram figcaption b")).to_have_text(name)
@@ -83,7 +84,7 @@ def test_the_link_can_be_copied_and_shared_where_there_is_a_share_sheet(live, vi
     check(page, address)
     expect_verdict(page)
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    page.get_by_role("button", name="Copy").click()
+    page.get_by_role("button", name="Copy link").click()
     expect(page.get_by_role("button", name="Copied")).to_be_visible()
     assert page.evaluate("navigator.clipboard.readText()") == page.url
     expect(page.locator("[data-share]")).to_be_hidden()

@@ -53,8 +53,8 @@ def test_an_earlier_check_is_found_while_typing_and_also_without_script(live, vi
 
 
 @pytest.mark.parametrize("script", [True, False])
-def test_a_check_is_deleted_after_a_confirmation_and_restored(live, visitor, script):
-    """With the keyboard; meanwhile its page is gone, going back does not ask again, and Undo restores it."""
+def test_a_check_is_deleted_at_once_and_restored(live, visitor, script):
+    """With the keyboard; meanwhile its page is gone, and Undo restores it."""
     page, address = visitor(), live()
     checked(page, address, HAMLET)
     if not script:
@@ -62,13 +62,12 @@ def test_a_check_is_deleted_after_a_confirmation_and_restored(live, visitor, scr
     page.goto(f"{address}/history")
     page.get_by_role("link", name=HAMLET, exact=True).click()
     path = page.url
-    page.get_by_role("link", name="Delete this check").press("Enter")
-    expect(page.get_by_role("heading", level=1)).to_have_text("Delete this check?")
-    page.get_by_role("button", name="Delete it").press("Enter")
+    page.get_by_role("button", name="Delete this check").press("Enter")
     expect(page.get_by_text("Deleted.")).to_be_visible()
     expect(page.get_by_text("Nothing else is here.")).to_be_visible()
     assert page.request.get(path).status == 404
     page.go_back()
+    page.goto(f"{address}/history")
     expect(page.get_by_text("Deleted.")).to_be_visible()
     page.get_by_role("button", name="Undo").press("Enter")
     expect_verdict(page)
@@ -82,7 +81,7 @@ def test_a_reader_of_a_deleted_check_sees_that_it_was_deleted(live, visitor):
     check(mine, address, HAMLET)
     other.goto(mine.url)
     expect(other.locator("#hop-1 .chip")).to_have_text("Kept")
-    mine.get_by_role("link", name="Delete this check").click()
+    mine.goto(f"{mine.url}/delete")
     expect(mine.get_by_text("It still goes on, and is stopped first.")).to_be_visible()
     mine.get_by_role("button", name="Delete it").click()
     expect(mine.get_by_text("Deleted.")).to_be_visible()
@@ -95,8 +94,10 @@ def test_a_report_is_published_found_by_others_and_unpublished(live, visitor):
     page, other = visitor(), visitor()
     address = live(scripted_container(TWO_HOPS, Script((), SUPPORTED), delay=0.05), publishing=True)
     checked(page, address, HAMLET)
+    page.get_by_role("button", name="Publish", exact=True).click()
     page.get_by_role("button", name="Publish this report").click()
-    expect(page.get_by_text("it stands in the gallery, and search engines may list it")).to_be_visible()
+    page.get_by_role("button", name="Published").click()
+    expect(page.get_by_text("it is in the gallery, and search engines may list it")).to_be_visible()
     assert page.locator('meta[name="robots"]').count() == 0
     other.goto(address)
     other.get_by_role("link", name="Gallery").first.click()
@@ -105,7 +106,7 @@ def test_a_report_is_published_found_by_others_and_unpublished(live, visitor):
     expect_verdict(other)
     expect(other.get_by_role("button", name="Unpublish")).to_have_count(0)
     page.get_by_role("button", name="Unpublish").click()
-    expect(page.get_by_role("button", name="Publish this report")).to_be_visible()
+    expect(page.get_by_role("button", name="Publish", exact=True)).to_be_visible()
     other.goto(f"{address}/gallery")
     expect(other.get_by_text("Nothing has been published yet.")).to_be_visible()
     assert page.complaints == other.complaints == []

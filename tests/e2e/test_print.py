@@ -47,7 +47,8 @@ def test_the_pdf_of_a_report_is_complete_and_has_no_controls(pages):
     for number in range(1, HOPS):
         assert f"What is question {number}?" in text and f"Page {number}" in text
         assert text.count(f"Beginning {number}.") == text.count(f"End {number}.") == 1, "once, and whole"
-        assert text.count(f"Here stands answer{number} in the middle.") == 1
+        in_a_card = number <= 2  # cited by the verdict
+        assert text.count(f"Here stands answer{number} in the middle.") == 1 + in_a_card
         assert f"https://en.wikipedia.org/wiki/Page_{number}" in text
     assert text.count("Nothing of use stands here.") == HOPS
     for pressed in (
@@ -61,7 +62,7 @@ def test_the_pdf_of_a_report_is_complete_and_has_no_controls(pages):
         "Delete",
     ):
         assert pressed not in text, pressed
-    for asked in ("The whole passage", "Open it at its source", "Keep this report", "Skip to the content"):
+    for asked in ("The whole passage", "Open at the passage", "Run again", "Skip to the content"):
         assert asked not in text, asked
 
 

@@ -1,4 +1,4 @@
-"""The page of a run in a real browser: a steady live view, the answer with its evidence, and the actions on a report."""
+"""The page of a run in a real browser: a steady live view, the answer and its evidence, and actions on a report."""
 
 from __future__ import annotations
 
@@ -240,7 +240,7 @@ def test_every_target_on_a_report_is_at_least_24_pixels_high(live, visitor, widt
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
-SMALL_TARGETS = """[...document.querySelectorAll("main a[href], main button, main summary, main input:not([type=hidden])")]
+SMALL_TARGETS = """[...document.querySelectorAll("main :is(a[href], button, summary, input:not([type=hidden]))")]
   .filter((each) => each.checkVisibility())
   .filter((each) => !(each.matches("p a") && each.parentElement.textContent.trim() !== each.textContent.trim()
     && getComputedStyle(each).display === "inline"))

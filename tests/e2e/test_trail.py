@@ -34,21 +34,23 @@ def hop_about(text: str, cited: str, others: int = 1) -> ScriptedHop:
     )
 
 
-def test_a_card_shows_the_activity_is_open_while_newest_and_folded_at_the_end(live, visitor):
+def test_the_evidence_of_a_step_is_beside_its_answer_and_stays_open(live, visitor):
     gate, page = Gate("question 2"), visitor(viewport={"width": 1440, "height": 900})
     check(page, live(scripted_container(gate=gate)))
     expect(page.locator("#hop-2 #at-work")).to_have_text("Question 2")
     expect(page.locator("#hop-2 h3")).to_have_count(0)
-    fold = page.locator("#hop-1-fold")
-    expect(fold).to_have_attribute("open", "")
+    found = page.locator("#hop-1-passage-1")
+    expect(found.locator("mark")).to_be_visible()
     expect(page.locator("#hop-1 .took")).to_contain_text("36 tokens")
-    said, evidence = page.locator("#hop-1 .said").bounding_box(), fold.bounding_box()
+    said, evidence = page.locator("#hop-1 .said").bounding_box(), found.bounding_box()
     assert evidence["x"] >= said["x"] + said["width"] and evidence["y"] < said["y"] + said["height"], "beside it"
     page.set_viewport_size({"width": 390, "height": 800})
-    said, evidence = page.locator("#hop-1 .said").bounding_box(), fold.bounding_box()
+    said, evidence = page.locator("#hop-1 .said").bounding_box(), found.bounding_box()
     assert evidence["y"] >= said["y"] + said["height"], "under it"
     gate.open()
     expect_verdict(page)
+    expect(found.locator("mark")).to_be_visible()
+    expect(page.locator("#hop-2-passage-1 mark")).to_be_visible()
     expect(page.locator(".fold")).to_have_count(2)
     expect(page.locator(".fold[open]")).to_have_count(0)
     expect(page.locator("#at-work")).to_have_count(0)
@@ -60,10 +62,9 @@ def test_what_the_reader_unfolded_stays_open_when_its_card_is_replaced(live, vis
     script = Script((TWO_HOPS.hops[0], *TWO_HOPS.hops), TWO_HOPS.verdict)
     check(page, live(scripted_container(script, gate=gate)))
     expect(page.locator("#hop-2 h3")).to_be_visible()
+    page.locator("#hop-1-unfold").click()
     other = page.locator("#hop-1-passage-2")
     other.locator("summary").first.click()
-    page.locator("#hop-1-unfold").click()
-    page.locator("#hop-1-unfold").click()
     page.locator("#hop-1-unfold").focus()
     page.evaluate("document.querySelector('#hop-1').marked = true")
     gate.open()
@@ -76,30 +77,26 @@ def test_what_the_reader_unfolded_stays_open_when_its_card_is_replaced(live, vis
     assert page.complaints == []
 
 
-def test_all_cards_including_later_ones_can_be_expanded_and_collapsed(live, visitor):
-    gate, page = Gate("answer 2"), visitor()
-    check(page, live(scripted_container(gate=gate)))
-    expect(page.locator("#hop-2 h3")).to_be_visible()
-    page.get_by_role("button", name="Expand all").click()
-    gate.open()
+def test_all_folds_can_be_expanded_and_collapsed_together(live, visitor):
+    page = visitor()
+    check(page, live())
     expect_verdict(page)
+    page.get_by_role("button", name="Expand all").click()
     expect(page.locator(".fold[open]")).to_have_count(2)
     page.get_by_role("button", name="Collapse all").press("Enter")
     expect(page.locator(".fold[open]")).to_have_count(0)
     assert page.url.rstrip("#").count("?") == 0
 
 
-def test_a_link_in_the_rationale_unfolds_and_focuses_its_hop(live, visitor):
+def test_a_link_in_the_rationale_focuses_its_step(live, visitor):
     page = visitor()
     check(page, live())
     expect_verdict(page)
-    page.get_by_role("link", name="hop 2", exact=True).press("Enter")
-    expect(page.locator("#hop-2-fold")).to_have_attribute("open", "")
+    page.locator(".rationale").get_by_role("link", name="step 2", exact=True).press("Enter")
     expect(page.locator("#hop-2")).to_be_focused()
     expect(page.locator("#hop-2")).to_be_in_viewport()
-    expect(page.locator("#hop-1-fold")).not_to_have_attribute("open", "")
     page.reload()
-    expect(page.locator("#hop-2-fold")).to_have_attribute("open", "")
+    expect(page.locator("#hop-2")).to_be_focused()
 
 
 def test_without_script_cards_unfold_one_by_one_and_all_together(live, visitor):
@@ -107,19 +104,20 @@ def test_without_script_cards_unfold_one_by_one_and_all_together(live, visitor):
     check(first, live())
     expect_verdict(first)
     page.goto(first.url)
+    other = page.locator("#hop-2-passage-2")
     page.locator("#hop-1-unfold").click()
-    expect(page.locator("#hop-1 mark")).to_be_visible()
-    expect(page.locator("#hop-2 mark")).to_be_hidden()
+    expect(page.locator("#hop-1-passage-2")).to_be_visible()
+    expect(other).to_be_hidden()
     page.get_by_role("button", name="Expand all").click()
-    expect(page.locator("#hop-2 mark")).to_be_visible()
+    expect(other).to_be_visible()
     page.get_by_role("button", name="Collapse all").click()
-    expect(page.locator("#hop-1 mark")).to_be_hidden()
+    expect(other).to_be_hidden()
 
 
 def test_an_activity_over_three_seconds_shows_its_time_outside_the_live_region(live, visitor):
     gate, page = Gate("answer 1"), visitor()
     check(page, live(scripted_container(gate=gate)))
-    expect(page.get_by_role("status")).to_contain_text("Hop 1 of at most 5")
+    expect(page.get_by_role("status")).to_contain_text("Step 1 of up to 5")
     until(lambda: shows_waiting_time(page), "a waiting time that is shown")
     expect(page.locator(".waited")).to_have_text(re.compile("^still answer 1, .+ s$"))
     assert "still" not in page.get_by_role("status").text_content()
@@ -198,10 +196,10 @@ def test_a_screen_reader_announces_the_activity_each_hop_once_and_the_verdict(li
     heard = page.evaluate("window.heard")
     hops = [each for each in heard if "Answer:" in each]
     assert [re.sub(r" [0-9.]+ s, 36 tokens$", "", each) for each in hops] == [
-        "Hop 1 Who wrote Hamlet? Answer: William Shakespeare Kept",
-        "Hop 2 Where was William Shakespeare born? Answer: England Kept",
+        "Step 1 Who wrote Hamlet? Answer: William Shakespeare Kept",
+        "Step 2 Where was William Shakespeare born? Answer: England Kept",
     ]
-    assert any(each.startswith("Hop 2 of at most 5 : ") for each in heard)
+    assert any(each.startswith("Step 2 of up to 5 : ") for each in heard)
     assert re.match(r"Supported\. Finished in ", heard[-1])
 
 

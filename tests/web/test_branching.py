@@ -63,9 +63,9 @@ def test_the_form_says_how_many_earlier_hops_are_kept(make_app):
         re.search(r'<p class="lead">(.*?)[,;]', client.get(f"{path}/branch?hop={hop}").text)[1] for hop in (1, 2, 3)
     ]
     assert expected == [
-        "The check begins again with this hop",
-        "The hop before this one stands and nothing is asked for it again",
-        "The 2 hops before this one stand and nothing is asked for them again",
+        "The check is done again from its first step",
+        "Step 1 is kept. Everything from step 2 on is done again",
+        "Steps 1 to 2 are kept. Everything from step 3 on is done again",
     ]
 
 
@@ -74,7 +74,8 @@ def test_an_edited_question_starts_a_run_that_links_to_its_parent_and_is_listed_
     assert (sent.status_code, sent.location != path) == (303, True)
     page = wait_for(client, sent.location, 'id="verdict-heading"')
     assert questions(page)[:2] == ["Who wrote Hamlet?", "In which country was he born?"]
-    assert f'href="{path}#hop-2">hop 2 of an earlier check' in page
+    assert f'href="{path}#hop-2">step 2 of an earlier check' in page
+    assert "Step 2 was “<bdi>Where was William Shakespeare born?</bdi>”." in page and "Verdict then:" in page
     assert page.count("From the earlier check") == 1
     assert f'href="{sent.location}"' in client.get(path).text
     assert sent.location not in client.application.test_client().get(path).text, "only the owner sees it"

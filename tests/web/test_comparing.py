@@ -85,16 +85,16 @@ def test_each_run_has_a_column_with_label_confidence_counts_and_costs(two):
     page = answered.text
     assert [cell[2:] for cell in row(page, "Verdict")] == ["Supported", "Refuted"]
     assert [cell[2:] for cell in row(page, "Confidence")] == ["High confidence, 91%", "Low confidence, 55%"]
-    assert [cell[2:] for cell in row(page, "Hops")] == ["2: 2 kept", "3: 2 kept, 1 set aside"]
+    assert [cell[2:] for cell in row(page, "Steps")] == ["2: 2 kept", "3: 2 kept, 1 set aside"]
     assert [cell[2:] for cell in row(page, "Calls of models")] == ["9", "12"]
     assert [cell[2:] for cell in row(page, "Tokens")] == ["108", "144"]
-    assert "They do not say the same" in page and CLAIM.replace("'", "&#39;") in page
+    assert "Different verdicts" in page and CLAIM.replace("'", "&#39;") in page
 
 
 def test_the_same_question_is_one_row_that_says_whether_the_answers_differ(two):
     page = compare(*two).text
-    assert "Hop 1" in row(page, "Who wrote Hamlet? answers differ")[0]
-    assert "Hop 2" in row(page, "Who wrote Hamlet? answers differ")[1]
+    assert "Step 1" in row(page, "Who wrote Hamlet? answers differ")[0]
+    assert "Step 2" in row(page, "Who wrote Hamlet? answers differ")[1]
     shared = row(page, "Where was William Shakespeare born? same answer")
     assert ["Asked as" in cell for cell in shared] == [False, True] and "Where was Shakespeare born?" in shared[1]
     assert row(page, "Is Hamlet a play?")[0] == "A Not asked"
@@ -102,8 +102,8 @@ def test_the_same_question_is_one_row_that_says_whether_the_answers_differ(two):
 
 def test_shared_sources_are_distinguished_from_those_of_one_run(two):
     page = compare(*two).text
-    assert row(page, "William Shakespeare") == ["A Cited in hop 2", "B Cited in hop 3"]
-    assert row(page, "Ur-Hamlet") == ["A Not met", "B Cited in hop 2"]
+    assert row(page, "William Shakespeare") == ["A Cited in step 2", "B Cited in step 3"]
+    assert row(page, "Ur-Hamlet") == ["A Not met", "B Cited in step 2"]
     assert "4 pages were read, 3 of them in both; 3 are cited, 1 of them in both." in page
 
 
@@ -199,7 +199,7 @@ def test_a_comparison_with_a_running_run_shows_its_state_and_follows_it(running)
     client, one, other, _ = running()
     page = compare(client, one, other).text
     assert "1 of 2 is still running." in page and 'sse-connect="/compare/events?run=' in page
-    assert row(page, "Where was William Shakespeare born?")[1].startswith("B Hop 3 In progress")
+    assert row(page, "Where was William Shakespeare born?")[1].startswith("B Step 3 In progress")
     assert row(page, "Verdict")[1].startswith("B Running")
 
 
@@ -210,7 +210,7 @@ def test_one_stream_updates_all_runs_and_ends_with_the_last(running):
     assert answered.mimetype == "text/event-stream" and answered.text.endswith("event: end\ndata: end\n\n")
     assert all(re.fullmatch(r"\d+-\d+", each) for each in message_ids(answered))
     assert {"glance", "questions", "sources", "agreement"} <= set(swapped(answered.text))
-    assert "They do not say the same" in answered.text
+    assert "Different verdicts" in answered.text
 
 
 def test_a_reader_with_the_last_id_gets_only_the_end_and_with_any_other_id_everything(two):
@@ -317,7 +317,7 @@ def test_a_branched_run_names_its_parent_in_the_comparison(make_app):
     child = client.post(f"/runs/{parent}/branch", data=fields).location.removeprefix("/runs/")
     wait_for(client, f"/runs/{child}", 'id="verdict-heading"')
     page = compare(client, parent, child).text
-    assert row(page, "Begun from") == ["A The claim alone", "B Hop 2 of check A"]
+    assert row(page, "Begun from") == ["A The claim alone", "B Step 2 of check A"]
     assert "From the earlier check" in row(page, "Who wrote Hamlet? same answer")[1]
 
 

@@ -343,9 +343,13 @@ class TestRun:
         page = finished(client)
         assert "Who wrote Hamlet?" in page and "Where was William Shakespeare born?" in page
         assert "<mark>England</mark>" in page
-        assert 'href="https://en.wikipedia.org/wiki/Hamlet" rel="noopener noreferrer"' in page
+        assert 'href="https://en.wikipedia.org/wiki/Hamlet#:~:text=William%20Shakespeare" rel="noopener' in page
         assert "Vital articles, CC BY-SA 4.0" in page
-        assert "Supported" in page and "High confidence" in page and 'href="#hop-2">hop 2</a>' in page
+        assert (
+            "Supported" in page
+            and "High confidence" in page
+            and 'href="#hop-2" data-preview="preview-2">step 2</a>' in page
+        )
         assert "Read the evidence before you rely on it." in page
 
     def test_a_finished_run_is_static(self, client):
@@ -395,8 +399,8 @@ class TestRun:
         script = hop_with(Answer("so", Span(recited, 6, 8), (recited,)))
         page = finished(make_app(scripted_container(script)).test_client())
         card = page.split('id="hop-1"')[1].split("</li>\n</ul>")[0]
-        assert card.count("From the model’s memory, not a source") == 3, "by outcome, evidence and passage"
-        assert "hop 1, from the model’s memory, not a source</a>" in page
+        assert card.count("From the model’s memory, not a source") == 2, "by outcome and passage"
+        assert "step 1, from the model’s memory, not a source</a>" in page
         assert "https://example.org/x" not in page
 
     def test_a_recited_passage_that_is_not_cited_is_labelled_while_folded(self, make_app):
@@ -412,11 +416,10 @@ class TestRun:
         assert "<bdi>Tower news</bdi>, 2020-10-30</span>" in page_over(make_app, web(published="2020-10-30"))
         assert "<bdi>Tower news</bdi>, date unknown</span>" in page_over(make_app, web())
 
-    def test_site_date_and_fact_checker_mark_are_shown_while_the_evidence_is_folded(self, make_app):
+    def test_site_date_and_fact_checker_mark_are_shown_above_the_open_evidence(self, make_app):
         page = page_over(make_app, web(url="https://www.snopes.com/fact-check/tower/"))
-        assert "<bdi>Tower news</bdi>, date unknown</span>" in summary_of(page)
-        assert "A fact-checker’s own article" in summary_of(page)
-        assert "Tower news" not in summary_of(page_over(make_app, replace(web(), origin=Origin.CORPUS)))
+        head = page.split('id="hop-1-passage-1-chip"')[1].split('<div class="text">')[0]
+        assert "<bdi>Tower news</bdi>, date unknown</span>" in head and "A fact-checker’s own article" in head
 
     def test_an_undated_corpus_passage_is_marked_only_if_the_claim_has_a_date(self, make_app):
         corpus = replace(web(), origin=Origin.CORPUS)
@@ -431,7 +434,7 @@ class TestRun:
 
     def test_a_page_without_a_title_has_a_readable_link(self, make_app):
         assert "A page without a title</cite>" in (page := page_over(make_app, replace(web(), title="")))
-        assert "Open it at its source" in page and ": a page without a title (opens in a new tab)" in page
+        assert "Open at the passage" in page and ": a page without a title (opens in a new tab)" in page
 
     def test_an_answer_without_a_citation_lists_the_sites_shown_for_it(self, make_app):
         script = hop_with(Answer("so", None, (web(), web(published="2020-10-30"), replace(web(), source="Others"))))

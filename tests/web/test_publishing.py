@@ -37,7 +37,7 @@ def publishing_of(client):
 
 
 def test_publishing_puts_a_report_in_the_gallery_and_says_what_that_means(client, path):
-    assert "anybody can find it, and search engines may list it" in client.get(path).text
+    assert "anyone can find it, and search engines may list it" in client.get(path).text
     pressed = press(client, path, "publish")
     assert (pressed.status_code, pressed.location) == (303, f"{path}#keeping")
     gallery = client.application.test_client().get("/gallery").text

@@ -64,7 +64,7 @@ def test_a_stopped_run_keeps_finished_hops_and_marks_the_interrupted_one(held):
 def test_concluding_gives_a_verdict_from_the_kept_answers(held):
     client, path, gate = held()
     assert press(client, path, "conclude").location == path
-    assert "Concluding once the call under way has ended." in client.get(path).text
+    assert "Deciding once the call under way has ended." in client.get(path).text
     gate.open()
     page = wait_for(client, path, 'id="verdict-heading"')
     assert "Its owner asked for a conclusion from what was there." in page
@@ -76,7 +76,7 @@ def test_with_script_a_button_returns_only_the_steering_section(held):
     answer = press(client, path, "conclude", headers=SCRIPT)
     assert answer.status_code == 200
     assert re.match(r'\s*<div id="steering" class="steering" hx-swap-oob="true" tabindex="-1">', answer.text)
-    assert "Concluding once" in answer.text and "<html" not in answer.text
+    assert "Deciding once" in answer.text and "<html" not in answer.text
     assert "button" not in press(client, path, "stop", headers=SCRIPT).text
 
 
@@ -99,7 +99,8 @@ def test_stopping_a_run_in_a_second_tab_reports_that_it_had_ended(held):
 
 def test_a_run_without_kept_answers_cannot_conclude(held):
     client, path, _ = held("answer 1")
-    assert "/conclude" not in client.get(path).text
+    (decide,) = re.findall(r'<button[^>]*id="conclude"[^>]*>', client.get(path).text)
+    assert " disabled " in decide
     pressed = press(client, path, "conclude")
     assert (pressed.status_code, "Nothing has been kept yet" in pressed.text) == (409, True)
 

@@ -82,20 +82,6 @@ def test_the_current_activity_is_the_phase_of_a_module_or_else_the_next_step(eve
     assert current_activity(after(*events)) == words
 
 
-def test_the_card_of_the_newest_answer_is_open_until_the_run_ends():
-    second = (QuestionAsked(2, Question("b")), AnswerFound(2, answer("England")))
-    events = (STARTING, ASKED, FOUND, KEPT, JUDGED)
-
-    def open_cards(*more):
-        report = after(*events, *more)
-        return [hop.number for hop in report.hops if is_expanded(hop, report)]
-
-    assert open_cards() == [1]
-    assert open_cards(second[0]) == [1, 2], "there is nothing to read in the second yet"
-    assert open_cards(*second) == [2]
-    assert open_cards(*second, RunInterrupted("")) == []
-
-
 def test_the_cited_passage_comes_first_and_is_not_repeated():
     first, second, cited = (Passage(text, text, "somewhere") for text in ("one", "two", "three"))
     assert passages_of(Answer("t", Span(cited, 0, 1), (first, cited, second))) == (cited, first, second)
@@ -103,11 +89,16 @@ def test_the_cited_passage_comes_first_and_is_not_repeated():
     assert passages_of(Answer(None, None, (first, second))) == (first, second)
 
 
-def test_equal_scores_are_not_shown():
-    one, two = Passage("one", "", ""), Passage("two", "", "", score=1.5)
-    assert has_scores(Answer(None, None, (one, two)))
-    assert not has_scores(Answer(None, None, (one, replace(two, score=0.0))))
-    assert not has_scores(Answer(None, None, (two,)))
+def test_relevance_is_the_third_of_the_range_that_a_score_lies_in():
+    found = tuple(Passage(str(score), "", "", score=score) for score in (9.0, 5.0, -1.0, -5.12))
+    given = Answer(None, None, found)
+    assert [relevance(each, given) for each in found] == ["high", "high", "low", "low"]
+    assert relevance(replace(found[0], score=1.0), given) == "medium"
+
+
+def test_equal_scores_say_nothing_about_relevance():
+    one, two = Passage("one", "", ""), Passage("two", "", "")
+    assert relevance(one, Answer(None, None, (one, two))) == relevance(two, Answer(None, None, (two,))) == ""
 
 
 def test_a_text_slightly_over_the_limit_is_shown_whole():
@@ -156,31 +147,45 @@ def test_a_card_shows_the_time_and_tokens_of_its_hop(client):
     assert " s, 36 tokens</span>" in words, "of a question, an answer and a validation, 12 tokens each"
 
 
-def test_every_passage_is_a_chip_and_the_cited_one_comes_first_and_open(make_app):
+def test_the_cited_passage_is_open_and_the_others_are_folded_after_it(make_app):
     found = passages(8)
     words = card(page_of(make_app, Answer("so", Span(found[5], 6, 8), found)))
     chips = [chip.split("</cite>")[0].split(">")[-1] for chip in words.split('class="title"')[1:]]
     assert chips == ["Title 5", "Title 0", "Title 1", "Title 2", "Title 3", "Title 4", "Title 6", "Title 7"]
-    assert words.count('<details id="hop-1-passage-') == 8 and words.count('class="passage" open') == 1
-    first = words.split('<summary id="hop-1-passage-1-chip">')[1].split("</summary>")[0]
-    assert "score 4.00" in first and "holds the answer" in first and words.count("holds the answer") == 1
-    assert "It is <mark>so</mark>. 5" in words
-    assert "A score says how well a passage fits what was searched for" in words
+    shown, fold = words.split('<details id="hop-1-fold" class="fold" aria-live="off">')
+    assert "It is <mark>so</mark>. 5" in shown and "7 other passages read" in fold
+    assert fold.count('<details id="hop-1-passage-') == 7 and " open" not in fold
 
 
-def test_passages_without_scores_show_none(make_app):
+def test_relevance_has_a_word_and_its_score_only_as_a_tooltip(make_app):
+    found = passages(8)
+    words = card(page_of(make_app, Answer("so", Span(found[5], 6, 8), found)))
+    first = words.split('id="hop-1-passage-1-chip"')[1].split("</p>")[0]
+    assert 'title="Score 4.00, compared with' in first and "low<span" in first
+    assert "9.00" not in re.sub(r"<[^>]*>", "", words)
+
+
+def test_passages_without_scores_show_no_relevance(make_app):
     found = tuple(replace(each, score=0.0) for each in passages(3))
-    assert "score" not in card(page_of(make_app, Answer("so", Span(found[0], 6, 8), found)))
+    assert "relevance" not in card(page_of(make_app, Answer("so", Span(found[0], 6, 8), found)))
 
 
-def test_a_long_passage_is_folded_around_its_answer_or_after_its_beginning(make_app):
+def test_the_sentence_of_the_answer_is_shown_with_its_neighbours(make_app):
+    text = "Far before. Just before. Here it is so. Just after. Far after."
+    span = Span(Passage(text, "Title", "A site"), text.index("so"), text.index("so") + 2)
+    words = card(page_of(make_app, Answer("so", span, (span.passage,))))
+    shown, whole = words.split('<details class="whole" id="hop-1-passage-1-whole">')
+    assert "… Just before. Here it is <mark>so</mark>. Just after. …" in shown and "Far before." in whole
+
+
+def test_a_long_passage_is_cut_around_its_answer_or_after_its_beginning(make_app):
     long = Passage("before " * 1000 + "so" + " after" * 1000, "Long", "A site")
-    other = Passage("other " * 2000, "Other", "A site")
+    other = Passage("filler " * 2000, "Other", "A site")
     words = card(page_of(make_app, Answer("so", Span(long, 7000, 7002), (long, other))))
     shown, whole = words.split('<details class="whole" id="hop-1-passage-1-whole">')[0], words
     assert 40 < shown.count("before ") < 60 and "<mark>so</mark>" in shown
     assert whole.count("before ") > 1000 and "The rest of this passage" in whole
-    assert whole.count("other ") == 2000, "the rest continues where the beginning ends"
+    assert whole.count("filler ") == 2000, "the rest continues where the beginning ends"
 
 
 def test_a_card_without_passages_says_so_and_has_nothing_to_unfold(make_app):
@@ -188,7 +193,7 @@ def test_a_card_without_passages_says_so_and_has_nothing_to_unfold(make_app):
     assert "No passage was found." in words and 'class="fold"' not in words and "Why it was kept." in words
 
 
-def test_the_cards_of_an_ended_run_are_folded_unless_the_address_opens_them(make_app, client):
+def test_other_passages_are_folded_unless_the_address_opens_them(make_app, client):
     path = started(client)
     wait_for(client, path, 'id="verdict-heading"')
     assert client.get(path).text.count('class="fold" open') == 0
@@ -196,13 +201,12 @@ def test_the_cards_of_an_ended_run_are_folded_unless_the_address_opens_them(make
     assert client.get(f"{path}?cards=whatever").text.count('class="fold" open') == 0
 
 
-def test_a_page_with_folded_cards_follows_a_stream_with_folded_cards(make_app):
+def test_a_page_with_open_cards_follows_a_stream_with_open_cards(make_app):
     gate = Gate("question 2")
     client = make_app(scripted_container(gate=gate)).test_client()
     path = started(client)
-    page = wait_for(client, path, 'class="fold" open')
-    assert 'class="fold" open' not in client.get(f"{path}?cards=folded").text
-    assert "cards=folded" in client.get(f"{path}?cards=folded").text and "&amp;cards" not in page
+    assert "&amp;cards" not in wait_for(client, path, 'class="fold"')
+    assert "cards=open" in client.get(f"{path}?cards=open").text
     gate.open()
     assert 'class="fold" open' not in client.get(f"{path}/events?cards=folded").text
     assert 'class="fold" open' in client.get(f"{path}/events?cards=open").text
@@ -212,7 +216,7 @@ def test_the_upcoming_hop_has_a_card_before_its_question_is_known(make_app):
     gate = Gate("question 2")
     client = make_app(scripted_container(gate=gate)).test_client()
     words = card(wait_for(client, started(client), "Question 2"), 2).split("</li>")[0]
-    assert "Hop 2</p>" in words and "Question 2</span>" in words and "<h3" not in words
+    assert "Step 2</p>" in words and "Question 2</span>" in words and "<h3" not in words
     gate.open()
 
 

@@ -1,0 +1,134 @@
+"""The answer, its evidence and its measured confidence, as a report shows them."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from app.capabilities import availability
+from app.domain.model import (
+    Answer,
+    Claim,
+    Hop,
+    HopStatus,
+    Label,
+    LabelSet,
+    Origin,
+    Passage,
+    Question,
+    RunOptions,
+    Sentence,
+    Span,
+    Verdict,
+)
+from app.domain.report import Report
+from app.runs.budget import ASKED_BY_OWNER, Limits, RunBudget, stopped_early
+from app.web.report_view import FIGURES, differences, reliability, sentence_link, shown_verdict
+
+ROOT = Path(__file__).resolve().parents[2]
+FIGURES_READ = json.loads(FIGURES.read_text("utf-8"))
+JUDGED = RunOptions(modules=(("reasoner", FIGURES_READ["reasoner"]),))
+KAFKA = Passage("A writer. Franz Kafka was born in Prague. He wrote.", "Franz Kafka", "Wiki", "https://a.example/kafka")
+AT = KAFKA.text.index("Prague")
+
+
+def report(*rationale: Sentence, label=Label.REFUTED, passage=KAFKA, confidence=0.95, options=JUDGED) -> Report:
+    found = Answer("Prague", Span(passage, AT, AT + 6), (passage,))
+    hop = Hop(1, Question("Where was Kafka born?"), found, HopStatus.KEPT)
+    verdict = Verdict(label, rationale, confidence=confidence)
+    return Report(Claim("Kafka was born in Vienna."), options, hops=(hop,), verdict=verdict, ended="verdict")
+
+
+SAID = Sentence("Kafka was born in Prague, not Vienna.", (1,))
+QUOTED = Sentence("Franz Kafka: “Franz Kafka was born in Prague.”", (1,))
+
+
+def test_the_figures_are_those_of_the_stored_measurement():
+    rows = re.findall(r"^\| (below .*|\d+.*?|.* and more) \| (\d+) \| (\d+) \|$", _confidence_table(), re.MULTILINE)
+    assert rows == [(each["words"], str(each["verdicts"]), str(each["right"])) for each in FIGURES_READ["levels"]]
+
+
+def _confidence_table() -> str:
+    return (ROOT / "docs/results.md").read_text("utf-8").split("| confidence | verdicts | right |")[1].split("\n\n")[0]
+
+
+def test_the_figures_are_of_the_judge_that_a_default_check_names():
+    assert f'"{FIGURES_READ["reasoner"]}"' in Path(availability.__file__).read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("confidence", "words"), [(0.55, "(below 60%), 16 of 21"), (0.6, "21 of 24"), (0.9, "(90% and more), 25 of 26")]
+)
+def test_a_confidence_says_how_often_such_verdicts_were_right(confidence, words):
+    assert words in reliability(report(SAID, confidence=confidence))
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        replace(JUDGED, modules=(("reasoner", "gpt"),)),
+        replace(JUDGED, strategy="evidence-pursuit"),
+        replace(JUDGED, labels=LabelSet.TWO),
+    ],
+)
+def test_a_confidence_that_was_not_measured_says_nothing(options):
+    assert reliability(report(SAID, options=options)) == ""
+    assert reliability(report(SAID, confidence=None)) == ""
+
+
+@pytest.mark.parametrize("rationale", [(SAID, QUOTED), (QUOTED, SAID)])
+def test_the_answer_is_the_first_sentence_that_is_no_quotation(rationale):
+    shown = shown_verdict(report(*rationale))
+    assert (shown.answer, shown.reasons) == (SAID, ())
+    (card,) = shown.cards
+    assert card.text[:3] == ("Franz Kafka was born in ", "Prague", ".")
+
+
+def test_at_most_three_cards_are_shown_and_none_where_nothing_decides():
+    text = "One is so. Two is so. Three is so. Four is so."
+    several = tuple(Sentence(f"T: “{each}.”", (1,)) for each in ("One is so", "Two is so", "Three is so", "Four is so"))
+    passage = Passage(text.ljust(AT + 6, "."), "T", "Wiki")
+    assert len(shown_verdict(report(SAID, *several, passage=passage)).cards) == 3
+    assert shown_verdict(report(SAID, QUOTED, label=Label.NOT_ENOUGH_EVIDENCE)).cards == ()
+
+
+def test_recited_text_is_never_a_card():
+    assert shown_verdict(report(SAID, QUOTED, passage=replace(KAFKA, origin=Origin.RECITED))).cards == ()
+
+
+def test_a_citation_of_a_step_that_does_not_exist_is_ignored():
+    assert shown_verdict(report(Sentence("So it is.", (7,)))).cards == ()
+
+
+@pytest.mark.parametrize(
+    ("url", "sentence", "fragment"),
+    [
+        ("https://a.example/x", "Prague, a well-known city", "#:~:text=Prague%2C%20a%20well%2Dknown%20city"),
+        ("https://a.example/x#top", "So.", ":~:text=So."),
+        ("https://a.example/x", " ".join("abcdefghijklmn"), "#:~:text=a%20b%20c%20d%20e,j%20k%20l%20m%20n"),
+        ("https://a.example/x", "", ""),
+    ],
+)
+def test_a_link_to_a_sentence_has_a_text_fragment(url, sentence, fragment):
+    assert sentence_link(replace(KAFKA, url=url), sentence) == url + fragment
+
+
+def test_only_safe_addresses_link_to_a_sentence():
+    assert sentence_link(replace(KAFKA, url="javascript:alert(1)"), "So.") is None
+
+
+def test_two_checks_differ_in_the_words_of_their_choices():
+    web = replace(JUDGED, answerer="web-search", search="brave", max_hops=3)
+    assert differences(JUDGED, web) == ("Web search", "up to 3 steps")
+    assert differences(JUDGED, JUDGED) == ()
+
+
+def test_a_verdict_is_early_where_its_owner_or_a_limit_ended_the_questions():
+    budget = RunBudget(Limits(calls=0), lambda: None)
+    budget.command()
+    assert stopped_early(budget.reason()) and stopped_early(ASKED_BY_OWNER)
+    assert not stopped_early("The limit of 5 hops was reached.") and not stopped_early("")

@@ -64,6 +64,11 @@ def test_an_uploaded_file_gives_the_title_the_speakers_and_the_dates(client):
     assert '<h1 dir="auto">moon.csv</h1>' in page and "Somebody" in page and "2020-10-31" in page
 
 
+def test_each_claim_of_a_batch_is_listed_with_its_answer_in_a_sentence(client):
+    page = fed_until(client, started(client, "The moon is made of rock."), "Done: 1 of 1 done")
+    assert '<span class="batch-answer" dir="auto">Hamlet was written by William Shakespeare.</span>' in page
+
+
 def test_the_chosen_options_apply_to_the_runs_of_a_batch(client):
     path = started(client, "The moon is made of rock.", labels="four")
     page = fed_until(client, path, "1 of 1 checked")

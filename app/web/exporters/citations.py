@@ -15,7 +15,7 @@ from app.domain.comparison import pages
 from app.domain.model import Origin, Passage
 from app.runs.service import StoredRun
 from app.web.exporters.markdown import IMPORTED, encoded
-from app.web.views import web_link
+from app.web.report_view import web_link
 
 _CONTROL_OR_SPACE = re.compile(r"[\s\x00-\x1f\x7f-\x9f]+")
 _DAY = re.compile(r"(\d{4})(?:-(\d\d)(?:-(\d\d))?)?")

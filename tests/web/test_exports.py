@@ -228,7 +228,7 @@ def test_the_page_of_a_running_run_gets_the_export_links_with_its_last_message(b
     path = started(client)
     assert gate.reached.wait(LONG)
     assert links(page := client.get(path).text) == []
-    assert '<section id="sharing" hidden></section>' in page
+    assert '<div id="sharing" hidden></div>' in page
     gate.open()
     content = client.get(f"{path}/events?after=1").text
     assert links(content) == list(FORMS)

@@ -63,7 +63,9 @@
   document.addEventListener("htmx:sseMessage", () => {
     if (!place || !verdict()) return follow();
     scrollBy({ top: place.below.getBoundingClientRect().top - place.top, behavior: "instant" });
-    if (following || place.seen) verdict().scrollIntoView({ block: "start" });
+    following ||= place.seen;
+    const scroll = () => { if (following) verdict().scrollIntoView({ block: "start" }); };
+    requestAnimationFrame(() => requestAnimationFrame(scroll)); // in a frame without a change of layout
     setTimeout(() => main.classList.add("done"), 1000); // once the verdict is in view, what follows the steps may come
   });
 

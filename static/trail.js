@@ -31,6 +31,7 @@
     const hop = /^#hop-\d+$/.test(hash) && document.getElementById(hash.slice(1));
     if (!hop) return;
     hop.focus({ preventScroll: true });
+    hop.scrollIntoView({ behavior: "instant" });
   };
   document.addEventListener("click", (event) => {
     const link = event.target.closest("a[href*='#hop-']");

@@ -65,8 +65,8 @@ def test_an_uploaded_file_gives_the_title_the_speakers_and_the_dates(client):
 
 
 def test_each_claim_of_a_batch_is_listed_with_its_answer_in_a_sentence(client):
-    page = fed_until(client, started(client, "The moon is made of rock."), "Done: 1 of 1 done")
-    assert '<span class="batch-answer" dir="auto">Hamlet was written by William Shakespeare.</span>' in page
+    page = fed_until(client, started(client, "The moon is made of rock."), "1 of 1 checked")
+    assert '<p class="batch-reason" dir="auto">Hamlet was written by William Shakespeare.</p>' in page
 
 
 def test_the_chosen_options_apply_to_the_runs_of_a_batch(client):

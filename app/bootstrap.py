@@ -1,6 +1,6 @@
-"""One-time preparation of an installation: unpack the models' weights and index the corpora.
+"""Prepare an installation once: unpack the models' weights and index the corpora.
 
-Steps are atomic and skip themselves when already done, so preparation can be interrupted and repeated.
+Steps are atomic, and steps already done are skipped, so the preparation can be interrupted and repeated.
 
     flask --app app prepare        performs the missing steps
     python -m app.bootstrap        exits 0 when none is missing
@@ -96,7 +96,7 @@ def _unpack(target: Path) -> None:
 
 
 def main() -> int:
-    """Return 0 when nothing is missing or outdated, else 1. Does not import Flask, to be quick: every start waits."""
+    """Return 0 if nothing is missing or outdated, else 1. Does not import Flask, because every start waits for it."""
     from app.runs.schema_version import is_newest
 
     settings = load_settings()

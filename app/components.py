@@ -1,4 +1,4 @@
-"""The models and indexes of a process: their state, and parallel loading in the background."""
+"""Load the models and indexes of a process in parallel, and keep their state."""
 
 from __future__ import annotations
 
@@ -33,16 +33,13 @@ class Components:
     """All components by name. A failure to load one does not affect the others."""
 
     def __init__(self, loaders: Sequence[Loader]) -> None:
-        """Each component is loaded in its own thread; the threads start in the order of `loaders`."""
+        """Load each component in its own thread; the threads start in the order of `loaders`."""
         self._loaders = loaders
         self._components = {name: Component(name, "waiting") for name, _ in loaders}
         self._warming = threading.Lock()
 
     def warm(self) -> None:
-        """Load every component that is not ready. Blocks; call it again to retry failed ones.
-
-        A repeated failure is logged only once.
-        """
+        """Load every component that is not ready. Blocks; call it again to retry failed ones."""
         with self._warming:
             pending = [(name, load) for name, load in self._loaders if self._components[name].state != "ready"]
             self._load_in_parallel(pending)
@@ -76,7 +73,7 @@ class Components:
             load()
         except ModelUnavailable as error:
             self._components[name] = Component(name, "failed", error.problem, error.fix)
-            if self._components[name] != before:
+            if self._components[name] != before:  # a repeated failure is not logged again
                 log.error("%s: %s", name, error)
         except Exception as error:
             self._components[name] = Component(
@@ -90,7 +87,7 @@ class Components:
 
 
 class Warmable(Protocol):
-    """Something whose components can be loaded."""
+    """An object with components to load."""
 
     def warm(self) -> None: ...
 
@@ -99,7 +96,7 @@ class Warmable(Protocol):
 
 
 def keep_warm(parts: Warmable, every: float = RETRY_SECONDS) -> None:
-    """Load the components, and retry failed ones until all are ready: an operator may repair them."""
+    """Load the components, and retry failed ones until all are ready, since an operator may repair them."""
     parts.warm()
     while not parts.ready:
         time.sleep(every)

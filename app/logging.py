@@ -1,4 +1,4 @@
-"""Logging to standard error, one line per message: as text, or as JSON for log collectors.
+"""Log to standard error, one line per message: as text, or as JSON for log collectors.
 
 Control characters in messages are escaped, so that logged paths or model output cannot forge lines.
 """

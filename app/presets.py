@@ -1,4 +1,4 @@
-"""Presets of evidence pursuit: the rows of the paper's Table 2 (arXiv 2411.05762), and Hopcheck's own.
+"""Presets of evidence pursuit: the rows of Papelo's Table 2 (arXiv 2411.05762), and Hopcheck's own.
 
 Each row of the table differs in one respect from `paper`. `defaults_of` has what a preset of any strategy sets.
 """
@@ -10,6 +10,9 @@ from typing import Any, Literal
 
 from app.domain.model import QACHECK, LabelSet
 from app.strategies.evidence_pursuit import Variant
+
+PURSUIT = "evidence-pursuit"
+"""The name of the strategy that has these presets."""
 
 Questioner = Literal["seq", "llm", "local"]
 """A fine-tuned sequence-to-sequence model, a prompted language model, or Hopcheck's own local models."""
@@ -54,7 +57,7 @@ class PursuitPreset:
 
     @property
     def _model_kinds(self) -> tuple[str, ...]:
-        """Return the kinds of model in use; `then` is unused when all questions are asked at once."""
+        """Return the kinds of model in use; `then` is not used if all questions are asked at once."""
         return (self.first, *(() if self.variant.all_at_once else (self.then,)), self.others)
 
 
@@ -172,7 +175,7 @@ def defaults_of(strategy: str, preset: str) -> dict[str, Any]:
     """Return the options that a preset sets where none are chosen, by the names of RunOptions' fields."""
     if strategy == "question-guided" and preset == QACHECK:
         return {"labels": LabelSet.TWO, "answerer": "reciter-reader"}
-    row = PURSUIT_PRESETS.get(preset) if strategy == "evidence-pursuit" else None
+    row = PURSUIT_PRESETS.get(preset) if strategy == PURSUIT else None
     if row is None:
         return {}
     return {"labels": row.labels} | ({} if row.own_wording else {"model_seed": PAPER_SEED})

@@ -1,4 +1,4 @@
-"""From raw input to a claim and run options: one way for the form, command line, API, batches and evaluations."""
+"""Convert raw input to a claim and run options, for the form, command line, API, batches and evaluations."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ class RunRequest:
 
     @classmethod
     def resolve(cls, raw: Mapping[str, Any], capabilities: Capabilities) -> RunRequest:
-        """Read the claim and the options from `raw`, by the names of CLAIM_FIELDS and of RunOptions' fields.
+        """Return the claim and the options in `raw`, whose keys are CLAIM_FIELDS and the fields of RunOptions.
 
-        Raises InvalidInput, which names the field, for what is wrong or cannot run here.
+        Raises InvalidInput, which names the field, for invalid input and for options that are unavailable here.
         """
         claim = parse_claim(*(raw.get(name) or "" for name in CLAIM_FIELDS))
         return cls(claim, resolve_options(raw, capabilities))
 
 
 def resolve_options(raw: Mapping[str, Any], capabilities: Capabilities) -> RunOptions:
-    """Read the options from `raw`, with defaults for fields that it lacks and without choices that have no effect.
+    """Return the options in `raw`, with defaults for missing fields and without choices that have no effect.
 
-    `labels` and `corpora` may be text and any sequence. Raises InvalidInput, which names the field.
+    `labels` may be text, and `corpora` any sequence. Raises InvalidInput, which names the field.
     """
     given = {name: value for name, value in raw.items() if name not in CLAIM_FIELDS}
     labels = given.pop("labels", None)
@@ -67,13 +67,13 @@ def _check_sampling(options: RunOptions) -> None:
 
 
 def raw_options(options: RunOptions) -> dict[str, Any]:
-    """Return the options as input for `resolve_options`; choices that had no effect are left out, for the defaults."""
+    """Return the options as input for `resolve_options`, without choices that had no effect."""
     unset = {"modules", *(name for name, value in asdict(options).items() if value in (None, "", ()))}
     return {name: value for name, value in asdict(options).items() if name not in unset}
 
 
 def label_set(name: str) -> LabelSet:
-    """Return the label set of that name. Raises InvalidInput when there is none."""
+    """Return the label set of that name. Raises InvalidInput for an unknown one."""
     try:
         return LabelSet(name)
     except ValueError:

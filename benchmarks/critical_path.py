@@ -167,7 +167,11 @@ def evidence_pursuit(model: Scripted, speculative: bool) -> Strategy:
     """Return Papelo's algorithm with prompted modules and web search."""
     web = Web(model)
     answerer = WebSearchAnswerer(
-        web, web, PromptedChooser(model), PromptedReader(model), opened_ahead=MAX_PREFETCHED_PAGES if speculative else 0
+        web,
+        web,
+        PromptedChooser(model),
+        PromptedReader(model),
+        prefetched_pages=MAX_PREFETCHED_PAGES if speculative else 0,
     )
     return EvidencePursuit(
         PromptedPursuer(model),

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from app.domain.model import Answer, Claim, Context, Hop, HopStatus, Passage, Question, Span
 from app.modules.pursuit_paraphraser import claim_as_question
-from app.modules.qa_validator import TiedAnswerValidator
+from app.modules.qa_validator import RuleBasedValidator
 from app.text.wording import normalised, stems
 from research.training.pairs import is_held_out
 
@@ -133,7 +133,7 @@ def main() -> None:
     options = parser.parse_args()
     table: dict[str, list[bool]] = {}
     for case in cases(options.data, options.held_out):
-        judgement = TiedAnswerValidator().is_useful(case.claim, case.context, case.hop)
+        judgement = RuleBasedValidator().is_useful(case.claim, case.context, case.hop)
         right = judgement.holds == case.needed
         table.setdefault(case.kind, []).append(right)
         table.setdefault("needed" if case.needed else "distractor", []).append(right)

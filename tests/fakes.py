@@ -149,12 +149,12 @@ class _Part:
 
     def _play(self, *asked):
         self.calls.append(asked)
-        progress.entered(f"{self.name} {len(self.calls)}")
+        progress.report_phase(f"{self.name} {len(self.calls)}")
         self._before_step(f"{self.name} {len(self.calls)}")
         outcome = self.outcomes[min(len(self.calls), len(self.outcomes)) - 1]
         if isinstance(outcome, Exception):
             raise outcome
-        progress.used(Usage(1, 10, 2))
+        progress.report_usage(Usage(1, 10, 2))
         return outcome
 
 

@@ -17,9 +17,9 @@ from app.cli import check
 from app.config.settings import Settings
 from app.domain.errors import ModelUnavailable
 from app.domain.events import RunStarted
-from app.domain.instrumentation import troubled
+from app.domain.instrumentation import report_problem
 from app.domain.model import Answer, Claim, Judgement, Label, LabelSet, Origin, Passage, RunOptions, Span, Verdict
-from app.modules.answerers.reciter_reader import answer_in, recited
+from app.modules.answerers.reciter_reader import cite_in, recited_passage
 from app.runs.event_store import EventStore
 from app.runs.service import Runs
 from app.runs.transfer import run_as_dict
@@ -166,8 +166,8 @@ def test_an_unused_model_is_not_named_in_the_run(terminal):
 
 
 def test_recited_text_is_not_called_a_source(terminal):
-    passage = recited("Hamlet is a play by William Shakespeare.", "big")
-    said = answer_in(passage, "William Shakespeare", "reciter-reader")
+    passage = recited_passage("Hamlet is a play by William Shakespeare.", "big")
+    said = cite_in(passage, "William Shakespeare", "reciter-reader")
     script = Script((ScriptedHop("Who wrote Hamlet?", said),), SUPPORTED)
     printed = terminal(script).check(CLAIM).stdout
     answered, _, verdict = printed.partition("SUPPORTED")
@@ -191,7 +191,7 @@ def test_site_and_date_of_a_web_page_are_printed_and_a_fact_check_is_marked(term
 
 
 def test_problems_during_the_run_are_printed(terminal):
-    desk = terminal(gate=lambda step: troubled("Brave failed."))
+    desk = terminal(gate=lambda step: report_problem("Brave failed."))
     assert "Brave failed." in desk.check(CLAIM).stdout
 
 

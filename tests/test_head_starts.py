@@ -76,7 +76,7 @@ def test_pursuit_questions_are_answered_in_parallel_when_answers_are_remote(over
     "overlap, search, pages", [("remote", "brave", MAX_PREFETCHED_PAGES), ("remote", "corpus", 0), ("off", "brave", 0)]
 )
 def test_web_pages_are_opened_ahead_and_corpus_pages_are_not(overlap, search, pages):
-    assert SpeculationPolicy(overlap).pages(RunOptions(answerer="web-search", search=search)) == pages
+    assert SpeculationPolicy(overlap).prefetched_pages(RunOptions(answerer="web-search", search=search)) == pages
 
 
 @pytest.mark.parametrize(
@@ -103,4 +103,4 @@ def test_the_container_configures_opening_pages_ahead_for_web_search(tmp_path):
     for overlap, pages in (("remote", MAX_PREFETCHED_PAGES), ("off", 0)):
         container = Container(Settings(instance=tmp_path, brave_api_key="k", overlap=overlap))
         options = RunOptions(strategy="evidence-pursuit", preset="local", answerer="web-search", search="brave")
-        assert container.strategy_for(options).answerer.opened_ahead == pages
+        assert container.strategy_for(options).answerer.prefetched_pages == pages

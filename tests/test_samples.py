@@ -3,7 +3,7 @@
 from collections import Counter
 
 from app.domain.model import Label
-from app.modules.prompting import data, template
+from app.modules.prompting import demonstrations, template
 from app.text.claims import clean_claim
 from app.text.wording import names
 from app.web.forms import EXAMPLES, example, outcomes, pairs
@@ -28,7 +28,9 @@ def test_every_sample_is_accepted_by_the_form_verbatim():
 
 
 def test_no_demonstration_shows_a_sample_claim_or_its_subject():
-    shown = " ".join(str(each) for prompt in ("first_question", "follow_up_question") for each in data(prompt))
+    shown = " ".join(
+        str(each) for prompt in ("first_question", "follow_up_question") for each in demonstrations(prompt)
+    )
     shown += template("transcript").template
     for sample in EXAMPLES:
         assert sample.claim not in shown

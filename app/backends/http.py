@@ -18,7 +18,7 @@ from functools import cache
 from typing import Any
 from urllib.parse import urlsplit
 
-from app.domain.instrumentation import entered
+from app.domain.instrumentation import report_phase
 
 DEADLINE_GRACE_SECONDS = 2.0
 """Extra time for the event loop to notice that a deadline has passed."""
@@ -137,7 +137,7 @@ class RetryPolicy:
                 break
             log.warning("%s: %s; trying again in %.1f s", host, outcome.status or outcome.error, wait)
             if wait >= MIN_REPORTED_WAIT_SECONDS:
-                entered(f"waiting {wait:.0f} s for {host}")
+                report_phase(f"waiting {wait:.0f} s for {host}")
             self.sleep(wait)
         return outcome
 

@@ -1,1 +1,1 @@
-"""Batches: many claims from a file or a request, each checked by a run of its own."""
+"""Batches: many claims with the same options, each checked by a run of its own."""

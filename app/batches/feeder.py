@@ -1,7 +1,7 @@
 """Start the runs of batches a few at a time, so that a large batch does not fill the queue.
 
-Every process may feed the same batches: a claim is linked to its run in the transaction that creates the run, so the
-second process to start a claim's run rolls it back.
+Several processes may feed the same batches: a claim is linked to its run in the transaction that creates the run, which
+is rolled back if the claim has a run already.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ from app.runs.models import RUNNING, BatchClaimRow, BatchRow, RunRow
 log = logging.getLogger(__name__)
 
 MIN_QUEUED = 8
-"""Runs of batches kept in the queue, or twice the number of workers, so that no worker idles between two feeds."""
+"""Runs of batches kept in the queue (more with more than four workers), so that no worker idles between two feeds."""
 
 
 class ClaimTaken(HopcheckError):
-    """Another process has started a run for this claim, or the batch is no longer going: nothing is stored."""
+    """The claim has a run already, or its batch was paused or has ended."""
 
 
 class BatchFeeder:
-    """Submits runs of batches to `jobs`. `check_day` raises DailyLimitReached while no run may start."""
+    """Submits runs of batches to `jobs`. `check_day` raises DailyLimitReached while no run may be started."""
 
     def __init__(
         self,
@@ -51,54 +51,62 @@ class BatchFeeder:
         self._max_queued = max(MIN_QUEUED, 2 * workers)
 
     def feed(self) -> None:
-        """Start runs up to the limit, taking turns among the batches, and set completed batches to DONE."""
+        """Start runs up to the limit, in turns from each batch, and set completed batches to DONE."""
         going = select(BatchRow).where(BatchRow.state == BatchState.GOING.value).order_by(BatchRow.created_at)
         with self._sessions() as session:
             batches = tuple(session.scalars(going.limit(self._max_queued)))
         if batches and self.held_up() is None:
-            self._begin_some(batches)
-        self._finish()
+            self._start_runs(batches)
+        self._complete_batches()
 
     def held_up(self) -> str | None:
-        """Return why no batch can continue now, in one sentence, or None."""
+        """Return why no batch can continue now, in a sentence for the page, or None."""
         try:
             self._check_day()
         except DailyLimitReached as spent:
             return str(spent)
         return None
 
-    def _begin_some(self, batches: tuple[BatchRow, ...]) -> None:
+    def _start_runs(self, batches: tuple[BatchRow, ...]) -> None:
         waiting = select(func.count()).where(RunRow.state == RUNNING, is_free(), in_queue(BATCHES))
         with self._sessions() as session:
             room = max(0, self._max_queued - (session.scalar(waiting) or 0))
-            claims = [self._next_claims(session, batch, room) for batch in batches]
+            claims = [self._claims_to_start(session, batch, room) for batch in batches]
         in_turn = (claim for claim in chain.from_iterable(zip_longest(*claims)) if claim is not None)
         for batch, claim in islice(in_turn, room):
             try:
-                self._begin(batch, claim)
+                self._start_run(batch, claim)
             except ClaimTaken:
                 return
             except ValueError as error:
                 log.warning("batch %s was stored by another version and cannot continue: %s", batch.id, error)
 
-    def _next_claims(self, session: Session, batch: BatchRow, number: int) -> Iterator[tuple[BatchRow, BatchClaimRow]]:
-        unfed = (BatchClaimRow.batch_id == batch.id, BatchClaimRow.run_id.is_(None), BatchClaimRow.problem.is_(None))
-        found = session.scalars(select(BatchClaimRow).where(*unfed).order_by(BatchClaimRow.number).limit(number)).all()
+    def _claims_to_start(
+        self, session: Session, batch: BatchRow, number: int
+    ) -> Iterator[tuple[BatchRow, BatchClaimRow]]:
+        not_started = (
+            BatchClaimRow.batch_id == batch.id,
+            BatchClaimRow.run_id.is_(None),
+            BatchClaimRow.problem.is_(None),
+        )
+        found = session.scalars(
+            select(BatchClaimRow).where(*not_started).order_by(BatchClaimRow.number).limit(number)
+        ).all()
         return ((batch, claim) for claim in found)
 
-    def _begin(self, batch: BatchRow, row: BatchClaimRow) -> None:
-        """Start the claim's run. Raises ClaimTaken, and ValueError for options that cannot be read."""
+    def _start_run(self, batch: BatchRow, row: BatchClaimRow) -> None:
+        """Start the claim's run. Raises ClaimTaken, or ValueError for options of another version."""
         run_id = new_id()
 
         def link(session: Session) -> None:
-            """Link claim and run. Writing the batch's row first makes a cancellation wait and then see the run."""
-            held = update(BatchRow).where(BatchRow.id == batch.id, BatchRow.state == BatchState.GOING.value)
-            tied = update(BatchClaimRow).where(
+            """Link claim and run. The batch's row is written first, so that a cancellation waits and sees the run."""
+            locked = update(BatchRow).where(BatchRow.id == batch.id, BatchRow.state == BatchState.GOING.value)
+            linked = update(BatchClaimRow).where(
                 BatchClaimRow.batch_id == batch.id, BatchClaimRow.number == row.number, BatchClaimRow.run_id.is_(None)
             )
             for changed in (
-                held.values(state=BatchRow.state).returning(BatchRow.id),
-                tied.values(run_id=run_id).returning(BatchClaimRow.number),
+                locked.values(state=BatchRow.state).returning(BatchRow.id),
+                linked.values(run_id=run_id).returning(BatchClaimRow.number),
             ):
                 if session.execute(changed).one_or_none() is None:
                     raise ClaimTaken(f"batch {batch.id} is fed by another process")
@@ -107,14 +115,14 @@ class BatchFeeder:
         self._events.create_run(run_id, batch.owner, started, link, batch=batch.id)
         self._jobs.submit(run_id, BATCHES)
 
-    def _finish(self) -> None:
-        """Set batches to DONE in which all claims have ended."""
-        unfed = select(BatchClaimRow.number).where(
+    def _complete_batches(self) -> None:
+        """Set the batches to DONE whose claims have all ended."""
+        not_started = select(BatchClaimRow.number).where(
             BatchClaimRow.batch_id == BatchRow.id, BatchClaimRow.run_id.is_(None), BatchClaimRow.problem.is_(None)
         )
         unfinished = select(RunRow.id).where(RunRow.batch == BatchRow.id, RunRow.state == RUNNING)
         is_open = BatchRow.state.in_((BatchState.GOING.value, BatchState.PAUSED.value))
-        completed = (is_open, ~unfed.exists(), ~unfinished.exists())
+        completed = (is_open, ~not_started.exists(), ~unfinished.exists())
         with self._sessions() as session:
             found = session.scalar(select(BatchRow.id).where(*completed).limit(1))
         if found is not None:

@@ -1,4 +1,4 @@
-"""Files of a batch: the claims that are uploaded and the results that are downloaded."""
+"""Read uploaded files of claims, and write the results of a batch for download."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ NO_HEADER = "The first line of a CSV file must name the columns, and one of them
 
 
 def read_claims(sent: bytes, name: str = "", limit: int = MAX_CLAIMS) -> tuple[BatchLine, ...]:
-    """Return the lines of a file that are not blank; one without a valid claim has its problem set.
+    """Return the lines of a file except blank ones; a line without a valid claim has its `problem` set.
 
-    The format is chosen by the extension of `name` (.csv, .jsonl, .txt), else by the content. Raises InvalidInput for a
-    file that cannot be read, has no valid claim, or more than `limit` claims.
+    The format is chosen by the extension of `name`, else by the content. Raises InvalidInput for a file that cannot be
+    read, has no valid claim, or has more than `limit` claims.
     """
     if len(sent) > MAX_BYTES:
         raise InvalidInput(TOO_LARGE, "claims")
@@ -50,7 +50,7 @@ def read_claims(sent: bytes, name: str = "", limit: int = MAX_CLAIMS) -> tuple[B
 
 
 def check_lines(lines: Iterator[BatchLine], limit: int = MAX_CLAIMS) -> tuple[BatchLine, ...]:
-    """Return the lines. Raises InvalidInput for too many, once that is known, or where none is a valid claim."""
+    """Return the lines. Raises InvalidInput if there are too many, once that is known, or none has a valid claim."""
     found = tuple(islice(lines, limit + 1))
     if len(found) > limit:
         raise InvalidInput(f"There are more than {limit:,} claims, and no more are allowed.", "claims")
@@ -62,7 +62,7 @@ def check_lines(lines: Iterator[BatchLine], limit: int = MAX_CLAIMS) -> tuple[Ba
 
 
 def _line(where: str, fields: Mapping[str, Any] | str) -> BatchLine:
-    """Return one line of the batch. `fields` may be an error message instead; `where` is put before every message."""
+    """Return one line of the batch. `fields` may be an error message instead; error messages begin with `where`."""
     if isinstance(fields, str):
         return BatchLine(Claim(""), where + fields)
     values = {name: "" if fields.get(name) is None else fields[name] for name in FIELDS}
@@ -76,7 +76,7 @@ def _line(where: str, fields: Mapping[str, Any] | str) -> BatchLine:
 
 
 def line_of(number: int, fields: Mapping[str, Any]) -> BatchLine:
-    """Return the line of claim number `number`, which was sent as a JSON object."""
+    """Return the line of claim number `number`, sent as a JSON object."""
     return _line(f"Claim {number}: ", fields)
 
 
@@ -87,7 +87,7 @@ def title_of(*names: str) -> str:
 
 
 def _storable(value: Any) -> str:
-    """Return the text of an invalid line in a form that every database can store."""
+    """Return the text of an invalid claim in a form that every database can store."""
     text = value if isinstance(value, str) else ""
     return text[:MAX_CLAIM_LENGTH].encode("utf-8", "replace").decode().replace("\0", "\ufffd")
 
@@ -110,7 +110,7 @@ def _header(text: str) -> str:
 
 
 def _delimiter(header: str) -> str:
-    """Return the column separator: spreadsheets write semicolons in locales with decimal commas, or tabs."""
+    """Return the most frequent separator in the header; spreadsheets write commas, semicolons or tabs."""
     return max(",;\t", key=header.count)
 
 

@@ -1,4 +1,4 @@
-"""Batches: many claims with the same options, each checked by a run of its own."""
+"""Store, read, control and delete batches."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from app.runs.lifecycle import UNDO_SECONDS
 from app.runs.models import RUNNING, BatchClaimRow, BatchRow, EventRow, RunRow, is_visible
 
 BAD_INPUT, WAITING, DELETED = "bad input", "waiting", "deleted"
-"""States of a claim without a run: not a valid claim, not started yet, run deleted. Any other has its run's state."""
+"""States of a claim without a run: not valid, not started yet, run deleted. Others have the state of their run."""
 
 FAILED_STATES = ("failed", "interrupted")
-"""States of a run that ended without a verdict; these can be retried."""
+"""States of a run that ended without a verdict; its claim can be retried."""
 
 CLAIMS_PER_READ = 500
 
@@ -80,7 +80,7 @@ class Progress:
 
     @property
     def done(self) -> int:
-        """Return the number of claims whose work has ended; only a retry changes them."""
+        """Return the number of claims that need no more work."""
         return self.total - self.counts.get(WAITING, 0) - self.counts.get(RUNNING, 0)
 
     @property
@@ -111,10 +111,10 @@ class Batches:
     ) -> str:
         """Store a new batch in state GOING and return its id, which has 128 random bits.
 
-        `form` is the random name of the form that was sent, if any; the same form sent twice makes one batch.
+        `form` is the random name of the form that was sent, if any; a form sent twice creates one batch.
         """
-        begins = [RunStarted(line.claim, options) for line in lines]
-        batch_id = id_for_form(owner, form, begins) if form else new_id()
+        first_events = [RunStarted(line.claim, options) for line in lines]
+        batch_id = id_for_form(owner, form, first_events) if form else new_id()
         batch = {"id": batch_id, "owner": owner, "title": title, "state": BatchState.GOING.value}
         rows = [
             {
@@ -130,8 +130,8 @@ class Batches:
         try:
             with self._sessions.begin() as session:
                 text = asdict(source) if source else None
-                made = {"options": encode_options(options), "created_at": database_now(), "source": text}
-                session.execute(insert(BatchRow).values(**batch, **made))
+                columns = {**batch, "options": encode_options(options), "created_at": database_now(), "source": text}
+                session.execute(insert(BatchRow).values(**columns))
                 session.execute(insert(BatchClaimRow), rows)
         except IntegrityError:  # the form was sent before
             return batch_id if self.get(batch_id) else self.create(lines, options, owner, title, source=source)
@@ -224,9 +224,9 @@ class BatchCommands:
 
     def unfinished(self, batch_id: str) -> tuple[str, ...]:
         """Return the batch's runs that have not ended."""
-        begun = select(RunRow.id).where(RunRow.batch == batch_id, RunRow.state == RUNNING)
+        running = select(RunRow.id).where(RunRow.batch == batch_id, RunRow.state == RUNNING)
         with self._sessions() as session:
-            return tuple(session.scalars(begun))
+            return tuple(session.scalars(running))
 
     def pause(self, batch_id: str) -> bool:
         """Start no more of its runs; started ones continue. False unless it was going."""
@@ -249,9 +249,9 @@ class BatchCommands:
             self._stop(run_id, reason)
 
     def retry(self, batch_id: str) -> int:
-        """Have every claim whose run failed or was interrupted run again; return their number.
+        """Check every claim again whose run failed or was interrupted; return their number.
 
-        Returns 0 for a cancelled or deleted batch; a paused one stays paused. The earlier runs keep their links.
+        Returns 0 for a cancelled or deleted batch. A paused batch stays paused. The earlier runs are kept.
         """
         again = select(RunRow.id).where(RunRow.batch == batch_id, RunRow.state.in_(FAILED_STATES), is_visible())
         reset = update(BatchClaimRow).where(BatchClaimRow.batch_id == batch_id, BatchClaimRow.run_id.in_(again))
@@ -277,7 +277,7 @@ ENDED_STATES = (BatchState.DONE.value, BatchState.CANCELLED.value)
 
 
 class BatchDeletion:
-    """Delete batches together with their runs. The owner can undo it until they are purged (app/runs/lifecycle.py).
+    """Delete, restore and purge batches together with their runs (app/runs/lifecycle.py).
 
     Runs that were deleted before their batch are not restored with it. Branches of deleted runs stay.
     """
@@ -285,7 +285,7 @@ class BatchDeletion:
     def __init__(
         self, sessions: sessionmaker[Session], stop_all: Callable[[str, str], None], undo_seconds: float = UNDO_SECONDS
     ) -> None:
-        """`stop_all` ends the unfinished runs of a batch, given its id and the reason."""
+        """Delete for `undo_seconds`, then for good; `stop_all` ends a batch's unfinished runs, given id and reason."""
         self._sessions = sessions
         self._stop_all = stop_all
         self._undo_seconds = undo_seconds
@@ -328,7 +328,7 @@ class BatchDeletion:
             return tuple(map(batch_from_row, session.scalars(chosen.order_by(BatchRow.deleted_at.desc(), BatchRow.id))))
 
     def purge(self) -> None:
-        """Delete for good the batches that can no longer be restored, but not their runs.
+        """Purge the batches that can no longer be restored, but not their runs.
 
         Looks for one first, because a purge without work should not take the write lock.
         """

@@ -1,6 +1,6 @@
-"""Determines the available options from the settings, loaded components, model files and corpora.
+"""Determine the available options from the settings, loaded components, model files and corpora.
 
-Computed on each call and without network access, so that a new corpus or a failed component shows at once.
+They are computed at each call and without network access, so that a new corpus or a failed component shows at once.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from app.capabilities.options import (
     MIXES,
     OWN,
     PURSUIT,
-    SEARCHES,
     TITLES,
+    WEB_SEARCH,
     Capabilities,
     Choice,
     Group,
@@ -42,19 +42,19 @@ JUDGE, GENERATOR, CORPUS, RERANKER, READER = (
 """The names of the components of the default configuration."""
 
 
-def broken(choice: Choice, part: Component) -> Choice:
-    """Return the choice as unavailable because one of its components could not be loaded."""
+def failed_choice(choice: Choice, part: Component) -> Choice:
+    """Return the choice as unavailable because its component `part` could not be loaded."""
     return choice.unavailable(f"The {part.name} could not be loaded: {part.message}", part.fix)
 
 
-def pursuits(settings: Settings, parts: Components, usable: bool) -> Iterator[Choice]:
-    """Yield every preset, with the reason where it is unavailable; `usable`: some language model is available."""
+def pursuit_choices(settings: Settings, parts: Components, has_model: bool) -> Iterator[Choice]:
+    """Yield every preset of a pursuit; `has_model` says whether a language model is available."""
     for preset in (row.resolved(not why_missing(settings.question_seq2seq or "")) for row in PURSUIT_PRESETS.values()):
         choice = Choice(preset.name, f"{preset.title}. {preset.changes}", needs_model=preset.needs_model)
         local = (JUDGE, GENERATOR, READER) if preset.others == "local" else ()
         if part := parts.first_failed(*local):
-            choice = broken(choice, part)
-        elif preset.needs_model and not usable:
+            choice = failed_choice(choice, part)
+        elif preset.needs_model and not has_model:
             choice = choice.unavailable(*NO_MODEL)
         elif missing := _missing_questioner(settings, preset):
             choice = choice.unavailable("It needs a model that is fine-tuned to ask questions.", missing)
@@ -62,7 +62,7 @@ def pursuits(settings: Settings, parts: Components, usable: bool) -> Iterator[Ch
 
 
 def _missing_questioner(settings: Settings, preset: PursuitPreset) -> str:
-    """Return the setting whose fine-tuned model the preset needs and this machine lacks, or ""."""
+    """Return the setting of the fine-tuned model that the preset needs and this machine lacks, or ""."""
     if preset.needs_first_seq2seq and why_missing(settings.question_seq2seq or ""):
         return "QUESTION_SEQ2SEQ"
     if preset.needs_next_seq2seq and why_missing(settings.next_question_seq2seq or ""):
@@ -70,8 +70,8 @@ def _missing_questioner(settings: Settings, preset: PursuitPreset) -> str:
     return ""
 
 
-def searches(engines: Sequence[ProviderSearch], corpora: bool) -> tuple[Choice, ...]:
-    """Return the corpora and then every engine, configured or not. `corpora`: whether one is indexed.
+def search_choices(engines: Sequence[ProviderSearch], corpora: bool) -> tuple[Choice, ...]:
+    """Return the search of corpora and every engine, configured or not; `corpora` says whether a corpus is indexed.
 
     The destination of an engine names every host that may get a query, since other engines replace a failed one.
     """
@@ -88,7 +88,7 @@ def searches(engines: Sequence[ProviderSearch], corpora: bool) -> tuple[Choice, 
     return here, *others
 
 
-def pursuit_at_work(
+def pursuit_modules(
     settings: Settings, options: RunOptions, local: Mapping[str, str], answerer: str
 ) -> tuple[tuple[str, str], ...]:
     """Return the (role, implementation) pairs of a pursuit; `local` maps roles to their local implementation."""
@@ -113,7 +113,7 @@ LOCAL_PURSUIT, PROMPTED_PURSUIT = "local", "llm+llm"
 """The default presets of a pursuit."""
 SEQ2SEQ = "flan-t5"
 
-_PART_OF = {"claim_verifier": (JUDGE,), "question_generator": (GENERATOR,), "reasoner": (JUDGE,)}
+_COMPONENTS_OF = {"claim_verifier": (JUDGE,), "question_generator": (GENERATOR,), "reasoner": (JUDGE,)}
 """The components behind the local implementation of each role; the local validator has none."""
 
 
@@ -129,14 +129,14 @@ class Availability:
     def capabilities(self) -> Capabilities:
         """Return every option, with the reason where one is unavailable."""
         models = self._models()
-        usable = any(model.available for model in models)
+        has_model = any(model.available for model in models)
         return Capabilities(
-            strategies=self._strategies(usable),
-            presets=tuple(self._preset(name, mix, usable) for name, mix in self.mixes().items()),
-            answerers=self._answerers(usable),
+            strategies=self._strategies(has_model),
+            presets=tuple(self._preset(name, mix, has_model) for name, mix in self.mixes().items()),
+            answerers=self._answerers(has_model),
             models=models,
             corpora=tuple(self._corpora()),
-            pursuits=tuple(pursuits(self.settings, self.parts, usable)),
+            pursuits=tuple(pursuit_choices(self.settings, self.parts, has_model)),
             searches=self._searches(),
             default_options=self._defaults(self.settings.strategy, models),
             default_pursuit=self._defaults(PURSUIT, models),
@@ -156,7 +156,7 @@ class Availability:
     def _defaults(self, strategy: str, models: Sequence[Choice]) -> RunOptions:
         """Return the default options for a strategy, with the first available model.
 
-        The default preset of a pursuit is local where PRESET is, else the paper's without its fine-tuned model.
+        The default preset of a pursuit is local if PRESET is, else the paper's without its fine-tuned model.
         """
         model = next((choice.name for choice in models if choice.available), None)
         search = self.settings.search or next((engine.name for engine in self.engines), CORPUS_SEARCH)
@@ -165,7 +165,7 @@ class Availability:
             preset = LOCAL_PURSUIT if self.settings.preset.startswith("local") else PROMPTED_PURSUIT
         return RunOptions(
             strategy=strategy,
-            answerer=SEARCHES if strategy == PURSUIT else self.settings.answerer,
+            answerer=WEB_SEARCH if strategy == PURSUIT else self.settings.answerer,
             max_hops=self.settings.max_hops,
             preset=preset,
             model=model,
@@ -182,11 +182,11 @@ class Availability:
         if options.strategy in BASELINES:
             return (("asker", model),)
         if options.strategy == PURSUIT:
-            return pursuit_at_work(self.settings, options, self._local_words(), self._answerer_words(options))
+            return pursuit_modules(self.settings, options, self._local_names(), self._answerer_name(options))
         mix = self.mixes().get(options.preset)
         if mix is None:
             return ()
-        words = {**self._local_words(), "prompted": model, "flan-t5": self.settings.flan_t5}
+        words = {**self._local_names(), "prompted": model, "flan-t5": self.settings.flan_t5}
         words[QACHECK] = f"{model} as in QACheck"
 
         def implementation(role: str, kind: str) -> tuple[str, str]:
@@ -195,7 +195,7 @@ class Availability:
         return (
             implementation("claim verifier", mix.claim_verifier),
             implementation("question generator", mix.question_generator),
-            ("answerer", self._answerer_words(options)),
+            ("answerer", self._answerer_name(options)),
             implementation("QA validator", mix.qa_validator),
             implementation("reasoner", mix.reasoner),
         )
@@ -211,12 +211,12 @@ class Availability:
             Group("Language models", "OPENAI_MODEL", capabilities.models),
             Group("Ways of pursuing evidence", "", capabilities.pursuits),
             Group("Search engines", "SEARCH", capabilities.searches),
-            Group("Judges", "JUDGE", self._one_or_own("judge", JUDGE, "SmolLM2-135M with an adapter")),
-            Group("Readers", "READER", self._one_or_own("reader", READER, "MiniLM-L12")),
+            Group("Judges", "JUDGE", self._own_and_configured("judge", JUDGE, "SmolLM2-135M with an adapter")),
+            Group("Readers", "READER", self._own_and_configured("reader", READER, "MiniLM-L12")),
             Group("Corpora", "CORPORA", capabilities.corpora),
         )
 
-    def _local_words(self) -> dict[str, str]:
+    def _local_names(self) -> dict[str, str]:
         judge = self.settings.judge or "local judge, SmolLM2-135M with adapter"
         question_model = self.settings.question_model
         return {
@@ -226,60 +226,60 @@ class Availability:
             "reasoner": judge,
         }
 
-    def _answerer_words(self, options: RunOptions) -> str:
+    def _answerer_name(self, options: RunOptions) -> str:
         return kind_of(options.answerer).describe(options, self.settings) if options.answerer in ANSWERERS else ""
 
-    def _strategies(self, usable: bool) -> tuple[Choice, ...]:
+    def _strategies(self, has_model: bool) -> tuple[Choice, ...]:
         baselines = (
             Choice(BASELINES[0], "Baseline: a language model, asked directly", needs_model=True),
             Choice(BASELINES[1], "Baseline: a language model that thinks step by step", needs_model=True),
         )
         guided = Choice(GUIDED, "One question at a time (QACheck)")
         pursuing = Choice(PURSUIT, "Evidence pursued by searching (Papelo)")
-        return guided, pursuing, *(choice if usable else choice.unavailable(*NO_MODEL) for choice in baselines)
+        return guided, pursuing, *(choice if has_model else choice.unavailable(*NO_MODEL) for choice in baselines)
 
-    def _roles(self, usable: bool) -> Iterator[Group]:
+    def _roles(self, has_model: bool) -> Iterator[Group]:
         """Yield the implementations of each module except the answerer."""
         prompted = Choice("prompted", "A language model, prompted", needs_model=True)
-        prompted = prompted if usable else prompted.unavailable(*NO_MODEL)
-        for role, words in self._local_words().items():
+        prompted = prompted if has_model else prompted.unavailable(*NO_MODEL)
+        for role, words in self._local_names().items():
             name = role.replace(" ", "_").lower()
             local = Choice("local", words[:1].upper() + words[1:])
-            if part := self.parts.first_failed(*_PART_OF.get(name, ())):
-                local = broken(local, part)
-            seq2seq = (self._needing_seq2seq(Choice(SEQ2SEQ, "FLAN-T5, end to end")),) if name == "reasoner" else ()
+            if part := self.parts.first_failed(*_COMPONENTS_OF.get(name, ())):
+                local = failed_choice(local, part)
+            seq2seq = (self._with_seq2seq(Choice(SEQ2SEQ, "FLAN-T5, end to end")),) if name == "reasoner" else ()
             yield Group(role[:1].upper() + role[1:], name.upper(), (local, prompted, *seq2seq))
 
-    def _needing_seq2seq(self, choice: Choice) -> Choice:
+    def _with_seq2seq(self, choice: Choice) -> Choice:
         missing = why_missing(self.settings.flan_t5)
         return choice.unavailable(missing, FETCH_FLAN_T5) if missing else choice
 
-    def _preset(self, name: str, mix: Mix, usable: bool) -> Choice:
+    def _preset(self, name: str, mix: Mix, has_model: bool) -> Choice:
         choice = Choice(name, TITLES[name], needs_model=mix.needs_model)
-        local = [part for role, parts in _PART_OF.items() if getattr(mix, role) == "local" for part in parts]
+        local = [part for role, parts in _COMPONENTS_OF.items() if getattr(mix, role) == "local" for part in parts]
         if part := self.parts.first_failed(*local):
-            return broken(choice, part)
-        if mix.needs_model and not usable:
+            return failed_choice(choice, part)
+        if mix.needs_model and not has_model:
             return choice.unavailable(*NO_MODEL)
-        return self._needing_seq2seq(choice) if mix.reasoner == SEQ2SEQ else choice
+        return self._with_seq2seq(choice) if mix.reasoner == SEQ2SEQ else choice
 
-    def _answerers(self, usable: bool) -> tuple[Choice, ...]:
-        return tuple(self._answerer(name, usable) for name in ANSWERERS)
+    def _answerers(self, has_model: bool) -> tuple[Choice, ...]:
+        return tuple(self._answerer(name, has_model) for name in ANSWERERS)
 
-    def _answerer(self, name: str, usable: bool) -> Choice:
-        """Return the option of that answerer, with the first of its needs that is not met here."""
+    def _answerer(self, name: str, has_model: bool) -> Choice:
+        """Return the answerer as an option, unavailable for the first of its needs that is not met."""
         kind = kind_of(name)
         choice = Choice(name, kind.title, needs_model=Need.MODEL in kind.needs)
-        return next((lacking for need in kind.needs if (lacking := self._lacking(choice, need, usable))), choice)
+        return next((lacking for need in kind.needs if (lacking := self._unmet(choice, need, has_model))), choice)
 
-    def _lacking(self, choice: Choice, need: Need, usable: bool) -> Choice | None:
-        """Return the choice as unavailable for want of `need`, or None if this machine has it."""
+    def _unmet(self, choice: Choice, need: Need, has_model: bool) -> Choice | None:
+        """Return the choice as unavailable because `need` is not met on this machine, or None if it is met."""
         parts = {Need.READER: () if self.settings.reader else (READER,), Need.CORPUS: (CORPUS, RERANKER)}
         if part := self.parts.first_failed(*parts.get(need, ())):
-            return broken(choice, part)
-        if need is Need.MODEL and not usable:
+            return failed_choice(choice, part)
+        if need is Need.MODEL and not has_model:
             return choice.unavailable(*NO_MODEL)
-        if need is Need.FLAN_T5 and not (needing := self._needing_seq2seq(choice)).available:
+        if need is Need.FLAN_T5 and not (needing := self._with_seq2seq(choice)).available:
             return needing
         if need is Need.CORPUS and not any(corpus.available for corpus in self._corpora()):
             return choice.unavailable("No corpus is indexed on this machine.", "make corpus")
@@ -290,21 +290,21 @@ class Availability:
     def _models(self) -> tuple[Choice, ...]:
         remote = (_remote(each) for each in self.models)
         seq2seq = Choice(SEQ2SEQ, f"FLAN-T5 ({self.settings.flan_t5}), on this machine")
-        return *remote, self._needing_seq2seq(seq2seq)
+        return *remote, self._with_seq2seq(seq2seq)
 
-    def _one_or_own(self, role: str, part: str, own_words: str) -> tuple[Choice, ...]:
-        """Return Hopcheck's own reader or judge, and the one that a setting names instead."""
+    def _own_and_configured(self, role: str, part: str, own_words: str) -> tuple[Choice, ...]:
+        """Return Hopcheck's own reader or judge, then the one that a setting names, if any."""
         own = Choice("local", f"Hopcheck's own {role}, {own_words}")
         other = getattr(self.settings, role)
         if not other and (lost := self.parts.first_failed(part)):
-            own = broken(own, lost)
+            own = failed_choice(own, lost)
         if not other:
             return (own,)
         named, missing = Choice(other, f"The {role} {other}"), why_missing(other)
         return own, named.unavailable(missing, f"flask --app app models fetch {role}") if missing else named
 
     def _searches(self) -> tuple[Choice, ...]:
-        return searches(self.engines, any(corpus.available for corpus in self._corpora()))
+        return search_choices(self.engines, any(corpus.available for corpus in self._corpora()))
 
     def _corpora(self) -> Iterator[Choice]:
         for info in installed(self.settings.instance):

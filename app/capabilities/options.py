@@ -1,7 +1,7 @@
 """The options for a run: strategies, mixes of modules, answerers, language models, corpora and search engines.
 
-Each choice says whether it is available here, and if not, why and how to make it so. Page, command line and API offer
-the same choices.
+Page, command line and API offer the same choices. A choice that is not available has the reason, and a command or
+setting that makes it available.
 """
 
 from __future__ import annotations
@@ -11,20 +11,19 @@ from dataclasses import dataclass, field, replace
 
 from app.domain.errors import InvalidInput
 from app.domain.model import CORPUS_SEARCH, QACHECK, RunOptions
+from app.presets import PURSUIT
 
 BASELINES = ("direct", "chain-of-thought")
 """Strategies that ask a language model about the claim alone (QACheck, Table 1)."""
 
-PURSUIT = "evidence-pursuit"
-"""The strategy that has presets of its own (presets.py)."""
 
-RETRIEVES, SEARCHES = "retriever-reader", "web-search"
+RETRIEVER_READER, WEB_SEARCH = "retriever-reader", "web-search"
 """The answerers that use corpora and search engines."""
 
 
 def searches_corpora(options: RunOptions) -> bool:
     """Return whether a run with these options searches the corpora."""
-    return options.answerer == RETRIEVES or (options.answerer == SEARCHES and options.search == CORPUS_SEARCH)
+    return options.answerer == RETRIEVER_READER or (options.answerer == WEB_SEARCH and options.search == CORPUS_SEARCH)
 
 
 OWN = "own"
@@ -54,10 +53,10 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """A group of choices, and the setting that names the default ("" for none)."""
+    """A group of choices."""
 
     title: str
-    setting: str
+    setting: str  # the setting of the default choice; "" for none
     choices: tuple[Choice, ...]
 
 
@@ -84,8 +83,8 @@ MIXES = {
     "prompted+flan-t5": Mix("prompted", "prompted", "prompted", "flan-t5"),
     QACHECK: Mix(QACHECK, QACHECK, QACHECK, QACHECK),
 }
-"""The presets: all modules local or all prompted; both also with FLAN-T5, a reasoner of QACheck (section 3.5); and all
-with the prompts that QACheck prints."""
+"""The presets: all modules local or all prompted, each also with FLAN-T5 as the reasoner (QACheck, section 3.5), and
+all with the prompts that QACheck prints."""
 
 TITLES = {
     "local": "Local models",
@@ -97,8 +96,8 @@ TITLES = {
 }
 
 
-def chosen(choices: Sequence[Choice], name: str | None, field: str) -> Choice:
-    """Return the choice of that name. Raises InvalidInput, on `field`, when it is unknown or unavailable."""
+def find_choice(choices: Sequence[Choice], name: str | None, field: str) -> Choice:
+    """Return the choice of that name. Raises InvalidInput, for `field`, if it is unknown or unavailable."""
     for choice in choices:
         if choice.name == name and choice.available:
             return choice
@@ -120,7 +119,7 @@ class Capabilities:
     pursuits: tuple[Choice, ...] = ()  # presets of evidence pursuit
     searches: tuple[Choice, ...] = ()
     default_options: RunOptions = field(default_factory=RunOptions)
-    default_pursuit: RunOptions = field(default_factory=lambda: RunOptions(PURSUIT, SEARCHES))
+    default_pursuit: RunOptions = field(default_factory=lambda: RunOptions(PURSUIT, WEB_SEARCH))
     modules: Callable[[RunOptions], tuple[tuple[str, str], ...]] = lambda options: ()
     """Name the implementation of each role in a run with these options, for its report."""
 
@@ -135,26 +134,26 @@ class Capabilities:
 
     def check(self, options: RunOptions) -> None:
         """Raise InvalidInput, naming the field, for options that cannot run together here."""
-        strategy = chosen(self.strategies, options.strategy, "strategy")
+        strategy = find_choice(self.strategies, options.strategy, "strategy")
         at_work = [strategy]
         if options.strategy not in BASELINES:
-            at_work.append(chosen(self.presets_of(options.strategy), options.preset, "preset"))
-            at_work.append(chosen(self.answerers, options.answerer, "answerer"))
-            if options.answerer == SEARCHES:
-                chosen(self.searches, options.search, "search")
+            at_work.append(find_choice(self.presets_of(options.strategy), options.preset, "preset"))
+            at_work.append(find_choice(self.answerers, options.answerer, "answerer"))
+            if options.answerer == WEB_SEARCH:
+                find_choice(self.searches, options.search, "search")
             if searches_corpora(options):
                 self._check_corpora(options.corpora)
         needing = next((choice for choice in at_work if choice.needs_model), None)
         if needing and not options.model:
             raise InvalidInput(f"{needing.title} needs a language model; choose one.", "model")
         if needing:
-            chosen(self.models, options.model, "model")
+            find_choice(self.models, options.model, "model")
 
     def effective(self, options: RunOptions) -> RunOptions:
         """Return the options without choices that have no effect, such as a model that is not used."""
         if options.strategy in BASELINES:
             options = replace(options, answerer="")
-        if options.answerer != SEARCHES:
+        if options.answerer != WEB_SEARCH:
             options = replace(options, search=None, undated=True, fact_checks=True)
         if not self.needs_model(options):
             options = replace(options, model=None, model_seed=None, temperature=None, max_tokens=None)
@@ -172,18 +171,18 @@ class Capabilities:
         return any(choice.needs_model for choice in at_work)
 
     def destination(self, options: RunOptions) -> str | None:
-        """Return the host whose model gets the claim, or None when it stays on this machine."""
+        """Return the host of the language model that gets the claim, or None if it stays on this machine."""
         return _destination(self.models, options.model) if self.needs_model(options) else None
 
     def searched_at(self, options: RunOptions) -> str | None:
-        """Return the host that gets the search queries, which may contain the claim, or None."""
-        return _destination(self.searches, options.search) if options.answerer == SEARCHES else None
+        """Return the host that gets the search queries, which may contain the claim, or None for this machine."""
+        return _destination(self.searches, options.search) if options.answerer == WEB_SEARCH else None
 
     def _check_corpora(self, names: Sequence[str]) -> None:
         if not names:
             raise InvalidInput("Choose at least one corpus to search.", "corpora")
         for name in names:
-            chosen(self.corpora, name, "corpora")
+            find_choice(self.corpora, name, "corpora")
 
 
 def _destination(choices: Sequence[Choice], name: str | None) -> str | None:

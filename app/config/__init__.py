@@ -1,4 +1,4 @@
-"""Settings from the environment, and what is checked before the server starts."""
+"""Settings from the environment, and checks before the server starts."""
 
 VERSION = "0.1.0"
-"""The version of Hopcheck. pyproject.toml, the OpenAPI document and what is sent to other servers take it from here."""
+"""The version of Hopcheck, for pyproject.toml, the OpenAPI document and requests to other servers."""

@@ -1,7 +1,7 @@
-"""Kinds of settings: a parser and a description of the valid values for each.
+"""Kinds of settings: for each a parser, and a description of the valid values.
 
-Each function but `setting` returns the arguments `parse` and `choices` of `setting`, so that a setting of whole numbers
-is `setting(env, default, about, **whole(0, 9))`.
+Each function except `setting` returns the arguments `parse` and `choices` of `setting`. For example, a setting of whole
+numbers is `setting(env, default, about, **whole(0, 9))`.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ def setting(env: str, default: Any, about: str, parse: Callable[[str], Any] = st
     `parse` raises ValueError or KeyError for an invalid value; `choices` describes the valid ones in the error message.
     Secrets are left out of the settings' repr, which could appear in a traceback.
     """
-    secret = env in SECRETS or env.endswith("_API_KEY")
-    about_it = {"env": env, "about": about, "parse": parse, "choices": choices}
-    return field(default=default, repr=not secret, metadata=about_it)
+    is_secret = env in SECRETS or env.endswith("_API_KEY")
+    metadata = {"env": env, "about": about, "parse": parse, "choices": choices}
+    return field(default=default, repr=not is_secret, metadata=metadata)
 
 
 def whole(low: int, high: int) -> dict[str, Any]:
-    """Parse a whole number between two bounds, inclusive."""
+    """Accept a whole number between two bounds, inclusive."""
 
     def parse(raw: str) -> int:
         if not low <= (number := int(raw)) <= high:
@@ -37,7 +37,7 @@ def whole(low: int, high: int) -> dict[str, Any]:
 
 
 def one_of(*names: str) -> dict[str, Any]:
-    """Parse one of these names."""
+    """Accept one of these names."""
 
     def parse(raw: str) -> str:
         return names[names.index(raw)]  # index() raises ValueError for any other name
@@ -46,7 +46,7 @@ def one_of(*names: str) -> dict[str, Any]:
 
 
 def names() -> dict[str, Any]:
-    """Parse distinct names separated by commas."""
+    """Accept names separated by commas; repetitions are dropped."""
 
     def parse(raw: str) -> tuple[str, ...]:
         listed = tuple(dict.fromkeys(name.strip() for name in raw.split(",")))
@@ -58,7 +58,7 @@ def names() -> dict[str, Any]:
 
 
 def number(low: float, high: float | None = None) -> dict[str, Any]:
-    """Parse a number of at least `low`, and of at most `high` if there is one."""
+    """Accept a number of at least `low`, and of at most `high` if there is one."""
 
     def parse(raw: str) -> float:
         number = float(raw)
@@ -70,7 +70,7 @@ def number(low: float, high: float | None = None) -> dict[str, Any]:
 
 
 def switch() -> dict[str, Any]:
-    """Parse "on" or "off"."""
+    """Accept "on" or "off"."""
 
     def parse(raw: str) -> bool:
         return {"on": True, "off": False}[raw.lower()]
@@ -79,7 +79,7 @@ def switch() -> dict[str, Any]:
 
 
 def database() -> dict[str, Any]:
-    """Parse a database URL; a PostgreSQL URL without a driver gets psycopg 3, which is installed."""
+    """Accept a database URL; a PostgreSQL URL without a driver gets psycopg 3."""
     address = like(r"[a-z][a-z0-9+]*://\S*", "a URL like sqlite:////path/to/file or postgresql://user@host/name")
 
     def parse(raw: str) -> str:
@@ -89,7 +89,7 @@ def database() -> dict[str, Any]:
 
 
 def like(pattern: str, choices: str) -> dict[str, Any]:
-    """Parse text that matches a regular expression; `choices` describes it."""
+    """Accept text that matches a regular expression; `choices` describes it."""
 
     def parse(raw: str) -> str:
         if not re.fullmatch(pattern, raw):

@@ -1,4 +1,4 @@
-"""Checks before a server starts, so that problems give one line instead of a traceback."""
+"""Check the settings before a server starts, so that a problem is one line instead of a traceback."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ import socket
 from app.config.settings import Settings
 from app.domain.errors import SettingsError
 
-_HANDED_OVER = ("GUNICORN_PID", "LISTEN_FDS")
-"""Set when the socket is open already: by gunicorn during an upgrade, and by systemd."""
+_INHERITED_SOCKET = ("GUNICORN_PID", "LISTEN_FDS")
+"""Environment variables of a socket that is open already: from gunicorn during an upgrade, and from systemd."""
 
 
 def startup_problem(settings: Settings) -> str | None:
-    """Return the first reason not to start, with its fix; None when there is none."""
+    """Return the first problem that prevents a start, with its fix, or None."""
     try:
         settings.signing_key()
     except SettingsError as error:
         return f"{error}."
-    if any(name in os.environ for name in _HANDED_OVER):
+    if any(name in os.environ for name in _INHERITED_SOCKET):
         return None
     return port_problem(settings.host, settings.port)
 
 
 def port_problem(host: str, port: int) -> str | None:
-    """Return why no server can listen there, or None. The port is free again afterwards."""
+    """Return why no server can listen on this address, or None."""
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
@@ -37,11 +37,11 @@ def port_problem(host: str, port: int) -> str | None:
         try:
             probe.bind(address)
         except OSError as error:
-            return _why_not(error, host, port)
+            return _bind_problem(error, host, port)
     return None
 
 
-def _why_not(error: OSError, host: str, port: int) -> str:
+def _bind_problem(error: OSError, host: str, port: int) -> str:
     if error.errno == errno.EADDRINUSE:
         return f"Port {port} of {host} is taken. Stop what listens there, or choose another: make run PORT={port + 1}"
     if error.errno == errno.EACCES:

@@ -1,4 +1,4 @@
-"""A random secret in a file: created once and atomically, readable only by its owner."""
+"""Keep a random secret in a file that only its owner can read."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def load_or_create_secret(path: Path) -> str:
 
 
 def _make(path: Path) -> None:
-    """Create the secret. If several processes do so at once, the file that is linked first is kept."""
+    """Create the secret atomically. If several processes do so at once, the first file linked is kept."""
     path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_name(f"{path.name}.{secrets.token_hex(8)}.partial")
     with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:

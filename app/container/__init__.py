@@ -1,4 +1,4 @@
-"""Builds every object of a run from the settings; the only package that knows all implementations."""
+"""Build every object of a run from the settings; the only package that knows all implementations."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class AppContainer(Protocol):
-    """The interface of a container that the application uses; `container.Container` and test doubles implement it."""
+    """The interface of the container for the application; `container.Container` and test doubles implement it."""
 
     @property
     def ready(self) -> bool: ...

@@ -1,6 +1,7 @@
-"""The composition root: builds the objects that settings and options name, once, and shares them between runs.
+"""The composition root: builds the models, back ends and strategies that settings and options name.
 
-Models load at their first use, or in `warm`, which runs in a background thread after the server has started.
+Models and back ends are shared by all runs. Models load at their first use, or in `warm`, which runs in a background
+thread after the start of the server.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from app.capabilities.availability import CORPUS, GENERATOR, JUDGE, READER, RERA
 from app.capabilities.options import BASELINES, PURSUIT, Capabilities, Group
 from app.components import Component, Components
 from app.config.settings import Settings
-from app.container.strategies import PursuitParts, SpeculationPolicy, fine_tuned, pursuit
+from app.container.strategies import PursuitParts, SpeculationPolicy, build_pursuit, fine_tuned_questioners
 from app.domain.errors import CallFailed
 from app.domain.model import CORPUS_SEARCH, QACHECK, Origin, Page, RunOptions, SearchHit
 from app.domain.ports import (
@@ -45,7 +46,7 @@ from app.domain.ports import (
 )
 from app.modules.answerers import AnswererParts, kind_of
 from app.modules.answerers.web_search import DocumentSettings
-from app.modules.baselines import CHAIN_OF_THOUGHT, DIRECT, ChainOfThoughtAsker, DirectAsker
+from app.modules.baselines import CHAIN_OF_THOUGHT, DIRECT, ChainOfThoughtClassifier, DirectClassifier
 from app.modules.claim_extraction import PromptedClaims
 from app.modules.claim_verifier import JudgeClaimVerifier, PromptedClaimVerifier
 from app.modules.judging import EvidenceJudge
@@ -58,7 +59,7 @@ from app.modules.paper_prompts import (
 )
 from app.modules.prompting import template
 from app.modules.pursuit_questioners import LocalPursuer
-from app.modules.qa_validator import PromptedValidator, TiedAnswerValidator
+from app.modules.qa_validator import PromptedValidator, RuleBasedValidator
 from app.modules.question_generator import LocalExplainer, LocalQuestionGenerator, PromptedQuestioner
 from app.modules.reasoner import FlanT5Reasoner, JudgeReasoner, PromptedReasoner
 from app.presets import PURSUIT_PRESETS, PursuitPreset
@@ -68,11 +69,11 @@ from app.text.statements import Candidate, language_of
 
 
 class SearchEngines:
-    """One object per engine for the life of the process, since they hold connections and failure state."""
+    """The search engines by name. They keep connections and failures, so there is one of each in the process."""
 
     def __init__(self, engines: Sequence[ProviderSearch], registry: CorpusRegistry, robots: bool) -> None:
-        """`robots`: whether to respect robots.txt."""
-        self._in_turn = with_failover(engines)
+        """Use these engines; `robots` says whether robots.txt is respected when pages are fetched."""
+        self._by_name = with_failover(engines)
         self._registry = registry
         self.pages = WebPages(robots=robots)
 
@@ -81,7 +82,7 @@ class SearchEngines:
         if options.search == CORPUS_SEARCH:
             corpora = [self._registry.retriever(name) for name in options.corpora]
             return CorpusSearch(self._registry.over(options.corpora)), CorpusPages(corpora), Origin.CORPUS
-        return self._in_turn[options.search or ""], self.pages, Origin.WEB
+        return self._by_name[options.search or ""], self.pages, Origin.WEB
 
 
 PAPELO = "papelo"
@@ -89,9 +90,9 @@ PAPELO = "papelo"
 MAX_PAGES_AT_ONCE = 2
 """Pages that visitors name, fetched at the same time: each holds a thread of the server for up to half a minute."""
 SHIPPED = Path(__file__).resolve().parents[1] / "models"
-ASKERS: dict[str, type[DirectAsker] | type[ChainOfThoughtAsker]] = {
-    DIRECT: DirectAsker,
-    CHAIN_OF_THOUGHT: ChainOfThoughtAsker,
+BASELINE_CLASSIFIERS: dict[str, type[DirectClassifier] | type[ChainOfThoughtClassifier]] = {
+    DIRECT: DirectClassifier,
+    CHAIN_OF_THOUGHT: ChainOfThoughtClassifier,
 }
 
 
@@ -99,7 +100,7 @@ class Container:
     """All modules and back ends of this process."""
 
     def __init__(self, settings: Settings) -> None:
-        """Raises SettingsError for a MODELS_FILE that cannot be used."""
+        """Build the models and back ends without loading them. Raises SettingsError for an invalid MODELS_FILE."""
         threads = settings.torch_threads
         inference = Inference(settings.call_seconds, cores=threads)
         self._speculation = SpeculationPolicy(settings.overlap)
@@ -121,7 +122,7 @@ class Container:
         demonstrations = "" if adapter else f"{template('transcript').template}\n\n"
         self.generator = LocalQuestionGenerator(self._completer.adapted, demonstrations)
         self._explainer = None if demonstrations else LocalExplainer(self._completer.adapted)
-        self._questioners = fine_tuned(
+        self._questioners = fine_tuned_questioners(
             inference,
             threads,
             QUESTION_SEQ2SEQ=settings.question_seq2seq,
@@ -131,14 +132,14 @@ class Container:
         models = language_models(settings)
         self._models: dict[str, TextGenerator] = {SEQ2SEQ: self._seq2seq}
         self._models |= {each.name: OpenAIChat(each, settings.call_seconds) for each in models}
-        self._components = self._heavy(inference)
+        self._components = self._slow_components(inference)
         engines = configured_searches(settings.by_name(), settings.call_seconds)
         self._reading = BoundedSemaphore(MAX_PAGES_AT_ONCE)
         self._engines = SearchEngines(engines, self._registry, settings.fetch_robots)
         self._availability = Availability(settings, self._components, models, engines)
 
-    def _heavy(self, inference: Inference) -> Components:
-        """Return the slow loaders; the generator comes first, to load while Java starts and libraries are imported."""
+    def _slow_components(self, inference: Inference) -> Components:
+        """Return the components that load slowly; the generator first, because it loads while Java starts."""
         return Components(
             [
                 (GENERATOR, partial(inference.load, self.generator.warm)),
@@ -154,7 +155,7 @@ class Container:
         self._selector.load()
 
     def warm(self) -> None:
-        """Load every component. Blocks, so call it off the request path. A second call loads nothing."""
+        """Load every component that is not loaded. Blocks, so call it off the request path."""
         language_of("Warsaw lies in Poland.")
         self._components.warm()
 
@@ -168,12 +169,12 @@ class Container:
         return self._components.ready
 
     def judge_name(self) -> str:
-        """Return the judge's name with fingerprints of its files. Loads it; raises ModelUnavailable when that fails."""
+        """Return the judge's name with fingerprints of its files. Loads it; may raise ModelUnavailable."""
         return self.judge.version
 
     @property
     def sufficient(self) -> float:
-        """The judge's calibrated threshold for sufficient evidence. Raises ModelUnavailable without a valid file."""
+        """Return the judge's calibrated threshold for sufficient evidence. May raise ModelUnavailable."""
         return self.judge.sufficient
 
     def capabilities(self) -> Capabilities:
@@ -181,7 +182,7 @@ class Container:
         return self._availability.capabilities()
 
     def catalogue(self) -> tuple[Group, ...]:
-        """Return the options grouped by module, for display."""
+        """Return the options in groups, for display."""
         return self._availability.catalogue()
 
     def strategy_for(self, options: RunOptions) -> Strategy:
@@ -189,15 +190,15 @@ class Container:
         capabilities = self.capabilities()
         capabilities.check(options)
         if options.strategy in BASELINES:
-            return ClaimOnly(ASKERS[options.strategy](self._model(options)))
+            return ClaimOnly(BASELINE_CLASSIFIERS[options.strategy](self._model(options)))
         model = self._model(options) if options.model and capabilities.needs_model(options) else None
         answerer = kind_of(options.answerer).build(self._answerer_parts(options, model))
         if options.strategy == PURSUIT:
             preset = self._pursuit_preset(options)
             prompted = "prompted" if preset.own_wording else PAPELO
             reasoner = self._reasoner(prompted if preset.others == "llm" else "local", options)
-            side_by_side = self._speculation.for_answers(options, model)
-            return pursuit(preset, self._pursuit_parts(options), answerer, reasoner, side_by_side)
+            speculative = self._speculation.for_answers(options, model)
+            return build_pursuit(preset, self._pursuit_parts(options), answerer, reasoner, speculative)
         mix = self._availability.mixes()[options.preset]
         return QuestionGuided(
             verifier=self._verifier(mix.claim_verifier, options),
@@ -267,7 +268,7 @@ class Container:
     def _validator(self, kind: str, options: RunOptions) -> QAValidator:
         if kind == QACHECK:
             return QACheckValidator(self._model(options))
-        return PromptedValidator(self._model(options)) if kind == "prompted" else TiedAnswerValidator()
+        return PromptedValidator(self._model(options)) if kind == "prompted" else RuleBasedValidator()
 
     def _reasoner(self, kind: str, options: RunOptions) -> Reasoner:
         if kind == "flan-t5":
@@ -281,7 +282,7 @@ class Container:
         return JudgeReasoner(self.evidence_judge(), self.sufficient, self._explainer)
 
     def evidence_judge(self) -> EvidenceJudge:
-        """Return the judge over what kept hops read."""
+        """Return the judge with its selector of evidence."""
         return EvidenceJudge(self.judge, self._selector)
 
     def _answerer_parts(self, options: RunOptions, model: TextGenerator | None) -> AnswererParts:
@@ -300,7 +301,7 @@ class Container:
             document_settings=DocumentSettings(
                 preset.long_document, preset.multi_document, preset.metadata, options.undated, options.fact_checks
             ),
-            opened_ahead=self._speculation.pages(options),
+            prefetched_pages=self._speculation.prefetched_pages(options),
         )
 
     def _open_corpora(self) -> None:

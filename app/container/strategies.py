@@ -1,4 +1,4 @@
-"""Build evidence-pursuit strategies from presets, and decide where speculative calls are worthwhile."""
+"""Build evidence pursuits from presets, and decide where speculative calls are worthwhile."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from app.backends.local.inference_queue import Inference
 from app.backends.local.seq2seq import Seq2Seq
-from app.capabilities.options import SEARCHES, Mix
+from app.capabilities.options import WEB_SEARCH, Mix
 from app.domain.model import CORPUS_SEARCH, QACHECK, RunOptions
 from app.domain.ports import Completer, Pursuer, QuestionAnswerer, Reasoner, TextGenerator
 from app.modules.answerers import kind_of
@@ -20,7 +20,7 @@ from app.strategies.evidence_pursuit import EvidencePursuit
 
 @dataclass(frozen=True)
 class PursuitParts:
-    """Factories for the parts of a pursuit, called when a preset needs them."""
+    """Factories for the parts of a pursuit, called for the parts that the preset needs."""
 
     model: Callable[[], TextGenerator]  # the run's language model
     first_seq2seq: Callable[[], Completer]  # fine-tuned to ask the first question
@@ -29,8 +29,8 @@ class PursuitParts:
     local: Callable[[], LocalPursuer]
 
 
-def fine_tuned(inference: Inference, threads: int, **names: str | None) -> dict[str, Seq2Seq]:
-    """Return the fine-tuned questioners by setting; `names` maps each setting to its value, None if not set."""
+def fine_tuned_questioners(inference: Inference, threads: int, **names: str | None) -> dict[str, Seq2Seq]:
+    """Return the fine-tuned questioners by setting; `names` has the value of each setting, None if not set."""
     return {
         setting: Seq2Seq(name, inference, threads, fix=f"{setting} with the folder of a model")
         for setting, name in names.items()
@@ -38,17 +38,17 @@ def fine_tuned(inference: Inference, threads: int, **names: str | None) -> dict[
     }
 
 
-def pursuit(
+def build_pursuit(
     preset: PursuitPreset,
     parts: PursuitParts,
     answerer: QuestionAnswerer,
     reasoner: Reasoner,
-    side_by_side: bool = False,
+    speculative: bool = False,
 ) -> EvidencePursuit:
-    """Build the strategy of `preset`; with `side_by_side` it answers questions in parallel."""
+    """Return the strategy of `preset`; with `speculative` it answers questions in parallel."""
     paraphraser = PromptedParaphraser(parts.model()) if preset.others == "llm" else LocalParaphraser(parts.completer())
     pursuer = _pursuer(preset, parts)
-    return EvidencePursuit(pursuer, paraphraser, answerer, reasoner, preset.variant, side_by_side)
+    return EvidencePursuit(pursuer, paraphraser, answerer, reasoner, preset.variant, speculative)
 
 
 def _pursuer(preset: PursuitPreset, parts: PursuitParts) -> Pursuer:
@@ -67,7 +67,7 @@ def _questioner(kind: str, preset: PursuitPreset, parts: PursuitParts) -> Pursue
     return Seq2SeqPursuer(first, parts.next_seq2seq() if preset.needs_next_seq2seq else first)
 
 
-# Local models share this machine's cores, so speculative calls help only where calls wait for another machine
+# Local models share this machine's cores, so speculative calls only help for calls to another machine
 # (docs/critical-path.md).
 
 MAX_PREFETCHED_PAGES = 3
@@ -85,20 +85,20 @@ class SpeculationPolicy:
 
         Worthwhile only if the claim verifier, the question generator or the QA validator prompts a remote model.
         """
-        asked = (mix.claim_verifier, mix.question_generator, mix.qa_validator)
-        return bool({"prompted", QACHECK} & set(asked)) and self._elsewhere(model)
+        kinds = (mix.claim_verifier, mix.question_generator, mix.qa_validator)
+        return bool({"prompted", QACHECK} & set(kinds)) and self._is_remote(model)
 
     def for_answers(self, options: RunOptions, model: TextGenerator | None) -> bool:
-        """Return whether questions are answered in parallel: only if the answerer calls a remote model or the web."""
+        """Return whether to answer questions in parallel: only if the answerer calls a remote model or the web."""
         asks_the_model = kind_of(options.answerer).asks_model
-        return self.pages(options) > 0 or (asks_the_model and self._elsewhere(model))
+        return self.prefetched_pages(options) > 0 or (asks_the_model and self._is_remote(model))
 
-    def pages(self, options: RunOptions) -> int:
-        """Return how many pages are opened while a document is chosen; none for the local corpora."""
-        of_the_web = options.answerer == SEARCHES and options.search != CORPUS_SEARCH
+    def prefetched_pages(self, options: RunOptions) -> int:
+        """Return how many pages to open while a document is chosen; none for the local corpora."""
+        of_the_web = options.answerer == WEB_SEARCH and options.search != CORPUS_SEARCH
         return MAX_PREFETCHED_PAGES if of_the_web and self.overlap != "off" else 0
 
-    def _elsewhere(self, model: TextGenerator | None) -> bool:
+    def _is_remote(self, model: TextGenerator | None) -> bool:
         """Return whether the model's calls run on another machine, or, with OVERLAP=all, on any server."""
         if model is None or isinstance(model, Seq2Seq):
             return False

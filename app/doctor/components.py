@@ -23,7 +23,7 @@ from app.domain.errors import CallFailed, ModelUnavailable, SettingsError
 
 if TYPE_CHECKING:
     from app.backends.llm.registry import ModelSettings
-    from app.runs.db import Condition
+    from app.runs.db import DatabaseStatus
 
 
 MIB = 1024**2
@@ -121,7 +121,7 @@ def database(settings: Settings) -> Iterator[Finding]:
         yield from _database_findings(condition)
 
 
-def _database_findings(condition: Condition) -> Iterator[Finding]:
+def _database_findings(condition: DatabaseStatus) -> Iterator[Finding]:
     """Yield the findings for a database that can be read."""
     if condition.revision != condition.newest:
         found = f"It is at version {condition.revision or 'none'} and not at {condition.newest}"

@@ -1,4 +1,4 @@
-"""Comparison of several runs of one claim: hops aligned by question, and the pages that the runs used.
+"""Compare several runs of one claim: hops aligned by question, and the pages that the runs used.
 
 Two questions are the same when they have the same words in any order, or when one has all words of the other and these
 are at least two thirds of its own ("Where was Shakespeare born?", "Where was William Shakespeare born?").
@@ -19,7 +19,7 @@ from app.domain.report import Report
 MIN_RUNS, MAX_RUNS = 2, 4
 
 MAX_SHOWN_ID = 40
-"""Characters of an unknown id that are repeated in the message."""
+"""Characters of an unknown id that the error message quotes."""
 
 
 class HasReport(Protocol):
@@ -79,7 +79,7 @@ _WORD = re.compile(r"\w+")
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One question as its first run asked it, and for each run the hop that asked it, or None."""
+    """A question in the words of the first run that asked it, and each run's hop with that question, or None."""
 
     question: str
     hops: tuple[Hop | None, ...]
@@ -93,10 +93,10 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """The use of a page by one run: the numbers of the hops that cite it, and of those that only retrieved it."""
+    """The use of a page by one run."""
 
-    cited: tuple[int, ...] = ()
-    read: tuple[int, ...] = ()
+    cited: tuple[int, ...] = ()  # numbers of the hops that cite it
+    read: tuple[int, ...] = ()  # numbers of the hops that retrieved it and cite another page, or none
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,9 +133,9 @@ def rows(reports: Sequence[Report]) -> tuple[Row, ...]:
 
 
 def pages(reports: Sequence[Report]) -> tuple[PageUsed, ...]:
-    """Return every page that a hop cites or retrieved, most cited first, then in order of appearance.
+    """Return every page that a hop cites or retrieved, without recited text, which is not a source.
 
-    Recited text is not a source and is left out.
+    Pages cited in most runs come first, then those retrieved in most runs, then in order of appearance.
     """
     by_page: dict[object, list[_FoundPassage]] = {}
     for column, report in enumerate(reports):

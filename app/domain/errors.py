@@ -1,19 +1,18 @@
-"""Every exception that Hopcheck defines.
+"""The exceptions of claim checking, and the base class of all exceptions of Hopcheck.
 
 HopcheckError
 ├── InvalidInput            the caller's input is wrong; the message may be shown as it is
 ├── SettingsError           a setting has an invalid value
-├── CallFailed              one call of a module failed; the hop fails, the run continues
-│   ├── UnparseableOutput   a model's text contains no valid answer
-│   └── ModelUnavailable    a model, index or JVM is missing or damaged; `fix` says how to repair it
-└── RunStopped              the run was stopped between two calls
+└── CallFailed              one call of a module failed; the hop fails, the run continues
+    ├── UnparseableOutput   a model's text contains no valid answer
+    └── ModelUnavailable    a model, index or JVM is missing or damaged; `fix` says how to repair it
 """
 
 from __future__ import annotations
 
 
 class HopcheckError(Exception):
-    """Base class of all exceptions that Hopcheck defines."""
+    """Base class of all exceptions of Hopcheck."""
 
 
 class InvalidInput(HopcheckError):
@@ -46,7 +45,3 @@ class ModelUnavailable(CallFailed):
         super().__init__(f"{message}. Fix it with: {fix}")
         self.problem = f"{message}."
         self.fix = fix
-
-
-class RunStopped(HopcheckError):
-    """The run was stopped between two calls."""

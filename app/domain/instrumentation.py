@@ -1,7 +1,7 @@
-"""Reports of modules and back ends to the runner: progress, and calls whose replies a store may hold.
+"""Reports from modules and back ends to the runner, and replay of stored replies to their calls.
 
-The runner listens and stores. Without a listener reports are dropped, and without a store every call is made, so
-modules and back ends work without a run.
+Listener and stores are context variables that the runner sets. Without a listener reports are dropped, and without a
+store every call is made, so modules and back ends work without a run.
 """
 
 from __future__ import annotations
@@ -33,41 +33,38 @@ def listening(listener: Listener) -> Iterator[None]:
         _listener.reset(token)
 
 
-def listener() -> Listener | None:
-    """Return the current listener, for work that continues in another thread."""
+def current_listener() -> Listener | None:
+    """Return the listener of the enclosing block or None, for work that continues in another thread."""
     return _listener.get()
 
 
-def entered(phase: str) -> None:
+def report_phase(phase: str) -> None:
     """Report the current activity, in words for the status line: "reading 8 passages"."""
-    if (hears := _listener.get()) is not None:
-        hears(PhaseEntered(phase))
+    if (current := _listener.get()) is not None:
+        current(PhaseEntered(phase))
 
 
-def used(usage: Usage) -> None:
+def report_usage(usage: Usage) -> None:
     """Report the cost of a finished model call."""
-    if (hears := _listener.get()) is not None:
-        hears(TokensUsed(usage))
+    if (current := _listener.get()) is not None:
+        current(TokensUsed(usage))
 
 
-def troubled(message: str) -> None:
+def report_problem(message: str) -> None:
     """Report a problem that the run survives, in one sentence for the report."""
-    if (hears := _listener.get()) is not None:
-        hears(TroubleMet(message))
+    if (current := _listener.get()) is not None:
+        current(TroubleMet(message))
 
 
 @dataclass(frozen=True)
 class Call:
-    """One whole request: everything that decides the reply, as values that JSON can write.
+    """A request to a model or a service, with everything that determines the reply."""
 
-    `model` is the name and version of the model or service; `costly` marks calls that cost money or leave the machine.
-    """
+    model: str  # name and version of the model or service
+    request: Mapping[str, Any]  # values that JSON can represent
+    costly: bool = False  # whether the call costs money or leaves the machine
 
-    model: str
-    request: Mapping[str, Any]
-    costly: bool = False
-
-    @cached_property  # every store needs it, at every call
+    @cached_property  # each store uses it at each call
     def key(self) -> str:
         """Return the SHA-256 of the call in hexadecimal; equal requests to equal models have equal keys."""
         written = json.dumps([self.model, self.request], sort_keys=True, ensure_ascii=False, separators=(",", ":"))
@@ -75,7 +72,7 @@ class Call:
 
 
 class ResponseStore(Protocol):
-    """Stores replies by call. Replies are JSON values, never None. A store that fails logs it and raises nothing."""
+    """Stores replies by call. Replies are JSON values, never None. A store logs its own failures and never raises."""
 
     def get(self, call: Call) -> Any | None: ...
 
@@ -83,7 +80,7 @@ class ResponseStore(Protocol):
 
 
 class MemoryStore:
-    """A `ResponseStore` in memory."""
+    """Implements `ResponseStore` in memory."""
 
     def __init__(self) -> None:
         self._replies: dict[str, Any] = {}
@@ -104,11 +101,11 @@ class CallCancelled(BaseException):
     """
 
 
-Wanted = Callable[[Call | None], bool]
-"""Decides whether a call may start, and may block; the argument is None before work that is not a call."""
+MayStart = Callable[[Call | None], bool]
+"""Returns whether a call may start, possibly after a wait; the argument is None before work that is not a call."""
 
 _stores: ContextVar[tuple[ResponseStore, ...]] = ContextVar("hopcheck_stores", default=())
-_wanted: ContextVar[Wanted] = ContextVar("hopcheck_wanted", default=lambda call: True)
+_may_start: ContextVar[MayStart] = ContextVar("hopcheck_wanted", default=lambda call: True)
 
 
 @contextmanager
@@ -122,19 +119,19 @@ def use_stores(*stores: ResponseStore) -> Iterator[None]:
 
 
 @contextmanager
-def cancellable(wanted: Wanted) -> Iterator[None]:
-    """Start calls inside the block only while `wanted` and all enclosing conditions allow it."""
-    outside = _wanted.get()
-    token = _wanted.set(lambda call: outside(call) and wanted(call))
+def cancellable(may_start: MayStart) -> Iterator[None]:
+    """Start calls inside the block only while `may_start` and that of every enclosing block allow it."""
+    outside = _may_start.get()
+    token = _may_start.set(lambda call: outside(call) and may_start(call))
     try:
         yield
     finally:
-        _wanted.reset(token)
+        _may_start.reset(token)
 
 
 def check_cancelled(call: Call | None = None) -> None:
     """Raise CallCancelled when the result of the current work is no longer needed."""
-    if not _wanted.get()(call):
+    if not _may_start.get()(call):
         raise CallCancelled
 
 
@@ -150,7 +147,7 @@ def cached_call(call: Call, compute: Callable[[], Any]) -> Any:
         if reply is not None:
             for nearer in stores[:at]:
                 nearer.put(call, reply)
-            used(Usage(cached=1))
+            report_usage(Usage(cached=1))
             return reply
     check_cancelled(call)
     reply = compute()

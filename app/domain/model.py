@@ -152,6 +152,11 @@ class Hop:
     reason: str = ""
 
     @property
+    def answer_text(self) -> str:
+        """Return the text of the answer without surrounding space, or ""."""
+        return (self.answer.text or "").strip() if self.answer else ""
+
+    @property
     def from_memory(self) -> bool:
         """Return whether the answer is based on text that a model recited, so it has no source."""
         if self.answer is None or self.answer.text is None:
@@ -223,7 +228,7 @@ QACHECK = "qacheck"
 """The preset of the question-guided strategy with QACheck's own prompts."""
 
 CORPUS_SEARCH = "corpus"
-"""The search of the local corpora, in place of an engine; nothing leaves the machine."""
+"""The name of the search over the local corpora, an alternative to search engines; no query leaves the machine."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,31 +30,31 @@ from app.domain.report import Report
 
 
 class ClaimVerifier(Protocol):
-    """D: decides whether the context is sufficient for a verdict (QACheck, section 3.1)."""
+    """D: whether the context is sufficient for a verdict (QACheck, section 3.1)."""
 
     def is_sufficient(self, claim: Claim, context: Context) -> Judgement: ...
 
 
 class QuestionGenerator(Protocol):
-    """Q: asks the next question (section 3.2), never the same twice; None when there is nothing left to ask."""
+    """Q: the next question (section 3.2), never one that was asked before; None when no question is left."""
 
     def next_question(self, claim: Claim, context: Context, set_aside: Sequence[Hop]) -> Question | None: ...
 
 
 class QuestionAnswerer(Protocol):
-    """A: answers a question with evidence (section 3.3)."""
+    """A: the answer to a question, with evidence (section 3.3)."""
 
     def answer(self, question: Question, claim: Claim) -> Answer: ...
 
 
 class QAValidator(Protocol):
-    """V: decides whether a question-answer pair is useful for the claim, given the context (section 3.4)."""
+    """V: whether a question-answer pair is useful for the claim, given the context (section 3.4)."""
 
     def is_useful(self, claim: Claim, context: Context, hop: Hop) -> Judgement: ...
 
 
 class Reasoner(Protocol):
-    """R: gives the verdict with one of `labels` (section 3.5); `context` is never empty."""
+    """R: the verdict with one of `labels` (section 3.5); `context` is never empty."""
 
     def conclude(self, claim: Claim, context: Context, labels: Sequence[Label]) -> Verdict: ...
 
@@ -78,17 +78,20 @@ class Reader(Protocol):
 
 
 class Completer(Protocol):
-    """A language model that continues a text: greedy, at most `max_tokens`, up to any of `stop` (left out)."""
+    """A language model that continues a text.
+
+    `complete` decodes greedily and returns at most `max_tokens` tokens, without the first of `stop` and what follows.
+    """
 
     def complete(self, prompt: str, *, max_tokens: int, stop: Sequence[str] = ()) -> str: ...
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The chosen option, word for word, and its probability among the options (None: unknown)."""
+    """The option that a language model chose."""
 
-    option: str
-    probability: float | None = None
+    option: str  # exactly as offered
+    probability: float | None = None  # among the options; None when unknown
 
 
 class TextGenerator(Completer, Protocol):
@@ -108,9 +111,10 @@ Asked = Sequence[tuple[str, str]]
 
 
 class EntailmentModel(Protocol):
-    """For each (claim, evidence passages) pair the probabilities of (supports, refutes, not enough), summing to 1.
+    """Returns (p(supports), p(refutes), p(not enough)), which sum to 1, for each pair of `pairs`.
 
-    `asked` has the (question, answer) pairs that led to the evidence, a list for each pair of `pairs`, or is empty.
+    A pair is a claim and its evidence, as (title, text) passages. `asked` is empty, or has for each pair the
+    (question, answer) pairs that led to its evidence.
     """
 
     def classify(
@@ -133,7 +137,7 @@ class Decide:
 
 
 class Pursuer(Protocol):
-    """The questioner of evidence pursuit (Papelo, arXiv 2411.05762, section 3.1)."""
+    """Asks the questions of an evidence pursuit, or decides the claim (Papelo, arXiv 2411.05762, section 3.1)."""
 
     def first_questions(self, claim: Claim, n: int) -> tuple[Question, ...]:
         """Return up to `n` opening questions, the most useful one first."""
@@ -156,7 +160,7 @@ class FreeAnswer:
 
 
 class DocumentChooser(Protocol):
-    """Chooses the document that answers the question best, by its search results (section 3.2)."""
+    """Chooses, from the search results, the document most likely to answer the question (section 3.2)."""
 
     def choose(self, question: Question, hits: Sequence[SearchHit]) -> SearchHit | FreeAnswer: ...
 
@@ -174,7 +178,7 @@ class WebSearch(Protocol):
 
 
 class PageReader(Protocol):
-    """Returns the whole text of a page that a search found. Raises CallFailed when it cannot."""
+    """Returns the whole text of a page that a search found. Raises CallFailed for an unreadable page."""
 
     def read(self, hit: SearchHit) -> Page: ...
 
@@ -184,16 +188,16 @@ class RunCommand(Enum):
 
     CONTINUE = "go_on"
     FINISH_AFTER_HOP = "conclude"
-    """Conclude when the current hop has ended."""
+    """Give the verdict when the current hop has ended."""
     FINISH_NOW = "conclude_now"
-    """Conclude at once, without the current hop."""
+    """Give the verdict at once, without the current hop."""
     STOP = "stop"
 
 
 class Control(Protocol):
-    """Commands to a run, read between two calls by any of its threads.
+    """The command to a run, read between two calls by any of its threads.
 
-    `reason` says why the command is not CONTINUE, in a sentence for the page.
+    `reason` gives the reason for a command other than CONTINUE, in a sentence for the page.
     """
 
     def command(self) -> RunCommand: ...

@@ -40,9 +40,9 @@ class Report:
     hops: tuple[Hop, ...] = ()
     times: tuple[tuple[float, float], ...] = ()  # per hop: start of its question's generation, last change
     costs: tuple[Usage, ...] = ()  # per hop, with the generation of its question and interrupted attempts
-    unclaimed: Usage = field(default_factory=Usage)  # spent since the last hop closed; belongs to the next hop
+    unclaimed: Usage = field(default_factory=Usage)  # cost since the last hop closed, counted for the next hop
     phase: str = ""  # the last activity that a module reported
-    phase_over: bool = True  # whether a result has arrived since
+    phase_over: bool = True  # whether that activity has ended
     since: float = 0.0  # when the current activity began
     sufficiency: Judgement | None = None  # the claim verifier's last judgement
     judged_after: int = 0  # number of hops when the verifier was last asked, even if that call failed
@@ -107,35 +107,35 @@ def apply_event(report: Report, event: Event, seconds: float) -> Report:
         case PhaseEntered(phase):
             return replace(report, phase=phase, phase_over=False, since=seconds)
         case RunResumed():
-            report = replace(_standing(report), resumed=report.resumed + 1)
+            report = replace(_without_open_hop(report), resumed=report.resumed + 1)
             return replace(report, phase="taking the check up again", phase_over=False, since=seconds)
         case RunBranched(branch):
             return replace(report, branch=branch)
         case RunImported(imported):
             return replace(report, imported=imported)
         case TokensUsed(usage):
-            return _spent(report, usage)
+            return _add_usage(report, usage)
         case TroubleMet(message):
             known = message in report.failures
             return report if known else replace(report, failures=(*report.failures, message))
-    return _came_back(_happened(report, event, seconds), seconds)
+    return _end_activity(_apply_outcome(report, event, seconds), seconds)
 
 
-def _happened(report: Report, event: Event, seconds: float) -> Report:
+def _apply_outcome(report: Report, event: Event, seconds: float) -> Report:
     """Apply an event that ends the current activity: a question, an answer, a judgement, an end."""
     match event:
         case QuestionAsked(number, question):
-            return _asked(report, Hop(number, question), seconds)
+            return _open_hop(report, Hop(number, question), seconds)
         case AnswerFound(number, answer):
-            return _changed(report, number, seconds, answer=answer)
+            return _update_hop(report, number, seconds, answer=answer)
         case HopKept(number, reason):
-            return _changed(report, number, seconds, status=HopStatus.KEPT, reason=reason)
+            return _update_hop(report, number, seconds, status=HopStatus.KEPT, reason=reason)
         case HopSetAside(number, reason):
-            return _changed(report, number, seconds, status=HopStatus.SET_ASIDE, reason=reason)
+            return _update_hop(report, number, seconds, status=HopStatus.SET_ASIDE, reason=reason)
         case HopFailed(number, module, message):
-            return _failed(report, number, f"The {module} failed: {message}", seconds)
+            return _fail_hop(report, number, f"The {module} failed: {message}", seconds)
         case HopInterrupted(number, reason):
-            return _changed(report, number, seconds, status=HopStatus.INTERRUPTED, reason=reason)
+            return _update_hop(report, number, seconds, status=HopStatus.INTERRUPTED, reason=reason)
         case StepFailed(module, message):
             failures = (*report.failures, f"The {module} failed: {message}")
             return replace(report, failures=failures, judged_after=len(report.hops), unclaimed=Usage())
@@ -144,15 +144,15 @@ def _happened(report: Report, event: Event, seconds: float) -> Report:
         case QuestioningEnded(reason):
             return replace(report, stopped_because=reason, unclaimed=Usage())
         case VerdictReached(verdict):
-            return replace(_closed(report), verdict=verdict, ended="verdict", phase="")
+            return replace(_interrupt_open_hop(report), verdict=verdict, ended="verdict", phase="")
         case RunFailed(message):
-            return replace(_closed(report), problem=message, ended="failed", phase="")
+            return replace(_interrupt_open_hop(report), problem=message, ended="failed", phase="")
         case RunInterrupted(message):
-            return replace(_closed(report), problem=message, ended="interrupted", phase="")
+            return replace(_interrupt_open_hop(report), problem=message, ended="interrupted", phase="")
     return report
 
 
-def _spent(report: Report, usage: Usage) -> Report:
+def _add_usage(report: Report, usage: Usage) -> Report:
     """Add a cost to the open hop, else to the next one."""
     report = replace(report, usage=report.usage + usage)
     if report.open_hop:
@@ -160,12 +160,12 @@ def _spent(report: Report, usage: Usage) -> Report:
     return replace(report, unclaimed=report.unclaimed + usage)
 
 
-def _came_back(report: Report, seconds: float) -> Report:
+def _end_activity(report: Report, seconds: float) -> Report:
     """End the current activity; the next one begins now."""
     return replace(report, phase_over=True, since=seconds)
 
 
-def _asked(report: Report, hop: Hop, seconds: float) -> Report:
+def _open_hop(report: Report, hop: Hop, seconds: float) -> Report:
     """Open a hop. Its time and cost include the generation of its question."""
     began = seconds if report.phase_over else report.since
     return replace(
@@ -177,7 +177,7 @@ def _asked(report: Report, hop: Hop, seconds: float) -> Report:
     )
 
 
-def _changed(report: Report, number: int, seconds: float, **changes: Any) -> Report:
+def _update_hop(report: Report, number: int, seconds: float, **changes: Any) -> Report:
     at = number - 1
     hops, times = list(report.hops), list(report.times)
     hops[at] = replace(hops[at], **changes)
@@ -185,14 +185,14 @@ def _changed(report: Report, number: int, seconds: float, **changes: Any) -> Rep
     return replace(report, hops=tuple(hops), times=tuple(times))
 
 
-def _failed(report: Report, number: int, reason: str, seconds: float) -> Report:
+def _fail_hop(report: Report, number: int, reason: str, seconds: float) -> Report:
     """Close a hop as failed; a hop that failed before it had a question is added first."""
     if number > len(report.hops):
-        report = _asked(report, Hop(number, Question("")), seconds)
-    return _changed(report, number, seconds, status=HopStatus.FAILED, reason=reason)
+        report = _open_hop(report, Hop(number, Question("")), seconds)
+    return _update_hop(report, number, seconds, status=HopStatus.FAILED, reason=reason)
 
 
-def _standing(report: Report) -> Report:
+def _without_open_hop(report: Report) -> Report:
     """Remove the open hop, which is asked again under the same number and keeps its cost."""
     if not report.open_hop:
         return report
@@ -200,7 +200,7 @@ def _standing(report: Report) -> Report:
     return replace(report, hops=report.hops[:-1], times=report.times[:-1], costs=report.costs[:-1], unclaimed=lost)
 
 
-def _closed(report: Report) -> Report:
+def _interrupt_open_hop(report: Report) -> Report:
     """Mark an open hop of an ended run as interrupted."""
     hops = tuple(
         hop.closed(HopStatus.INTERRUPTED, "The run ended before this hop did.") if hop.status is HopStatus.OPEN else hop

@@ -1,8 +1,7 @@
-"""Order and size between two answers of one relation: the only thing that is computed and not judged.
+"""Decide claims that compare two values, such as "Charles Darwin was born before Albert Einstein.", by arithmetic.
 
-"Charles Darwin was born before Albert Einstein." is decided by the answers to "When was Charles Darwin born?" and "When
-was Albert Einstein born?". Only answers to questions that differ in nothing but their names are compared, years with
-years and amounts with amounts of the same unit; where one of the two values is missing, nothing is computed.
+The values are the answers to two questions that differ only in their names ("When was Charles Darwin born?"). Years are
+compared with years, and amounts with amounts of the same unit. All other claims are left to the judge.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ SCALES = {"thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10*
 _YEAR = re.compile(r"\b(\d{1,4})\s*(BCE?)\b|\b(?:AD\s*)?([12]?\d{3})\b")
 _AMOUNT = re.compile(rf"(\d[\d,]*(?:\.\d+)?)\s*({'|'.join(SCALES)})?\s*([a-zA-Zµ°%²³]*)")
 _COMPARES = re.compile(r"\b(?:than|before|after|predates?)\b", re.IGNORECASE)
-_DENIED = re.compile(r"\b(?:not|never|no|neither|nor)\b|n[’']t\b")
+_NEGATION = re.compile(r"\b(?:not|never|no|neither|nor)\b|n[’']t\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,19 +43,19 @@ class Value:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """A computed order of two values: does the claim's order hold, and the sentence for the rationale."""
+    """The computed order of two values."""
 
-    holds: bool
-    sentence: Sentence
+    holds: bool  # whether the claim gives the same order
+    sentence: Sentence  # for the rationale
 
 
-def compared(claim: Claim, context: Context) -> Comparison | None:
-    """Return the comparison of the first two kept answers that the claim compares; None where there are none."""
+def compare_answers(claim: Claim, context: Context) -> Comparison | None:
+    """Return the comparison of the first two kept answers that the claim compares; None if there are none."""
     return next(_comparisons(claim.text, context), None)
 
 
 def _comparisons(claim: str, context: Context) -> Iterator[Comparison]:
-    if _DENIED.search(claim):
+    if _NEGATION.search(claim):
         return
     for pair in combinations(context, 2):
         if _relation(pair[0]) != _relation(pair[1]):
@@ -67,7 +66,7 @@ def _comparisons(claim: str, context: Context) -> Iterator[Comparison]:
             continue
         between = claim[_place(claim, one) : _place(claim, other)] if _place(claim, one) >= 0 else ""
         if _COMPARES.search(between) and first.number != second.number:
-            # "More people live in A than in B", but "before B" only behind A
+            # A word of amount may come before both names ("More people live in A than in B"), one of time does not.
             sign = _sign(claim[_place(claim, one) :] if first.kind == "year" else claim, first.kind)
             if sign:
                 less = first.number < second.number
@@ -86,14 +85,14 @@ def _relation(hop: Hop) -> str:
 
 
 def _place(claim: str, hop: Hop) -> int:
-    """Return where the claim names the question's subject; -1 where it does not, or the question has no name."""
+    """Return the index in the claim of the question's first name; -1 if the claim or the question lacks one."""
     named = names(hop.question.text)
     return claim.casefold().find(named[0].casefold()) if named else -1
 
 
-def _sign(said: str, kind: str) -> int:
-    """Return -1 if the text says that the first value is less, 1 if more, 0 if neither or both."""
-    words = set(re.findall(r"[a-z]+", said.casefold()))
+def _sign(text: str, kind: str) -> int:
+    """Return -1 if `text` has words for a lower first value, 1 for a higher one, 0 for neither or both."""
+    words = set(re.findall(r"[a-z]+", text.casefold()))
     less, more = bool(words & FIRST_IS_LESS[kind]), bool(words & FIRST_IS_MORE[kind])
     return more - less
 
@@ -114,4 +113,4 @@ def _value(hop: Hop) -> Value | None:
 
 
 def _text(hop: Hop) -> str:
-    return " ".join((hop.answer.text or "").split()) if hop.answer else ""
+    return " ".join(hop.answer_text.split())

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from app.domain.errors import UnparseableOutput
-from app.domain.instrumentation import entered
+from app.domain.instrumentation import report_phase
 from app.domain.model import Claim, Label, Sentence, Verdict
 from app.domain.ports import TextGenerator
 from app.modules.answerers.reciter_reader import SOURCE
 from app.modules.output_parsing import LABEL_WORDS, label_from, rationale_from
 from app.modules.paper_prompts import argued
-from app.modules.prompting import choose_label, data, few_shot, filled, label_question, one_line
+from app.modules.prompting import choose_label, demonstrations, few_shot, fill_template, label_question, one_line
 from app.modules.reasoner import balanced
 
 DIRECT, CHAIN_OF_THOUGHT = "direct", "chain-of-thought"
@@ -22,29 +22,29 @@ NO_EVIDENCE = "No evidence was looked at."
 
 
 @dataclass(frozen=True)
-class DirectAsker:
-    """Implements `ClaimAsker`: the prompt is only "Is this claim true or false?"."""
+class DirectClassifier:
+    """Implements `ClaimOnlyClassifier`: asks for the label alone."""
 
     model: TextGenerator
 
     def verdict_on(self, claim: Claim, labels: Sequence[Label]) -> Verdict:
         """Return the label that the model chooses. Propagates errors of the model."""
-        entered(f"asking {self.model.name}")
-        prompt = filled("direct", claim=one_line(claim.text), ask=label_question(labels))
+        report_phase(f"asking {self.model.name}")
+        prompt = fill_template("direct", claim=one_line(claim.text), ask=label_question(labels))
         label, confidence = choose_label(self.model, prompt, labels)
         return _verdict(label, (_disclosure(self.model),), confidence)
 
 
 @dataclass(frozen=True)
-class ChainOfThoughtAsker:
-    """Implements `ClaimAsker`: ten demonstrations that think step by step; the label is read from the last line."""
+class ChainOfThoughtClassifier:
+    """Implements `ClaimOnlyClassifier`: ten demonstrations that think step by step; the label is in the last line."""
 
     model: TextGenerator
 
     def verdict_on(self, claim: Claim, labels: Sequence[Label]) -> Verdict:
         """Return the model's reasoning as the rationale, and its final label; ask for a choice if it names none."""
-        entered(f"letting {self.model.name} think step by step")
-        case = filled("chain_of_thought", claim=one_line(claim.text), ask=label_question(labels))
+        report_phase(f"letting {self.model.name} think step by step")
+        case = fill_template("chain_of_thought", claim=one_line(claim.text), ask=label_question(labels))
         prompt = few_shot(_chains_of_thought(tuple(labels)), lambda quote: case, ())
         text = self.model.complete(prompt, max_tokens=MAX_TOKENS)
         confidence = None
@@ -61,14 +61,14 @@ class ChainOfThoughtAsker:
 @lru_cache
 def _chains_of_thought(labels: tuple[Label, ...]) -> tuple[str, ...]:
     return tuple(
-        f"{filled('chain_of_thought', claim=each['claim'], ask=label_question(labels))}\n"
+        f"{fill_template('chain_of_thought', claim=each['claim'], ask=label_question(labels))}\n"
         f"{argued(each)}\n{LABEL_WORDS[Label(each['label'])]}"
-        for each in balanced(data("reasoning"), labels)
+        for each in balanced(demonstrations("reasoning"), labels)
     )
 
 
 def _disclosure(model: TextGenerator) -> Sentence:
-    """Return the first sentence of the rationale, placed before any text that could be mistaken for a finding."""
+    """Return the first sentence of the rationale: the text after it is not based on evidence."""
     return Sentence(f"This is {SOURCE}: {model.name} was asked about the claim alone, and no evidence was looked at.")
 
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from app.domain.ports import TextGenerator
-from app.modules.prompting import Marks, one_line, template
+from app.modules.prompting import Delimiters, one_line, template
 from app.modules.question_generator import is_grounded
 from app.text.claims import MAX_CLAIM_LENGTH, MIN_CLAIM_LENGTH
 from app.text.statements import NOT_CHECKABLE, Candidate
@@ -39,15 +39,15 @@ class PromptedClaims:
 
     def statement(self, question: str) -> str | None:
         """Return the statement that a yes-or-no question asks about, None for another question."""
-        marks = Marks.made_for([question])
-        prompt = template("statement").substitute(notice=marks.notice, question=marks(question))
+        delimiters = Delimiters.for_texts([question])
+        prompt = template("statement").substitute(notice=delimiters.notice, question=delimiters(question))
         reply = one_line(self.model.complete(prompt, max_tokens=MAX_TOKENS_PER_SENTENCE, stop=("\n",)))
         return reply if reply != NONE and _is_claim_of(reply, question) else None
 
     def _rewritten(self, part: Sequence[Candidate], text: str) -> list[Candidate]:
-        marks = Marks.made_for([each.claim for each in part])
-        numbered = "\n".join(f"{number}. {marks(each.claim)}" for number, each in enumerate(part, 1))
-        prompt = template("claims_of_text").substitute(notice=marks.notice, sentences=numbered)
+        delimiters = Delimiters.for_texts([each.claim for each in part])
+        numbered = "\n".join(f"{number}. {delimiters(each.claim)}" for number, each in enumerate(part, 1))
+        prompt = template("claims_of_text").substitute(notice=delimiters.notice, sentences=numbered)
         reply = self.model.complete(prompt, max_tokens=MAX_TOKENS_PER_SENTENCE * len(part))
         lines = {int(number): one_line(said) for number, said in _LINE.findall(reply)}
         return [_with(each, lines.get(number, ""), text) for number, each in enumerate(part, 1)]

@@ -1,4 +1,4 @@
-"""D, the claim verifier (QACheck, section 3.1): is what is known enough for a verdict?"""
+"""D, the claim verifier (QACheck, section 3.1): whether the kept answers are sufficient for a verdict."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
-from app.domain.instrumentation import entered
+from app.domain.instrumentation import report_phase
 from app.domain.model import Claim, Context, Judgement
 from app.domain.ports import TextGenerator
-from app.modules.judging import EvidenceJudge, decided, unread_name
+from app.modules.judging import EvidenceJudge, decision_probability, unmentioned_name
 from app.modules.prompting import (
     Known,
     Quote,
-    data,
+    demonstrations,
     few_shot,
-    filled,
+    fill_template,
     kept_pairs,
     known_lines,
     one_line,
@@ -27,16 +27,16 @@ from app.modules.prompting import (
 
 @dataclass(frozen=True)
 class JudgeClaimVerifier:
-    """Implements `ClaimVerifier`: enough where the judge decides with at least the probability `sufficient`."""
+    """Implements `ClaimVerifier`: sufficient if p(supported) or p(refuted) is at least `sufficient`."""
 
     judge: EvidenceJudge
     sufficient: float
 
     def is_sufficient(self, claim: Claim, context: Context) -> Judgement:
-        """Return whether the kept evidence decides the claim; the confidence is of that answer."""
-        if name := unread_name(claim.text, context):
+        """Return whether the judge decides the claim from the kept evidence. Propagates its errors."""
+        if name := unmentioned_name(claim.text, context):
             return Judgement(False, f"No passage that was read names {name}.")
-        likely = decided(self.judge.score(claim, context))
+        likely = decision_probability(self.judge.score(claim, context))
         if likely >= self.sufficient:
             return Judgement(True, "The kept evidence decides the claim.", likely)
         return Judgement(False, "The kept evidence does not decide the claim yet.", 1 - likely)
@@ -49,8 +49,8 @@ class PromptedClaimVerifier:
     model: TextGenerator
 
     def is_sufficient(self, claim: Claim, context: Context) -> Judgement:
-        """Ask the model whether the kept pairs decide the claim; the confidence is that of this judgement."""
-        entered("deciding whether this is enough")
+        """Ask the model whether the kept pairs decide the claim."""
+        report_phase("deciding whether this is enough")
         return yes_or_no(
             self.model,
             sufficiency_prompt(claim, context),
@@ -60,7 +60,7 @@ class PromptedClaimVerifier:
 
 
 def sufficiency_prompt(claim: Claim, context: Context) -> str:
-    """Return the demonstrations and this case, up to the start of the prediction."""
+    """Return the prompt: the demonstrations and this case, up to the start of the prediction."""
     known = kept_pairs(context)
     return few_shot(_shown(), lambda quote: _case(claim.text, known, quote), quoted_texts(known))
 
@@ -68,9 +68,10 @@ def sufficiency_prompt(claim: Claim, context: Context) -> str:
 @lru_cache
 def _shown() -> tuple[str, ...]:
     return tuple(
-        f"{_case(each['claim'], shown_pairs(each['known']))} {each['prediction']}" for each in data("sufficiency")
+        f"{_case(each['claim'], shown_pairs(each['known']))} {each['prediction']}"
+        for each in demonstrations("sufficiency")
     )
 
 
 def _case(claim: str, known: Iterable[Known], quote: Quote = str) -> str:
-    return filled("sufficiency", claim=one_line(claim), known=known_lines(known, quote))
+    return fill_template("sufficiency", claim=one_line(claim), known=known_lines(known, quote))

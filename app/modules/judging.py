@@ -1,4 +1,4 @@
-"""Judge a claim by the kept hops: the evidence that is read, the probabilities of the labels, what decides."""
+"""Judge a claim by the kept hops: select the evidence and compute the probabilities of the labels."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from itertools import islice
 
 from app.domain.model import Claim, Context, Hop, Label, Passage, Span
 from app.domain.ports import EntailmentModel, Reranker
-from app.modules.answer_comparison import compared
+from app.modules.answer_comparison import compare_answers
 from app.text.sentences import sentence_spans, sentences
 from app.text.wording import names, stems
 
 MAX_SELECTED = 4
-"""Sentences that are selected for the judge beside those of the answers."""
-MAX_RANKED, MAX_RANKED_AGAIN = 80, 25
-"""Sentences that the first is selected from, since web pages are long, and the later ones."""
-ENOUGH = 0.0
-"""Score of "no further sentence decides", which the selector was trained with."""
+"""Sentences that are selected for the judge, besides those that the answers cite."""
+MAX_FIRST_CANDIDATES, MAX_LATER_CANDIDATES = 80, 25
+"""Sentences that are scored to select the first one, and each later one; web pages have hundreds."""
+STOP_SCORE = 0.0
+"""Score at or below which no further sentence is selected; the selector was trained with it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,70 +32,67 @@ class Excerpt:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """The evidence that the judge reads of the kept hops.
+    """The evidence for the judge, from the kept hops."""
 
-    `selected` are the sentences that decide the claim by the selector, best first; `cited` those of the answers.
-    """
-
-    selected: tuple[Excerpt, ...]
-    cited: tuple[Excerpt, ...] = ()
+    selected: tuple[Excerpt, ...]  # by the selector, most decisive first
+    cited: tuple[Excerpt, ...] = ()  # by the answers
 
     @property
     def excerpts(self) -> tuple[Excerpt, ...]:
-        """Return all sentences, each once."""
+        """Return all excerpts, each once."""
         return tuple({(one.title, one.text): one for one in (*self.selected, *self.cited)}.values())
 
 
 def evidence_of(claim: str, context: Context, selector: Reranker) -> Evidence:
-    """Return what the judge reads.
+    """Return the evidence for the judge.
 
-    These are at most MAX_SELECTED sentences of all passages read, and the sentences that the answers begin in. A
-    passage cited without a question (a data set's evidence) and an answer that cites nothing stay whole.
+    It has at most MAX_SELECTED sentences of all retrieved passages, and the sentence in which each cited answer begins.
+    A passage cited without a question (the evidence of a data set) and an answer without citation are taken whole.
     """
-    cited = (*map(_whole, filter(_is_given, context)), *_cited(context))
-    read = {(passage.title, passage.text): (passage, number) for passage, number in _read(context)}
-    chosen = select(claim, [passage for passage, _ in islice(read.values(), MAX_RANKED)], selector)
+    cited = (*map(_whole_passage, filter(_stays_whole, context)), *_cited_sentences(context))
+    read = {(passage.title, passage.text): (passage, number) for passage, number in _sentences_read(context)}
+    chosen = select(claim, [passage for passage, _ in islice(read.values(), MAX_FIRST_CANDIDATES)], selector)
     return Evidence(tuple(Excerpt(one.title, one.text, read[one.title, one.text][1]) for one in chosen), cited)
 
 
 def select(claim: str, sentences: Sequence[Passage], selector: Reranker) -> list[Passage]:
-    """Return the sentence that most likely decides `claim`, then those that decide it together with the ones before."""
+    """Return the sentences that decide `claim`, selected one by one, each with those before it in the query."""
     chosen: list[Passage] = []
     rest: Sequence[Passage] = sentences
     while rest and len(chosen) < MAX_SELECTED:
         best, *others = selector.rerank(selector_query(claim, chosen), rest)
-        if chosen and (best.score or 0.0) <= ENOUGH:
+        if chosen and (best.score or 0.0) <= STOP_SCORE:
             break
         chosen.append(best)
-        rest = others[:MAX_RANKED_AGAIN]
+        rest = others[:MAX_LATER_CANDIDATES]
     return chosen
 
 
 def selector_query(claim: str, chosen: Sequence[Passage]) -> str:
-    """Return what the selector reads beside a sentence: the claim and the sentences selected before."""
+    """Return the selector's query: the claim and the sentences selected so far."""
     return " ".join([claim, *(f"{one.title}: {one.text}" for one in chosen)])
 
 
-def unread_name(claim: str, context: Context) -> str:
-    """Return the first name in `claim` of which no passage of the kept hops has a word; "" if there is none.
+def unmentioned_name(claim: str, context: Context) -> str:
+    """Return the first name in `claim` that shares no word with any answer or passage of the kept hops, or "".
 
-    Of three verdicts on development runs without a passage on such a name two were wrong. Numbers do not count:
-    a false claim's number is often nowhere.
+    Verdicts on a claim with such a name are mostly wrong. Numbers do not count as names, because the evidence often
+    lacks the number of a false claim.
     """
-    read = frozenset().union(*(stems(text) for hop in context for text in _texts(hop)))
+    read = frozenset().union(*(stems(text) for hop in context for text in _texts_read(hop)))
     return next((name for name in names(claim) if not name[0].isdigit() and stems(name) and not stems(name) & read), "")
 
 
 def by_title(found: Sequence[Excerpt]) -> list[tuple[str, str]]:
-    """Return (title, text) of the excerpts, those of one title joined; those without a title stay apart."""
+    """Return the excerpts as (title, text), those with the same title joined."""
     texts: dict[tuple[str, int], list[str]] = {}
     for number, one in enumerate(found):
         texts.setdefault((one.title, 0 if one.title else number), []).append(one.text)
     return [(title, " ".join(parts)) for (title, _), parts in texts.items()]
 
 
-def asked_pairs(context: Context) -> list[tuple[str, str]]:
-    """Return (question, answer) of each kept hop whose answer is a part of a cited sentence."""
+def answered_pairs(context: Context) -> list[tuple[str, str]]:
+    """Return (question, answer) of each kept hop whose answer is cited, except where it is the whole cited sentence."""
     asked = ((hop.question.text, hop.answer) for hop in context if hop.question.text)
     return [
         (question, " ".join(answer.text.split()))
@@ -113,26 +110,26 @@ def quoted_sentence(span: Span) -> str:
     return span.text
 
 
-def _is_given(hop: Hop) -> bool:
+def _stays_whole(hop: Hop) -> bool:
     answer = hop.answer
     return answer is not None and answer.text is not None and (answer.cited is None or not hop.question.text)
 
 
-def _whole(hop: Hop) -> Excerpt:
+def _whole_passage(hop: Hop) -> Excerpt:
     answer = hop.answer
     if answer and answer.cited:
         return Excerpt(answer.cited.passage.title, answer.cited.passage.text, hop.number)
     return Excerpt("", f"{hop.question.text} {answer.text if answer else ''}".strip(), hop.number)
 
 
-def _cited(context: Context) -> Iterator[Excerpt]:
+def _cited_sentences(context: Context) -> Iterator[Excerpt]:
     for hop in context:
         if hop.answer and hop.answer.text and hop.answer.cited and hop.question.text:
             yield Excerpt(hop.answer.cited.passage.title, quoted_sentence(hop.answer.cited), hop.number)
 
 
-def _texts(hop: Hop) -> Iterator[str]:
-    """Yield the texts of a hop's answer and of the passages that it read or cites, with their titles."""
+def _texts_read(hop: Hop) -> Iterator[str]:
+    """Yield the answer's text, and the titles and texts of the passages that it retrieved or cites."""
     answer = hop.answer
     if answer:
         yield answer.text or ""
@@ -140,24 +137,24 @@ def _texts(hop: Hop) -> Iterator[str]:
             yield f"{passage.title} {passage.text}"
 
 
-def _read(context: Context) -> Iterator[tuple[Passage, int]]:
-    """Yield the sentences of the passages that the asked hops read, with the hop's number."""
+def _sentences_read(context: Context) -> Iterator[tuple[Passage, int]]:
+    """Yield each sentence of the passages retrieved for a question, with the number of the hop."""
     for hop in context:
         for passage in hop.answer.retrieved if hop.answer and hop.question.text else ():
             for sentence in sentences(passage.text):
                 yield replace(passage, text=sentence), hop.number
 
 
-ORDER = (Label.SUPPORTED, Label.REFUTED, Label.NOT_ENOUGH_EVIDENCE)
-COMPUTED = 0.9
-"""Probability of a computed label: 27 of 31 comparisons by rule were right on new claims, answers misread included."""
+LABEL_ORDER = (Label.SUPPORTED, Label.REFUTED, Label.NOT_ENOUGH_EVIDENCE)
+COMPARISON_PROBABILITY = 0.9
+"""Probability of a label computed by arithmetic. Of 31 comparisons on new claims 27 were right."""
 
 Probabilities = dict[Label, float]
 
 
 @dataclass(frozen=True)
 class EvidenceJudge:
-    """The entailment model over what the kept hops read. Propagates the errors of both models; holds no state."""
+    """The entailment model over the evidence of the kept hops. Propagates the errors of both models; holds no state."""
 
     model: EntailmentModel
     selector: Reranker
@@ -167,38 +164,42 @@ class EvidenceJudge:
         return self.score_of(claim, context, self.evidence(claim, context))
 
     def evidence(self, claim: Claim, context: Context) -> Evidence:
-        """Return what is read of the kept hops."""
+        """Return the evidence of the kept hops."""
         return evidence_of(claim.text, context, self.selector)
 
     def score_of(self, claim: Claim, context: Context, evidence: Evidence) -> Probabilities:
-        """Return the probability of each label: the normalised geometric mean of two readings.
+        """Return the probability of each label: the normalised geometric mean of two classifications.
 
-        One is of the selected sentences alone, the other of these, the cited ones, and the questions with their
-        answers. Where the order of two answers can be computed, that overrules both.
+        The first is by the selected sentences alone; the second by these, the cited ones and the question-answer
+        pairs. If the order of two answers can be computed, it decides alone.
         """
-        if order := compared(claim, context):
-            computed = (COMPUTED, 0.0, 1 - COMPUTED) if order.holds else (0.0, COMPUTED, 1 - COMPUTED)
-            return dict(zip(ORDER, computed, strict=True))
-        pairs = asked_pairs(context)
+        if order := compare_answers(claim, context):
+            computed = (
+                (COMPARISON_PROBABILITY, 0.0, 1 - COMPARISON_PROBABILITY)
+                if order.holds
+                else (0.0, COMPARISON_PROBABILITY, 1 - COMPARISON_PROBABILITY)
+            )
+            return dict(zip(LABEL_ORDER, computed, strict=True))
+        pairs = answered_pairs(context)
         readings: list[Sequence[Excerpt]] = [evidence.excerpts]
         asked: list[Sequence[tuple[str, str]]] = [pairs]
         if evidence.selected and (pairs or evidence.excerpts != evidence.selected):
             readings, asked = [evidence.selected, *readings], [(), *asked]
         rows = self.model.classify([(claim.text, by_title(read)) for read in readings], asked)
         joint = [math.prod(column) ** (1 / len(rows)) for column in zip(*rows, strict=True)]
-        return {label: value / (sum(joint) or 1.0) for label, value in zip(ORDER, joint, strict=True)}
+        return {label: value / (sum(joint) or 1.0) for label, value in zip(LABEL_ORDER, joint, strict=True)}
 
     def deciding(self, claim: Claim, evidence: Evidence, label: Label) -> Excerpt | None:
-        """Return the excerpt that alone gives `label` the highest probability; None without any."""
+        """Return the excerpt that by itself gives `label` the highest probability; None if there is no excerpt."""
         found = evidence.excerpts
         if len(found) < 2:
             return found[0] if found else None
         rows = self.model.classify([(claim.text, [(one.title, one.text)]) for one in found])
-        place = ORDER.index(label)
+        place = LABEL_ORDER.index(label)
         return found[max(range(len(found)), key=lambda at: rows[at][place])]
 
     def conflict(self, claim: Claim, context: Context, sufficient: float) -> tuple[Hop, Hop] | None:
-        """Return the kept hops that support and refute the claim most, each above `sufficient` alone; or None."""
+        """Return the kept hops that most support and most refute the claim; None unless both reach `sufficient`."""
         if len(context) < 2:
             return None
         rows = [self.score(claim, (hop,)) for hop in context]
@@ -209,6 +210,6 @@ class EvidenceJudge:
         return context[supports], context[refutes]
 
 
-def decided(probabilities: Probabilities) -> float:
+def decision_probability(probabilities: Probabilities) -> float:
     """Return the larger of p(supported) and p(refuted)."""
     return max(probabilities[Label.SUPPORTED], probabilities[Label.REFUTED])

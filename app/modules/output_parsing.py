@@ -1,4 +1,4 @@
-"""Parse model text into values, or raise UnparseableOutput. Nothing is guessed, and only whole words match."""
+"""Parse model text into values, or raise UnparseableOutput. Nothing is guessed; only whole words match."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from app.domain.model import Label, Question, Sentence
 from app.text.options import option_in
 from app.text.sentences import sentences
 
-MAX_WORDS = 30
-"""A longer question retells the claim instead of asking for one fact."""
+MAX_QUESTION_WORDS = 30
+"""A longer question repeats the claim instead of asking for one fact."""
 MAX_ANSWER_WORDS = 40
 MAX_RATIONALE_WORDS = 300
 
@@ -21,7 +21,7 @@ LABEL_WORDS = {
     Label.NOT_ENOUGH_EVIDENCE: "not enough evidence",
     Label.CONFLICTING_EVIDENCE: "conflicting evidence",
 }
-"""The words for each label in prompts; a reply may use the synonyms below as well."""
+"""The words for each label in prompts. Replies may also use the synonyms in `_LABELS`."""
 
 _LABELS = {
     "true": Label.SUPPORTED,
@@ -32,12 +32,12 @@ _LABELS = {
     "not enough information": Label.NOT_ENOUGH_EVIDENCE,
     "conflicting evidence": Label.CONFLICTING_EVIDENCE,
 }
-_LEAD = re.compile(
+_BEFORE_LABEL = re.compile(
     r"^(?:(?:therefore|thus|so|hence|in conclusion|overall|based on [^,.]+),? )?"
     r"(?:(?:(?:the )?(?:label|answer|final answer|verdict|prediction)|(?:the |this )?claim)(?: is| =|:)+ )?",
     re.IGNORECASE,
 )
-_NAMED = re.compile(rf"\b(?:{'|'.join(_LABELS)})\b", re.IGNORECASE)
+_LABEL_WORD = re.compile(rf"\b(?:{'|'.join(_LABELS)})\b", re.IGNORECASE)
 _MARKUP = re.compile(r"[*_`#\"“”]+")
 _EMPHASIS = re.compile(r"\*+|`+")
 _PREFIX = re.compile(
@@ -58,11 +58,11 @@ _UNKNOWN = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _CITATION = re.compile(r"\s*\[(\d{1,3}(?:\s*,\s*\d{1,3})*)\]")
-_AFTER_STOP = re.compile(r"([.!?])((?:\s*\[\d{1,3}(?:\s*,\s*\d{1,3})*\])+)(?=\s+[^\W\d_a-z]|\s*$)")
+_CITATION_AFTER_STOP = re.compile(r"([.!?])((?:\s*\[\d{1,3}(?:\s*,\s*\d{1,3})*\])+)(?=\s+[^\W\d_a-z]|\s*$)")
 
 
 def declines(text: str) -> bool:
-    """Return whether the model refuses to answer or says that it does not know; False for an empty text."""
+    """Return whether the text is a refusal or states that the model does not know; False for an empty text."""
     plain = _plain(text)
     return bool(_REFUSAL.match(plain) or _UNKNOWN.fullmatch(plain))
 
@@ -71,15 +71,15 @@ def question_from(text: str) -> Question:
     """Return the one question on the first line of `text`, without "Question 2 =" or markup.
 
     Raises UnparseableOutput if there is none, if there are several, if it is cut off (no question mark), or if it has
-    more than MAX_WORDS words.
+    more than MAX_QUESTION_WORDS words.
     """
     line = _PREFIX.sub("", _EMPHASIS.sub("", _first_line(text))).strip("\"“”' ")
     if not line:
         raise UnparseableOutput("The model wrote no question.")
     if line.count("?") != 1 or not line.endswith("?"):
         raise UnparseableOutput("The model did not write exactly one whole question.")
-    if len(line.split()) > MAX_WORDS:
-        raise UnparseableOutput(f"The model's question has more than {MAX_WORDS} words.")
+    if len(line.split()) > MAX_QUESTION_WORDS:
+        raise UnparseableOutput(f"The model's question has more than {MAX_QUESTION_WORDS} words.")
     if not any(letter.isalnum() for letter in line):
         raise UnparseableOutput("The model wrote a question mark and no question.")
     return Question(line[0].upper() + line[1:])
@@ -131,9 +131,9 @@ def label_from(text: str, labels: Collection[Label]) -> tuple[Label, str]:
 
 def _opening_label(text: str) -> Label | None:
     """Return the label at the start of `text`, after words like "the final answer is:", if it names no other one."""
-    said = _LEAD.sub("", _plain(text))
-    option = option_in(said, tuple(_LABELS))
-    return _LABELS[option] if option and len(_NAMED.findall(said)) == 1 else None
+    reply = _BEFORE_LABEL.sub("", _plain(text))
+    option = option_in(reply, tuple(_LABELS))
+    return _LABELS[option] if option and len(_LABEL_WORD.findall(reply)) == 1 else None
 
 
 def rationale_from(text: str, hops: Collection[int]) -> tuple[tuple[Sentence, ...], str | None]:
@@ -147,13 +147,13 @@ def rationale_from(text: str, hops: Collection[int]) -> tuple[tuple[Sentence, ..
     reasons = " ".join(_PREFIX.sub("", _EMPHASIS.sub("", line)) for line in lines if not _MISSING.match(line))
     if declines(reasons):
         return (), missing
-    words = _AFTER_STOP.sub(r"\2\1", reasons).split()
+    words = _CITATION_AFTER_STOP.sub(r"\2\1", reasons).split()
     kept = " ".join(words) if len(words) <= MAX_RATIONALE_WORDS else " ".join((*words[: MAX_RATIONALE_WORDS - 1], "…"))
-    parts = (_cited(sentence, hops) for sentence in sentences(kept))
+    parts = (_with_citations(sentence, hops) for sentence in sentences(kept))
     return tuple(sentence for sentence in parts if sentence.text), missing
 
 
-def _cited(sentence: str, hops: Collection[int]) -> Sentence:
+def _with_citations(sentence: str, hops: Collection[int]) -> Sentence:
     numbers: Sequence[int] = [
         int(number) for group in _CITATION.findall(sentence) for number in group.split(",") if int(number) in hops
     ]

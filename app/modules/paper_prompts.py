@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from app.domain.errors import UnparseableOutput
-from app.domain.instrumentation import entered
+from app.domain.instrumentation import report_phase
 from app.domain.model import (
     Answer,
     Claim,
@@ -32,15 +32,15 @@ from app.domain.ports import Ask, Decide, FreeAnswer, TextGenerator
 from app.modules.output_parsing import LABEL_WORDS, label_from, question_from, rationale_from
 from app.modules.prompting import (
     Known,
-    answer_text,
+    attribution,
     choose_label,
-    data,
-    filled,
+    demonstrations,
+    fill_template,
     kept_pairs,
     known_lines,
     label_question,
-    made,
     one_line,
+    short_answer,
     shown_pairs,
     yes_or_no,
 )
@@ -53,16 +53,18 @@ Pair = tuple[str, str]
 
 
 def _pairs(context: Context) -> list[Pair]:
-    return [(one_line(hop.question.text), answer_text(hop)) for hop in context]
+    return [(one_line(hop.question.text), short_answer(hop)) for hop in context]
 
 
 def _shown(name: str) -> list[tuple[str, list[Known], dict[str, str]]]:
     """Return the demonstrations of prompts/`name`.json: claim, pairs without evidence, and the other fields."""
-    return [(each["claim"], shown_pairs(pair[:2] for pair in each.get("known", ())), each) for each in data(name)]
+    return [
+        (each["claim"], shown_pairs(pair[:2] for pair in each.get("known", ())), each) for each in demonstrations(name)
+    ]
 
 
-def _prompt(demonstrations: Iterable[str], case: str) -> str:
-    return "\n\n".join((*demonstrations, case))
+def _prompt(shown: Iterable[str], case: str) -> str:
+    return "\n\n".join((*shown, case))
 
 
 # QACheck. D, Appendix A.1.
@@ -78,7 +80,7 @@ class QACheckVerifier:
 
     def is_sufficient(self, claim: Claim, context: Context) -> Judgement:
         """Ask the model whether the kept pairs decide the claim."""
-        entered("deciding whether this is enough")
+        report_phase("deciding whether this is enough")
         says = f"{self.model.name} holds that the kept answers"
         prompt = verifier_prompt(claim, context)
         return yes_or_no(self.model, prompt, f"{says} decide the claim.", f"{says} do not decide the claim yet.")
@@ -88,7 +90,7 @@ def verifier_prompt(claim: Claim, context: Context) -> str:
     """Return the demonstrations and this case, up to the start of the prediction."""
 
     def case(text: str, known: Iterable[Known]) -> str:
-        return filled("qacheck_sufficiency", claim=one_line(text), known=known_lines(known))
+        return fill_template("qacheck_sufficiency", claim=one_line(text), known=known_lines(known))
 
     shown = (f"{case(text, known)} {VERIFIED[more['prediction']]}" for text, known, more in _shown("sufficiency"))
     return _prompt(shown, case(claim.text, _numbered(context)))
@@ -113,7 +115,7 @@ class QACheckQuestioner:
 
     def next_question(self, claim: Claim, context: Context, set_aside: Sequence[Hop]) -> Question | None:
         """Return the model's question; None if it was asked before, since the same prompt would bring it again."""
-        entered("thinking of a question")
+        report_phase("thinking of a question")
         prompt = question_prompt(claim, context)
         question = question_from(self.model.complete(prompt, max_tokens=QUESTION_TOKENS, stop=(NEXT_CASE,)))
         asked = (hop.question.text for hop in (*context, *set_aside))
@@ -125,9 +127,9 @@ def question_prompt(claim: Claim, context: Context) -> str:
 
     def case(text: str, known: Sequence[Known]) -> str:
         if not known:
-            return filled("qacheck_first_question", claim=one_line(text))
+            return fill_template("qacheck_first_question", claim=one_line(text))
         lines = known_lines(known)
-        return filled("qacheck_next_question", claim=one_line(text), known=lines, number=len(known) + 1)
+        return fill_template("qacheck_next_question", claim=one_line(text), known=lines, number=len(known) + 1)
 
     name = "follow_up_question" if context else "first_question"
     shown = (f"{case(text, known)} {more['question']}" for text, known, more in _shown(name))
@@ -145,9 +147,9 @@ class QACheckValidator:
 
     def is_useful(self, claim: Claim, context: Context, hop: Hop) -> Judgement:
         """Ask the model whether the pair adds useful knowledge. A pair without an answer makes no call."""
-        if not answer_text(hop):
+        if not short_answer(hop):
             return Judgement(False, "This question has no answer.")
-        entered("deciding whether the answer helps")
+        report_phase("deciding whether the answer helps")
         name = self.model.name
         useful, not_useful = (
             f"{name} finds it useful to verify the claim.",
@@ -162,7 +164,7 @@ def validator_prompt(claim: Claim, context: Context, hop: Hop) -> str:
     def case(text: str, known: Iterable[Pair], pair: Pair) -> str:
         lines = "\n".join(_unnumbered(*each) for each in known)
         head = f"We already know the following:\n{lines}" if lines else ""
-        return filled("qacheck_usefulness", claim=one_line(text), known=head, pair=_unnumbered(*pair))
+        return fill_template("qacheck_usefulness", claim=one_line(text), known=head, pair=_unnumbered(*pair))
 
     shown = (
         f"{case(text, [each[1:3] for each in known], (more['question'], more['answer']))} {more['prediction']}"
@@ -191,7 +193,7 @@ class QACheckReasoner:
 
     def conclude(self, claim: Claim, context: Context, labels: Sequence[Label]) -> Verdict:
         """Return the label that the reply ends with; one sentence a pair is cited as that pair's."""
-        entered("weighing the evidence")
+        report_phase("weighing the evidence")
         prompt = reasoner_prompt(claim, context, labels)
         text = self.model.complete(prompt, max_tokens=VERDICT_TOKENS, stop=(NEXT_CONTEXT,))
         confidence = None
@@ -211,12 +213,12 @@ def reasoner_prompt(claim: Claim, context: Context, labels: Sequence[Label]) -> 
 
     def case(text: str, pairs: Iterable[Pair]) -> str:
         lines = "\n".join(f"Q{at}: {question}\nA{at}: {answer}" for at, (question, answer) in enumerate(pairs, 1))
-        return filled("qacheck_reasoning", known=lines, claim=one_line(text), ask=label_question(labels))
+        return fill_template("qacheck_reasoning", known=lines, claim=one_line(text), ask=label_question(labels))
 
     shown = (
         f"{case(each['claim'], [pair[:2] for pair in each['known']])} {argued(each)} {FINAL} "
         f"{LABEL_WORDS[Label(each['label'])].capitalize()}."
-        for each in balanced(data("reasoning"), labels)
+        for each in balanced(demonstrations("reasoning"), labels)
     )
     return _prompt(shown, case(claim.text, _pairs(context)))
 
@@ -239,13 +241,13 @@ class PapeloPursuer:
 
     def first_questions(self, claim: Claim, n: int) -> tuple[Question, ...]:
         """Return the first `n` questions that the model lists."""
-        entered("thinking of a question" if n == 1 else "thinking of questions")
-        prompt = filled("papelo_first", claim=one_line(claim.text), made=made(claim))
+        report_phase("thinking of a question" if n == 1 else "thinking of questions")
+        prompt = fill_template("papelo_first", claim=one_line(claim.text), made=attribution(claim))
         return questions_from(self.model.complete(prompt, max_tokens=PURSUIT_TOKENS))[:n]
 
     def next_step(self, claim: Claim, context: Context, set_aside: Sequence[Hop]) -> Ask | Decide:
         """Return a decision or one more question."""
-        entered("deciding, or thinking of one more question")
+        report_phase("deciding, or thinking of one more question")
         return step_from(self.model.complete(_over_pairs("papelo_next", claim, context), max_tokens=PURSUIT_TOKENS))
 
 
@@ -256,7 +258,7 @@ def _over_pairs(name: str, claim: Claim, context: Context, **fields: str) -> str
         f"Question {at}: {one_line(hop.question.text)} Answer: {text}"
         for at, (hop, text) in enumerate(zip(context, texts, strict=True))
     )
-    return filled(name, claim=one_line(claim.text), made=made(claim), known=known, **fields)
+    return fill_template(name, claim=one_line(claim.text), made=attribution(claim), known=known, **fields)
 
 
 # LLMBestDoc and LLMAnswer.
@@ -273,11 +275,11 @@ class PapeloChooser:
 
     def choose(self, question: Question, hits: Sequence[SearchHit]) -> SearchHit | FreeAnswer:
         """Return the document that the reply names by its number from 0; the whole reply as the answer if none."""
-        entered(f"choosing one of {len(hits)} documents")
+        report_phase(f"choosing one of {len(hits)} documents")
         shown = "\n".join(
             _document(f"Document {at}", hit.title, hit.site, hit.published, hit.snippet) for at, hit in enumerate(hits)
         )
-        prompt = filled("papelo_choosing", documents=shown, question=one_line(question.text))
+        prompt = fill_template("papelo_choosing", documents=shown, question=one_line(question.text))
         reply = one_line(self.model.complete(prompt, max_tokens=DOCUMENT_TOKENS))
         named = (int(number) for number in _DOCUMENT.findall(reply))
         number = next((each for each in named if each < len(hits)), None)
@@ -296,7 +298,7 @@ class PapeloReader:
             _document(f"Document {at}", each.title, each.source, each.published, each.text)
             for at, each in enumerate(passages)
         )
-        prompt = filled("papelo_answer", documents=shown, question=one_line(question.text))
+        prompt = fill_template("papelo_answer", documents=shown, question=one_line(question.text))
         reply = one_line(self.model.complete(prompt, max_tokens=DOCUMENT_TOKENS))
         cited = Span(passages[0], 0, len(passages[0].text)) if len(passages) == 1 else None
         return Answer(reply or None, cited if reply else None, tuple(passages), "papelo reader")
@@ -328,7 +330,7 @@ class PapeloReasoner:
 
     def conclude(self, claim: Claim, context: Context, labels: Sequence[Label]) -> Verdict:
         """Return the label whose mark the reply has. Raises UnparseableOutput if it has none, or two."""
-        entered("weighing the evidence")
+        report_phase("weighing the evidence")
         text = self.model.complete(verdict_prompt(claim, context, labels), max_tokens=PURSUIT_TOKENS)
         named = {label for label in labels if CHOICES[label][0] in _MARK.findall(text)}
         if len(named) != 1:

@@ -1,9 +1,9 @@
-"""The paraphraser with no key: a small model's wordings where they hold up, then the claim's own wording as a question.
+"""The local paraphraser: a small model's paraphrases that keep the meaning, then the claim itself as a question.
 
-A small model leaves out what a question is about, or asks for something else. Its wording counts only when it names
-what the question names and nothing else, keeps every word that carries meaning and adds none, and asks for the same
-kind of thing ("In which city ...?" for "Where ...?"), or for "what is the ..." ("What is the birthplace of ...?"). Of a
-yes/no question none counts: which way round it is told ("Was he endorsed by them?") is all that it asks.
+A small model often drops the subject of a question or asks for something else. A paraphrase is used only if it has the
+same names and content words as the question and expects the same type of answer ("In which city ...?" for "Where
+...?"), or begins with "What is the". Yes/no questions are not paraphrased, since a swap of subject and object ("Was he
+endorsed by them?") keeps all words and changes the meaning.
 """
 
 from __future__ import annotations
@@ -13,29 +13,29 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from app.domain.errors import UnparseableOutput
-from app.domain.instrumentation import entered
+from app.domain.instrumentation import report_phase
 from app.domain.model import Claim, Question
 from app.domain.ports import Completer
 from app.modules.output_parsing import question_from
-from app.modules.prompting import data, template
+from app.modules.prompting import demonstrations, template
 from app.text.sentences import is_common_word
-from app.text.wording import asked_for, names, normalised, stems, word_lists
+from app.text.wording import expected_answer_type, names, normalised, stems, word_lists
 
 MAX_TOKENS = 32
 _WHAT_IS_THE = re.compile(r"what (?:is|was|are|were) the\b", re.IGNORECASE)
 OPENINGS = ("", "What", "Which", "In")
-"""Beginnings that are given to the model in turn; without one it repeats the question."""
+"""Beginnings of a paraphrase, given to the model one after another; without one it often repeats the question."""
 
 
 @dataclass(frozen=True)
 class LocalParaphraser:
-    """Implements `Paraphraser` over any `Completer`. Raises what the completer raises; holds no state."""
+    """Implements `Paraphraser` over any `Completer`. Propagates its errors; holds no state."""
 
     model: Completer
 
     def paraphrase(self, claim: Claim, question: Question, n: int) -> tuple[Question, ...]:
-        """At most `n` questions, the model's wordings first, no two of them the same."""
-        entered("putting the question in other words")
+        """Return at most `n` different questions, the model's paraphrases first."""
+        report_phase("putting the question in other words")
         found: dict[str, Question] = {normalised(question.text): question}
         for text in self._candidates(claim, question):
             if len(found) > n:
@@ -44,14 +44,14 @@ class LocalParaphraser:
         return tuple(found.values())[1:]
 
     def _candidates(self, claim: Claim, question: Question) -> Iterator[str]:
-        for opening in OPENINGS if asked_for(question.text) else ():
-            text = self._reworded(question, opening)
-            if text and holds_up(question.text, text):
+        for opening in OPENINGS if expected_answer_type(question.text) else ():
+            text = self._paraphrase(question, opening)
+            if text and keeps_meaning(question.text, text):
                 yield text
         yield claim_as_question(claim)
 
-    def _reworded(self, question: Question, opening: str) -> str | None:
-        """The model's wording that begins with `opening`, or None when it wrote no question."""
+    def _paraphrase(self, question: Question, opening: str) -> str | None:
+        """Return the model's paraphrase that begins with `opening`, or None if it wrote no question."""
         text = self.model.complete(f"{prompt_for(question)} {opening}".rstrip(), max_tokens=MAX_TOKENS, stop=("\n",))
         try:
             return question_from(f"{opening} {text.strip()}" if opening else text).text
@@ -60,21 +60,21 @@ class LocalParaphraser:
 
 
 def prompt_for(question: Question) -> str:
-    """The demonstrations and this question, up to where its other wording begins."""
-    shown = (f"{_filled(each['question'])} {each['same']}\n\n" for each in data("same_question"))
-    return "".join(shown) + _filled(" ".join(question.text.split()))
+    """Return the prompt: the demonstrations and this question, up to the start of the paraphrase."""
+    shown = (f"{_fill_template(each['question'])} {each['same']}\n\n" for each in demonstrations("same_question"))
+    return "".join(shown) + _fill_template(" ".join(question.text.split()))
 
 
-def holds_up(question: str, wording: str) -> bool:
-    """Return whether a wording asks what the question asks, as far as its words tell."""
+def keeps_meaning(question: str, wording: str) -> bool:
+    """Return whether a wording has the names, content words and expected answer type of the question."""
     same_words = stems(question) - _kinds() == stems(wording) - _kinds()
-    if not asked_for(question) or not same_words or _named(question) != _named(wording):
+    if not expected_answer_type(question) or not same_words or _names(question) != _names(wording):
         return False
-    return asked_for(wording) == asked_for(question) or bool(_WHAT_IS_THE.match(wording))
+    return expected_answer_type(wording) == expected_answer_type(question) or bool(_WHAT_IS_THE.match(wording))
 
 
 def claim_as_question(claim: Claim) -> str:
-    """The claim's own wording, turned into a question."""
+    """Return the yes/no question whether the claim is true."""
     text = " ".join(claim.text.split()).rstrip(" .!?")
     first, _, rest = text.partition(" ")
     if not _opens_with_a_name(text):
@@ -83,7 +83,7 @@ def claim_as_question(claim: Claim) -> str:
 
 
 def _opens_with_a_name(text: str) -> bool:
-    """Return whether the first word is a name ("Bill Gates", "US troops") and not only the sentence's opening."""
+    """Return whether the first word is a name ("Bill Gates", "US troops"), not just capitalised by its position."""
     first = text.partition(" ")[0]
     if first.casefold() in word_lists()["functional"]:
         return False
@@ -91,14 +91,14 @@ def _opens_with_a_name(text: str) -> bool:
     return longer or (len(first) > 1 and first.isupper()) or not is_common_word(first)
 
 
-def _named(text: str) -> frozenset[str]:
+def _names(text: str) -> frozenset[str]:
     return frozenset(normalised(name) for name in names(text))
 
 
 def _kinds() -> frozenset[str]:
-    """The stems of nouns that only say what kind of thing is asked for."""
+    """Return the stems of nouns that only name the type of the answer."""
     return stems(" ".join(word_lists()["kind_nouns"]))
 
 
-def _filled(question: str) -> str:
+def _fill_template(question: str) -> str:
     return template("same_question").substitute(question=question)

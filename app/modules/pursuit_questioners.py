@@ -1,8 +1,8 @@
-"""Questioners of evidence pursuit (Papelo): local, prompted, a relay of two, and sequence-to-sequence models.
+"""Questioners of evidence pursuit (Papelo): local, prompted, fine-tuned, and a combination of two.
 
-A language model's reply is a list of questions, or a step; nothing is guessed. A question is "the first sentence with a
-question mark, otherwise the whole output" (Papelo, section 3.1). Only a heading like "Question 2:" is removed before
-it, since a question may contain colons of its own.
+A language model replies with a list of questions, or with a decision or one question. A question is "the first sentence
+with a question mark, otherwise the whole output" (Papelo, section 3.1). Only a heading like "Question 2:" is removed
+before it, since a question may contain colons of its own.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from app.domain.errors import UnparseableOutput
-from app.domain.instrumentation import entered
+from app.domain.instrumentation import report_phase
 from app.domain.model import Claim, Context, Hop, HopStatus, Label, Question
 from app.domain.ports import (
     Ask,
@@ -27,11 +27,21 @@ from app.domain.ports import (
 )
 from app.modules.judging import EvidenceJudge
 from app.modules.output_parsing import declines
-from app.modules.prompting import Known, Quote, answer_text, few_shot, filled, known_lines, made, one_line, quoted_texts
+from app.modules.prompting import (
+    Known,
+    Quote,
+    attribution,
+    few_shot,
+    fill_template,
+    known_lines,
+    one_line,
+    quoted_texts,
+    short_answer,
+)
 from app.text.options import option_in
 from app.text.sentences import sentences
 
-MAX_WORDS, MAX_CHARACTERS = 60, 400
+MAX_QUESTION_WORDS, MAX_QUESTION_LENGTH = 60, 400
 """A longer text is not usable as a search query."""
 
 _DECISION = re.compile(r"\\?\[\s*\\?\[\s*(true|false)\s*\\?\]\s*\\?\]", re.IGNORECASE)
@@ -41,7 +51,7 @@ _HEADING = re.compile(
     r"(?:(?:(?:one|more|another|the|my|a|next|first|follow-up|further|additional)\s+)*question(?:\s*\d+)?\s*[:=]\s*)?",
     re.IGNORECASE,
 )
-_AROUND = " \t\"“”'‘’[](),"
+_PUNCTUATION = " \t\"“”'‘’[](),"
 
 
 def questions_from(text: str) -> tuple[Question, ...]:
@@ -49,7 +59,7 @@ def questions_from(text: str) -> tuple[Question, ...]:
 
     Raises UnparseableOutput if there is none.
     """
-    found = (_cleaned(item) for item in _listed(text))
+    found = (_cleaned(item) for item in _first_json_list(text))
     listed = dict.fromkeys(item for item in found if _is_askable(item))
     return tuple(Question(item) for item in listed) or (_question_in(text),)
 
@@ -61,17 +71,12 @@ def step_from(text: str) -> Ask | Decide:
     UnparseableOutput for a text that has neither a decision nor a question.
     """
     plain = _EMPHASIS.sub("", text)
-    said = {word.casefold() for word in _DECISION.findall(plain)}
-    if not said and "?" not in plain and (word := option_in(plain, ("true", "false"))):
-        said = {word}
-    if len(said) == 1:
-        return Decide(said == {"true"})
+    decisions = {word.casefold() for word in _DECISION.findall(plain)}
+    if not decisions and "?" not in plain and (word := option_in(plain, ("true", "false"))):
+        decisions = {word}
+    if len(decisions) == 1:
+        return Decide(decisions == {"true"})
     return Ask(_question_in(plain))
-
-
-def question_from_model(text: str) -> Question:
-    """Return the question written by a model fine-tuned for it; the question mark may be missing."""
-    return _question_in(text)
 
 
 def _question_in(text: str) -> Question:
@@ -100,17 +105,17 @@ def _sentences(line: str) -> Iterator[str]:
 
 def _cleaned(text: str) -> str:
     """Return the question on one line, up to its question mark, without heading, quotes or brackets around it."""
-    line = _HEADING.sub("", " ".join(_EMPHASIS.sub("", text).split()).lstrip(_AROUND)).strip(_AROUND)
+    line = _HEADING.sub("", " ".join(_EMPHASIS.sub("", text).split()).lstrip(_PUNCTUATION)).strip(_PUNCTUATION)
     head, mark, _ = line.rpartition("?")
     return head + mark if mark else line
 
 
 def _is_askable(text: str) -> bool:
-    short = len(text.split()) <= MAX_WORDS and len(text) <= MAX_CHARACTERS
+    short = len(text.split()) <= MAX_QUESTION_WORDS and len(text) <= MAX_QUESTION_LENGTH
     return short and any(letter.isalnum() for letter in text) and not declines(text)
 
 
-def _listed(text: str) -> list[str]:
+def _first_json_list(text: str) -> list[str]:
     """Return the strings of the first JSON list that contains any, ignoring surrounding text and code fences."""
     for start in (match.start() for match in re.finditer(r"\[", text)):
         try:
@@ -124,10 +129,9 @@ def _listed(text: str) -> list[str]:
 
 @dataclass(frozen=True)
 class LocalPursuer:
-    """Implements `Pursuer` without an API key: decide if `verifier` finds the evidence sufficient, else ask once more.
+    """Implements `Pursuer` with local models: decides once `verifier` finds the evidence sufficient.
 
-    `judge` is the one that `verifier` uses; the likelier of SUPPORTED and REFUTED is the decision. Propagates their
-    errors.
+    The decision is the likelier of SUPPORTED and REFUTED by `judge`, which `verifier` uses. Propagates their errors.
     """
 
     generator: QuestionGenerator
@@ -135,7 +139,7 @@ class LocalPursuer:
     judge: EvidenceJudge
 
     def first_questions(self, claim: Claim, n: int) -> tuple[Question, ...]:
-        """Return up to `n` questions, each the generator's next best as if the earlier ones had no answer."""
+        """Return up to `n` questions, each generated as if the ones before it had no answer."""
         found: list[Question] = []
         while len(found) < n:
             asked = tuple(Hop(at, question, None, HopStatus.SET_ASIDE) for at, question in enumerate(found, start=1))
@@ -146,7 +150,7 @@ class LocalPursuer:
         return tuple(found)
 
     def next_step(self, claim: Claim, context: Context, set_aside: Sequence[Hop]) -> Ask | Decide | None:
-        """Return a decision or the next question; None if no question is left. No decision on an empty context."""
+        """Return a decision or the next question; None if no question is left. Decides no empty context."""
         if context and self.verifier.is_sufficient(claim, context).holds:
             probabilities = self.judge.score(claim, context)
             return Decide(probabilities[Label.SUPPORTED] >= probabilities[Label.REFUTED])
@@ -154,18 +158,17 @@ class LocalPursuer:
         return None if question is None else Ask(question)
 
 
-# The prompts are those of the paper (Papelo, Appendix B), without demonstrations. Answers are put between marks made
-# for the call, like all quoted material. The speaker and date of the claim are included if known. Unlike the paper's,
-# the prompt also lists the questions that found no answer.
+# The prompts are those of the paper (Papelo, Appendix B), without demonstrations. Unlike the paper's, they quote
+# answers between delimiters, contain the claim's speaker and date if known, and list the questions without an answer.
 
 MAX_TOKENS = 384
-ANSWERS_WORDS = 400
-"""Words for the answers of all pairs together; each gets an equal share, from its beginning."""
+MAX_ANSWERS_WORDS = 400
+"""Words of all answers together; each is cut at an equal share."""
 UNANSWERED = "No answer was found to these, so do not ask them again:"
 ONLY_LIST = "Write the JSON list and nothing else."
 ONLY_STEP = "Write [[True]], or [[False]], or one question with its question mark, and nothing else."
 
-Read = TypeVar("Read")
+Parsed = TypeVar("Parsed")
 
 
 @dataclass(frozen=True)
@@ -176,13 +179,13 @@ class PromptedPursuer:
 
     def first_questions(self, claim: Claim, n: int) -> tuple[Question, ...]:
         """Return the first `n` questions that the model lists. Raises UnparseableOutput if it writes no question."""
-        entered("thinking of a question" if n == 1 else "thinking of questions")
-        return _read(self.model, lambda also: first_prompt(claim, also), ONLY_LIST, questions_from)[:n]
+        report_phase("thinking of a question" if n == 1 else "thinking of questions")
+        return _complete(self.model, lambda also: first_prompt(claim, also), ONLY_LIST, questions_from)[:n]
 
     def next_step(self, claim: Claim, context: Context, set_aside: Sequence[Hop]) -> Ask | Decide:
         """Return a decision or one more question, possibly a repeated one. Raises UnparseableOutput for neither."""
-        entered("deciding, or thinking of one more question")
-        return _read(self.model, lambda also: step_prompt(claim, context, set_aside, also), ONLY_STEP, step_from)
+        report_phase("deciding, or thinking of one more question")
+        return _complete(self.model, lambda also: step_prompt(claim, context, set_aside, also), ONLY_STEP, step_from)
 
 
 @dataclass(frozen=True)
@@ -193,14 +196,14 @@ class PromptedParaphraser:
 
     def paraphrase(self, claim: Claim, question: Question, n: int) -> tuple[Question, ...]:
         """Return at most `n` other wordings. As in the paper, the prompt contains the question but not the claim."""
-        entered("putting the question in other words")
-        found = _read(self.model, lambda also: paraphrase_prompt(question, n, also), ONLY_LIST, questions_from)
+        report_phase("putting the question in other words")
+        found = _complete(self.model, lambda also: paraphrase_prompt(question, n, also), ONLY_LIST, questions_from)
         return tuple(each for each in found if each != question)[:n]
 
 
 def first_prompt(claim: Claim, also: str = "") -> str:
     """Return the prompt for the first questions; `also` is one more instruction."""
-    return filled("pursuit_first", claim=one_line(claim.text), made=made(claim), also=also)
+    return fill_template("pursuit_first", claim=one_line(claim.text), made=attribution(claim), also=also)
 
 
 def step_prompt(claim: Claim, context: Context, set_aside: Sequence[Hop], also: str = "") -> str:
@@ -210,18 +213,20 @@ def step_prompt(claim: Claim, context: Context, set_aside: Sequence[Hop], also: 
 
     def case(quote: Quote) -> str:
         history = "\n".join([known_lines(known, quote), *([UNANSWERED, *unanswered] if unanswered else [])])
-        return filled("pursuit_next", claim=one_line(claim.text), made=made(claim), known=history, also=also)
+        return fill_template(
+            "pursuit_next", claim=one_line(claim.text), made=attribution(claim), known=history, also=also
+        )
 
     return few_shot((), case, quoted_texts(known))
 
 
 def paraphrase_prompt(question: Question, n: int, also: str = "") -> str:
     """Return the prompt for other wordings."""
-    return filled("pursuit_paraphrase", question=one_line(question.text), number=n, also=also)
+    return fill_template("pursuit_paraphrase", question=one_line(question.text), number=n, also=also)
 
 
-def _read(model: TextGenerator, prompt: Callable[[str], str], only: str, read: Callable[[str], Read]) -> Read:
-    """Return the reply as parsed by `read`. If it cannot be parsed, ask once more with the instruction `only`."""
+def _complete(model: TextGenerator, prompt: Callable[[str], str], only: str, read: Callable[[str], Parsed]) -> Parsed:
+    """Return the reply as parsed by `read`. If that fails, ask once more with the instruction `only`."""
     try:
         return read(model.complete(prompt(""), max_tokens=MAX_TOKENS))
     except UnparseableOutput:
@@ -229,20 +234,13 @@ def _read(model: TextGenerator, prompt: Callable[[str], str], only: str, read: C
 
 
 def _answered(context: Context) -> list[Known]:
-    share = ANSWERS_WORDS // max(1, len(context))
-    texts = [(hop.answer.text or "") if hop.answer else "" for hop in context]
-    return [
-        (hop.number, hop.question.text, " ".join(text.split()[:share]), "")
-        for hop, text in zip(context, texts, strict=True)
-    ]
+    share = MAX_ANSWERS_WORDS // max(1, len(context))
+    return [(hop.number, hop.question.text, " ".join(hop.answer_text.split()[:share]), "") for hop in context]
 
 
 @dataclass(frozen=True)
 class Relay:
-    """Implements `Pursuer`: `first` asks the first questions, `then` takes every later step.
-
-    The paper's system is `seq` first, then `llm`.
-    """
+    """Implements `Pursuer`: `first` asks the first questions, `then` takes every later step."""
 
     first: Pursuer
     then: Pursuer
@@ -255,31 +253,31 @@ class Relay:
 
 
 # Sequence-to-sequence models fine-tuned to write questions (Papelo, section 3.1 and Appendix A). One model writes the
-# first question from the claim, another the next one from the claim and the pairs so far. They do not decide, and their
-# input has neither the speaker nor the questions that found no answer, because their training data had neither.
+# first question from the claim, another the next one from the claim and the pairs so far. They never decide. Their
+# input lacks the speaker and the questions without an answer, as their training data did.
 
 MAX_SEQ2SEQ_TOKENS = 128
 
 
 @dataclass(frozen=True)
 class Seq2SeqPursuer:
-    """Implements `Pursuer` over two models; a run that takes only its first question needs no `next_model`."""
+    """Implements `Pursuer` over two models; `next_model` is not called by a run that takes only the first question."""
 
     first_model: Completer
     next_model: Completer
 
     def first_questions(self, claim: Claim, n: int) -> tuple[Question, ...]:
-        """Return one question for any `n`, as the model was trained to. Raises UnparseableOutput for none."""
-        entered("thinking of a question")
+        """Return one question for any `n`. Raises UnparseableOutput if the model writes none."""
+        report_phase("thinking of a question")
         asked = self.first_model.complete(first_input(one_line(claim.text)), max_tokens=MAX_SEQ2SEQ_TOKENS)
-        return (question_from_model(asked),)
+        return (_question_in(asked),)
 
     def next_step(self, claim: Claim, context: Context, set_aside: Sequence[Hop]) -> Ask:
-        """Return one more question, possibly a repeated one; a repetition ends the questioning."""
-        entered("thinking of one more question")
-        pairs = [(one_line(hop.question.text), answer_text(hop)) for hop in context]
+        """Return one more question, possibly a repeated one."""
+        report_phase("thinking of one more question")
+        pairs = [(one_line(hop.question.text), short_answer(hop)) for hop in context]
         asked = self.next_model.complete(next_input(one_line(claim.text), pairs), max_tokens=MAX_SEQ2SEQ_TOKENS)
-        return Ask(question_from_model(asked))
+        return Ask(_question_in(asked))
 
 
 def first_input(claim: str) -> str:

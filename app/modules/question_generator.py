@@ -1,13 +1,12 @@
 """Q, the question generator (QACheck, section 3.2), and the explanation of a verdict.
 
-A small model with an adapter of ours (research/training/question_model.py) continues a transcript of the run: it writes
-the next question, or the verdict's line when no question is needed. Around it are filters: a question must be new, be a
-question, and name only what the claim or an answer named. Where none passes, articles that the searches have shown
-and the claim names are looked up. After the verdict the same model continues the transcript with one sentence of
-explanation, which is given only if its names and numbers are in the claim or the evidence.
+The local generator is a small fine-tuned model (research/training/question_model.py) that continues a transcript of the
+run with the next question, or with a verdict when no question is needed. Its questions are filtered: they must be new
+and name only what the claim or a kept answer names. If none passes, it asks about retrieved articles that the claim
+names. After the verdict the same model writes one sentence of explanation, which is used only if its names and numbers
+are in the claim or the evidence.
 
-A capable model is prompted with demonstrations (QACheck, Appendix A.2) and trusted; only a question that was asked
-before is refused.
+Any other language model is prompted with demonstrations (QACheck, Appendix A.2). Its questions need only be new.
 """
 
 from __future__ import annotations
@@ -19,16 +18,16 @@ from functools import lru_cache
 from itertools import chain
 
 from app.domain.errors import UnparseableOutput
-from app.domain.instrumentation import entered
+from app.domain.instrumentation import report_phase
 from app.domain.model import Claim, Context, Hop, HopStatus, Label, Question
 from app.domain.ports import Completer, TextGenerator
 from app.modules.output_parsing import question_from
 from app.modules.prompting import (
     Known,
     Quote,
-    data,
+    demonstrations,
     few_shot,
-    filled,
+    fill_template,
     kept_pairs,
     known_lines,
     one_line,
@@ -43,21 +42,21 @@ NOT_FOUND = "not found"
 QUESTION, VERDICT, EXPLANATION = "Question:", "Verdict:", "Explanation:"
 VERDICT_WORDS = {Label.SUPPORTED: "true", Label.REFUTED: "false"}
 OPENINGS = ("", "Which", "Who", "When", "Where", "What", "How")
-"""Ways to make the model begin its question, tried in order until a question passes the filters."""
+"""Beginnings of a question, given to the model in this order until a question passes the filters."""
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 
 
 @dataclass(frozen=True)
 class LocalQuestionGenerator:
-    """Implements `QuestionGenerator`. Raises what the model raises; holds no state."""
+    """Implements `QuestionGenerator` with a small local model. Propagates its errors; holds no state."""
 
     model: Completer
     demonstrations: str = ""
-    """Transcripts put before the run's own, for a model without our adapter."""
+    """Transcripts put before the run's own, for a model that was not fine-tuned."""
 
     def next_question(self, claim: Claim, context: Context, set_aside: Sequence[Hop]) -> Question | None:
-        """The first proposal that passes the filters; None where the model says that the kept pairs are enough."""
-        entered("thinking of a question")
+        """Return the first proposal that passes the filters; None if none does or the model writes a verdict."""
+        report_phase("thinking of a question")
         hops = sorted((*context, *set_aside), key=lambda hop: hop.number)
         prompt = self.demonstrations + transcript(claim, hops)
         if hops and hops[-1].status is HopStatus.KEPT and self._continue(prompt, "").startswith(VERDICT):
@@ -82,12 +81,12 @@ class LocalQuestionGenerator:
 
 @dataclass(frozen=True)
 class LocalExplainer:
-    """Says in a sentence why a claim is supported or refuted. Raises what the model raises."""
+    """Explains in one sentence why a claim is supported or refuted. Propagates errors of the model."""
 
     model: Completer
 
     def explain(self, claim: Claim, context: Context, label: Label, evidence: str) -> str | None:
-        """Return the model's sentence; None if it names what neither claim nor `evidence` does."""
+        """Return the model's sentence; None if it has a name or number that neither claim nor `evidence` has."""
         if label not in VERDICT_WORDS:
             return None
         prompt = f"{transcript(claim, context)}{VERDICT} {VERDICT_WORDS[label]}\n{EXPLANATION}"
@@ -96,35 +95,35 @@ class LocalExplainer:
 
 
 def is_grounded(text: str, known: str) -> bool:
-    """Return whether each word of the names in `text`, and each number, is in `known`."""
-    said, words = stems(known), set(_NUMBER.findall(known))
-    return set(_NUMBER.findall(text)) <= words and all(stems(name) <= said for name in names(text))
+    """Return whether each number and each word of a name in `text` is in `known`."""
+    words, numbers = stems(known), set(_NUMBER.findall(known))
+    return set(_NUMBER.findall(text)) <= numbers and all(stems(name) <= words for name in names(text))
 
 
 def transcript(claim: Claim, hops: Sequence[Hop]) -> str:
-    """The run so far as the model was trained to read it; a hop that was set aside has no answer."""
+    """Return the run so far in the model's training format; a hop that was set aside has no answer."""
     pairs = "".join(f"{QUESTION} {hop.question.text}\nAnswer: {_answer(hop)}\n" for hop in hops)
     return f"Claim: {' '.join(claim.text.split())}\n{pairs}"
 
 
 def is_askable(question: str, claim: Claim, hops: Sequence[Hop]) -> bool:
-    """Return whether it is a new question whose names share a word with the claim, an answer or a cited title."""
+    """Return whether `question` is new and each of its names shares a word with the claim or a kept answer's source."""
     if not question.endswith("?") or len(question.split()) < 3:
         return False
     if any(same_question(question, hop.question.text) for hop in hops):
         return False
-    known = stems(claim.text).union(*(stems(text) for hop in hops for text in _brought(hop)))
+    known = stems(claim.text).union(*(stems(text) for hop in hops for text in _answer_texts(hop)))
     return bool(known & stems(question)) and all(stems(name) & known for name in names(question))
 
 
 def look_ups(claim: Claim, hops: Sequence[Hop]) -> Iterator[str]:
-    """Questions about articles that were found and that the claim names, best first; without hops, about its names."""
+    """Yield questions about retrieved articles that the claim names, best first; without hops, about its names."""
     cited = {hop.answer.cited.passage.title for hop in hops if hop.answer and hop.answer.cited}
-    said = stems(claim.text)
+    claim_words = stems(claim.text)
     for hop in hops:
         for passage in hop.answer.retrieved if hop.answer else ():
             title = bare_title(passage.title)
-            if passage.title not in cited and stems(title) and stems(title) <= said:
+            if passage.title not in cited and stems(title) and stems(title) <= claim_words:
                 yield f"What is {title}?"
     if not hops:
         yield from (f"What is {name}?" for name in names(claim.text))
@@ -135,7 +134,7 @@ def _answer(hop: Hop) -> str:
     return " ".join((text or NOT_FOUND).split())[:MAX_ANSWER_CHARACTERS]
 
 
-def _brought(hop: Hop) -> Iterator[str]:
+def _answer_texts(hop: Hop) -> Iterator[str]:
     if hop.answer and hop.status is HopStatus.KEPT:
         yield hop.answer.text or ""
         if hop.answer.cited:
@@ -143,11 +142,11 @@ def _brought(hop: Hop) -> Iterator[str]:
 
 
 MAX_REPLY_TOKENS = 64
-UNANSWERED = "We have already asked these in vain:"
-AGAIN = "All of these were asked already, so ask none of them again:"
-ONLY = "Write this one question, with its question mark, and nothing else."
+NOT_FOUND_BEFORE = "We have already asked these in vain:"
+ASKED_BEFORE = "All of these were asked already, so ask none of them again:"
+QUESTION_ONLY = "Write this one question, with its question mark, and nothing else."
 NEXT_CASE = "\nClaim ="
-"""Stop sequence, before the model continues with a case of its own."""
+"""Stop sequence: without it the model continues with a case of its own."""
 
 
 @dataclass(frozen=True)
@@ -157,17 +156,17 @@ class PromptedQuestioner:
     model: TextGenerator
 
     def next_question(self, claim: Claim, context: Context, set_aside: Sequence[Hop]) -> Question | None:
-        """Return a question that was not asked before; None if the model repeats one even when given those asked.
+        """Return a new question; None if the model repeats one although the prompt lists those asked before.
 
         Raises UnparseableOutput if its text is not exactly one whole question.
         """
-        entered("thinking of a question")
+        report_phase("thinking of a question")
         in_vain = [hop.question.text for hop in set_aside if hop.question.text]
         asked = [*(hop.question.text for hop in context), *in_vain]
-        question = self._ask(claim, context, _previous(UNANSWERED, in_vain))
+        question = self._ask(claim, context, _previous(NOT_FOUND_BEFORE, in_vain))
         if _is_new(question, asked):
             return question
-        question = self._ask(claim, context, _previous(AGAIN, asked))
+        question = self._ask(claim, context, _previous(ASKED_BEFORE, asked))
         return question if _is_new(question, asked) else None
 
     def _ask(self, claim: Claim, context: Context, previous: str) -> Question:
@@ -175,14 +174,14 @@ class PromptedQuestioner:
         try:
             return self._written(question_prompt(claim, context, previous))
         except UnparseableOutput:
-            return self._written(question_prompt(claim, context, previous, ONLY))
+            return self._written(question_prompt(claim, context, previous, QUESTION_ONLY))
 
     def _written(self, prompt: str) -> Question:
         return question_from(self.model.complete(prompt, max_tokens=MAX_REPLY_TOKENS, stop=(NEXT_CASE,)))
 
 
 def question_prompt(claim: Claim, context: Context, previous: str = "", also: str = "") -> str:
-    """Return the demonstrations and this case, up to the start of the question.
+    """Return the prompt: the demonstrations and this case, up to the start of the question.
 
     `previous` lists the questions asked before, `also` is one more instruction.
     """
@@ -197,7 +196,7 @@ def question_prompt(claim: Claim, context: Context, previous: str = "", also: st
 def _shown(is_first: bool) -> tuple[str, ...]:
     return tuple(
         f"{_case(each['claim'], shown_pairs(each.get('known', ())), is_first)} {each['question']}"
-        for each in data("first_question" if is_first else "follow_up_question")
+        for each in demonstrations("first_question" if is_first else "follow_up_question")
     )
 
 
@@ -205,10 +204,10 @@ def _case(
     claim: str, known: Iterable[Known], is_first: bool, quote: Quote = str, previous: str = "", also: str = ""
 ) -> str:
     if is_first:
-        return filled("lm_first_question", claim=one_line(claim), also=also)
+        return fill_template("lm_first_question", claim=one_line(claim), also=also)
     lines = known_lines(known, quote)
     head = f"We already know the following:\n{lines}\n" if lines else ""
-    return filled("lm_next_question", claim=one_line(claim), known=head + previous, also=also)
+    return fill_template("lm_next_question", claim=one_line(claim), known=head + previous, also=also)
 
 
 def _previous(how: str, questions: Sequence[str]) -> str:

@@ -1,4 +1,4 @@
-"""R, the reasoner: label and rationale from the kept hops (QACheck, section 3.5): local, by prompting, by FLAN-T5."""
+"""R, the reasoner (QACheck, section 3.5): label and rationale from the kept hops, by the judge, a prompt or FLAN-T5."""
 
 from __future__ import annotations
 
@@ -8,45 +8,29 @@ from functools import lru_cache
 from typing import Any
 
 from app.domain.errors import UnparseableOutput
-from app.domain.instrumentation import entered
-from app.domain.model import Claim, Context, Hop, Label, Passage, Sentence, Span, Verdict
+from app.domain.instrumentation import report_phase
+from app.domain.model import Claim, Context, Hop, Label, Sentence, Verdict
 from app.domain.ports import TextGenerator
-from app.modules.answer_comparison import compared
-from app.modules.judging import Evidence, EvidenceJudge, Excerpt, Probabilities, quoted_sentence, unread_name
+from app.modules.answer_comparison import compare_answers
+from app.modules.judging import Evidence, EvidenceJudge, Excerpt, Probabilities, quoted_sentence, unmentioned_name
 from app.modules.output_parsing import LABEL_WORDS, label_from, rationale_from
 from app.modules.prompting import (
     Known,
     Quote,
+    attribution,
     choose_label,
-    data,
+    demonstrations,
     few_shot,
-    filled,
+    fill_template,
     kept_evidence,
     known_lines,
     label_question,
-    made,
     one_line,
     quoted_texts,
     shown_pairs,
 )
 from app.modules.question_generator import LocalExplainer
-from app.text.sentences import content_words, sentence_spans
 from app.text.wording import names
-
-
-def nearest_sentence(said: str, passages: Sequence[Passage]) -> Span:
-    """The sentence that shares most words with `said`; those of the title count as said in every sentence.
-
-    Of equals the first wins, so the best passage's. Raises ValueError when there is no sentence at all.
-    """
-    wanted = content_words(said)
-    spans = [Span(passage, *place) for passage in passages for place in sentence_spans(passage.text)]
-
-    def shared(span: Span) -> int:
-        return len(wanted & content_words(f"{span.passage.title} {span.text}"))
-
-    return max(spans, key=shared)
-
 
 _CLOSING = {
     Label.SUPPORTED: "Together this supports the claim.",
@@ -57,9 +41,9 @@ _CLOSING = {
 
 
 def quotations(context: Context, first: Excerpt | None = None) -> tuple[Sentence, ...]:
-    """Return the sentences that the kept answers begin in, with their titles, `first` before them.
+    """Return `first`, then the sentence in which each kept answer begins, with titles; each sentence once.
 
-    Each sentence comes once, with all its hops. Question and answer where nothing is cited.
+    A hop without citation is quoted as question and answer.
     """
     hops: dict[str, list[int]] = {_quoted(first.title, first.text): [first.hop]} if first else {}
     for hop in context:
@@ -70,13 +54,13 @@ def quotations(context: Context, first: Excerpt | None = None) -> tuple[Sentence
 
 
 def closing(label: Label, context: Context) -> Sentence:
-    """Return the last sentence of the rationale: the result of all kept hops together."""
+    """Return the last sentence of the rationale: the result of all kept hops."""
     return Sentence(_CLOSING[label], tuple(hop.number for hop in context))
 
 
 def missing_from(claim: Claim, context: Context) -> str:
-    """Return what is missing, in a sentence for the page."""
-    if name := unread_name(claim.text, context):
+    """Return a sentence for the page about the missing evidence."""
+    if name := unmentioned_name(claim.text, context):
         return f"No passage that was read names {name}."
     named = names(claim.text)
     about = f" about {' and '.join(named)}" if named else ""
@@ -94,19 +78,19 @@ def _quoted(title: str, text: str) -> str:
     return f"{title}: “{text}”" if title else text
 
 
-OPEN_SUPPORTED = 0.25
-"""Share of p(not enough evidence) that counts as SUPPORTED where only two labels may be given.
+NOT_ENOUGH_AS_SUPPORTED = 0.25
+"""Share of p(not enough evidence) that counts as SUPPORTED when only two labels are allowed.
 
-Fitted on runs of an earlier judge: a claim for which a run finds nothing is more often false than true.
+Fitted on runs: a claim for which a run finds nothing is more often false than true.
 """
 
 
 @dataclass(frozen=True)
 class JudgeReasoner:
-    """Implements `Reasoner`: the likeliest label, with an explanation and the sentences that decide.
+    """Implements `Reasoner` with the judge: the most probable label, an explanation and the deciding sentences.
 
-    With NOT_ENOUGH_EVIDENCE allowed, SUPPORTED and REFUTED need the probability `sufficient`. Where
-    CONFLICTING_EVIDENCE is allowed, it is given when one hop alone supports and another refutes that surely.
+    If NOT_ENOUGH_EVIDENCE is allowed, SUPPORTED and REFUTED need the probability `sufficient`. CONFLICTING_EVIDENCE, if
+    allowed, is given when one hop alone supports and another alone refutes the claim with that probability.
     """
 
     judge: EvidenceJudge
@@ -114,8 +98,8 @@ class JudgeReasoner:
     explainer: LocalExplainer | None = None
 
     def conclude(self, claim: Claim, context: Context, labels: Sequence[Label]) -> Verdict:
-        """Return one of `labels` with its probability; no probability is given with NOT_ENOUGH_EVIDENCE."""
-        entered("weighing the evidence")
+        """Return one of `labels` with its probability; NOT_ENOUGH_EVIDENCE and CONFLICTING_EVIDENCE have none."""
+        report_phase("weighing the evidence")
         if Label.CONFLICTING_EVIDENCE in labels and (hops := self.judge.conflict(claim, context, self.sufficient)):
             text = f"Hop {hops[0].number} supports the claim and hop {hops[1].number} does not agree with it."
             opposed = Sentence(text, tuple(sorted(hop.number for hop in hops)))
@@ -123,7 +107,7 @@ class JudgeReasoner:
         labels = [label for label in labels if label is not Label.CONFLICTING_EVIDENCE]
         found = self.judge.evidence(claim, context)
         label, confidence = self._label(self.judge.score_of(claim, context, found), labels)
-        if Label.NOT_ENOUGH_EVIDENCE in labels and unread_name(claim.text, context):
+        if Label.NOT_ENOUGH_EVIDENCE in labels and unmentioned_name(claim.text, context):
             label, confidence = Label.NOT_ENOUGH_EVIDENCE, None
         missing = missing_from(claim, context) if label is Label.NOT_ENOUGH_EVIDENCE else None
         decides = self.judge.deciding(claim, found, label) if confidence is not None else None
@@ -132,17 +116,19 @@ class JudgeReasoner:
     def _why(
         self, claim: Claim, context: Context, label: Label, found: Evidence, decides: Excerpt | None
     ) -> tuple[Sentence, ...]:
-        order = compared(claim, context)
+        order = compare_answers(claim, context)
         quoted = (*((order.sentence,) if order else ()), *quotations(context, None if order else decides))
         evidence = " ".join(f"{one.title} {one.text}" for one in found.excerpts)
-        said = self.explainer.explain(claim, context, label, evidence) if self.explainer and not order else None
-        if said:
-            return (Sentence(said, tuple(hop.number for hop in context)), *quoted)
+        explained = self.explainer.explain(claim, context, label, evidence) if self.explainer and not order else None
+        if explained:
+            return (Sentence(explained, tuple(hop.number for hop in context)), *quoted)
         return (*quoted, closing(label, context))
 
     def _label(self, probabilities: Probabilities, labels: Sequence[Label]) -> tuple[Label, float | None]:
         if Label.NOT_ENOUGH_EVIDENCE not in labels:
-            supported = probabilities[Label.SUPPORTED] + OPEN_SUPPORTED * probabilities[Label.NOT_ENOUGH_EVIDENCE]
+            supported = (
+                probabilities[Label.SUPPORTED] + NOT_ENOUGH_AS_SUPPORTED * probabilities[Label.NOT_ENOUGH_EVIDENCE]
+            )
             return (Label.SUPPORTED, supported) if supported >= 0.5 else (Label.REFUTED, 1 - supported)
         likely = max(labels, key=lambda label: probabilities[label])
         if likely is Label.NOT_ENOUGH_EVIDENCE or probabilities[likely] < self.sufficient:
@@ -162,12 +148,12 @@ class PromptedReasoner:
     model: TextGenerator
 
     def conclude(self, claim: Claim, context: Context, labels: Sequence[Label]) -> Verdict:
-        """Return one of `labels` with the model's reasons, or with quotations of the kept evidence if it gave none.
+        """Return one of `labels` with the model's rationale, or with quotations of the kept evidence if it has none.
 
-        The label is read from the last line; if that names none, the model is asked to choose one. Raises
+        The label is read from the last line; if that has none, the model is asked to choose one. Raises
         UnparseableOutput if it chooses none.
         """
-        entered("weighing the evidence")
+        report_phase("weighing the evidence")
         prompt = reasoning_prompt(claim, context, labels)
         text = self.model.complete(prompt, max_tokens=MAX_TOKENS, stop=(NEXT_CASE,))
         hops = [hop.number for hop in context]
@@ -187,9 +173,9 @@ class PromptedReasoner:
 
 
 def reasoning_prompt(claim: Claim, context: Context, labels: Sequence[Label]) -> str:
-    """Return the demonstrations for these labels and this case, up to the start of the rationale."""
+    """Return the prompt: the demonstrations for these labels and this case, up to the start of the rationale."""
     known = kept_evidence(claim, context)
-    by = f"The claim was made{made(claim)}." if made(claim) else ""
+    by = f"The claim was made{attribution(claim)}." if attribution(claim) else ""
     return few_shot(
         _shown(tuple(labels)), lambda quote: _case(claim.text, known, labels, quote, by), quoted_texts(known)
     )
@@ -199,7 +185,7 @@ def reasoning_prompt(claim: Claim, context: Context, labels: Sequence[Label]) ->
 def _shown(labels: tuple[Label, ...]) -> tuple[str, ...]:
     return tuple(
         f"{_case(each['claim'], shown_pairs(each['known']), labels)} {_conclusion(each)}"
-        for each in balanced(data("reasoning"), labels)
+        for each in balanced(demonstrations("reasoning"), labels)
     )
 
 
@@ -218,7 +204,7 @@ def balanced(shown: Iterable[Mapping[str, Any]], labels: Sequence[Label]) -> lis
 
 def _case(claim: str, known: Iterable[Known], labels: Sequence[Label], quote: Quote = str, by: str = "") -> str:
     fields = {"known": known_lines(known, quote), "claim": one_line(claim), "made": by}
-    return filled("reasoning", **fields, ask=label_question(labels))
+    return fill_template("reasoning", **fields, ask=label_question(labels))
 
 
 def _conclusion(shown: Mapping[str, Any]) -> str:
@@ -234,18 +220,18 @@ class FlanT5Reasoner:
 
     def conclude(self, claim: Claim, context: Context, labels: Sequence[Label]) -> Verdict:
         """Return one of `labels` with its probability among them. Propagates errors of the model."""
-        entered("weighing the evidence")
+        report_phase("weighing the evidence")
         label, confidence = choose_label(self.seq2seq, flan_t5_prompt(claim, context, labels), labels)
         missing = missing_from(claim, context) if label is Label.NOT_ENOUGH_EVIDENCE else None
         return Verdict(label, (*quotations(context), closing(label, context)), missing, confidence)
 
 
 def flan_t5_prompt(claim: Claim, context: Context, labels: Sequence[Label]) -> str:
-    """Return the prompt, evidence first and question last, because a prompt that is too long loses its beginning."""
+    """Return the prompt. The question comes last, because a prompt that is too long loses its beginning."""
     known = kept_evidence(claim, context)
     return few_shot(
         (),
-        lambda quote: filled(
+        lambda quote: fill_template(
             "flan_t5_reasoning",
             known=known_lines(known, quote),
             claim=one_line(claim.text),

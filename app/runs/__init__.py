@@ -1,1 +1,1 @@
-"""Runs: store, queue, carry out and read the checks of claims. The entry point is `app.runs.service.Runs`."""
+"""Store, queue, carry out and read runs, the checks of claims. The entry point is `app.runs.service.Runs`."""

@@ -1,6 +1,6 @@
-"""Admit new runs to the queue and report places in it, counted in the database that all servers share.
+"""Admit new runs to the queue of the database, and find a run's place in it.
 
-A run has a random id, or one made of a form that is sent: sent twice, by a double click for example, it is one run.
+Run ids are random, or derived from the submitted form, so that a form sent twice (by a double click) starts one run.
 """
 
 from __future__ import annotations
@@ -29,28 +29,28 @@ from app.runs.jobs import PEOPLE
 from app.runs.leases import in_queue, is_free
 from app.runs.models import RUNNING, RunRow
 
-BITS = 128
+ID_BITS = 128
 
 
 def new_id() -> str:
-    """Return a new id: 128 random bits, safe in a URL."""
-    return secrets.token_urlsafe(BITS // 8)
+    """Return a new id of ID_BITS random bits, safe in a URL."""
+    return secrets.token_urlsafe(ID_BITS // 8)
 
 
 def is_invalid_id(text: str) -> bool:
-    """Return whether no run can have this id: PostgreSQL refuses queries with a NUL character."""
+    """Return whether the id contains a NUL character, which PostgreSQL refuses in queries."""
     return "\0" in text
 
 
-def id_for_form(owner: str, form: str, begins: Sequence[Event]) -> str:
+def id_for_form(owner: str, form: str, first_events: Sequence[Event]) -> str:
     """Return the id of the run that `owner` starts by sending a form; the same content gets the same id again.
 
-    It is as hard to guess as a new one, because the names of owner and form are secrets of 128 random bits each. A form
-    that was changed before it was sent again has other first events and so another id.
+    It is as hard to guess as a new one, because `owner` and `form` are secrets of 128 random bits each. The first
+    events depend on the content of the form, so a changed form gets another id.
     """
-    content = json.dumps([owner, form, *map(encode, begins)], sort_keys=True, ensure_ascii=True)
+    content = json.dumps([owner, form, *map(encode, first_events)], sort_keys=True, ensure_ascii=True)
     digest = hashlib.sha256(content.encode("ascii")).digest()
-    return base64.urlsafe_b64encode(digest[: BITS // 8]).rstrip(b"=").decode("ascii")
+    return base64.urlsafe_b64encode(digest[: ID_BITS // 8]).rstrip(b"=").decode("ascii")
 
 
 RECENT_RUNS = 20
@@ -60,15 +60,17 @@ DEFAULT_RETRY_SECONDS = 30
 """Retry-After while no run has finished yet."""
 
 ADVISORY_LOCK_ID = 0x486F70636865636B
-"""Of the PostgreSQL lock under which runs are admitted one at a time ("Hopcheck" in ASCII)."""
+"""The PostgreSQL lock under which runs are admitted one at a time ("Hopcheck" in ASCII)."""
 
 _runs = RunRow.__table__.c
-# Built once, because every follower of a waiting run executes it each second.
-_WAITS = select(_runs.created_at, _runs.batch).where(_runs.id == bindparam("run"), _runs.state == RUNNING, is_free())
+# A constant, because every follower of a waiting run executes it each second.
+_SELECT_WAITING = select(_runs.created_at, _runs.batch).where(
+    _runs.id == bindparam("run"), _runs.state == RUNNING, is_free()
+)
 
 
 class Rejected(HopcheckError):
-    """No run can be started now. The message says why."""
+    """No run can be started now; the message gives the reason."""
 
     def __init__(self, message: str, retry_after: int) -> None:
         super().__init__(message)
@@ -96,7 +98,7 @@ class Place:
 
 
 class Admission:
-    """Limits the queue of one database to `max_waiting` runs, for a process with `workers` workers."""
+    """Limits the queue of one database to `max_waiting` runs, in a process with `workers` workers."""
 
     def __init__(self, sessions: sessionmaker[Session], workers: int, max_waiting: int, limits: Limits) -> None:
         self._sessions = sessions
@@ -105,10 +107,10 @@ class Admission:
         self._limits = limits
         self._spending = Spending(sessions)
         self._clients: dict[str, str] = {}
-        """The client of each waiting run. Not stored, so each process knows its own clients only."""
+        """The client of each waiting run. Kept in memory only, so a process does not see the clients of others."""
 
     def check_day(self) -> None:
-        """Raise DailyLimitReached where a daily limit would end a new run at once."""
+        """Raise DailyLimitReached if a daily limit of the site is reached."""
         if reached := self._limits.reached_by_day(self._spending.today):
             message = f"This site's limit of {reached} a day is reached. It opens again at midnight UTC."
             raise DailyLimitReached(message, math.ceil(self._spending.seconds_to_midnight()))
@@ -126,10 +128,10 @@ class Admission:
             yield
 
     def admit(self, session: Session, run_id: str, client: str = "") -> None:
-        """Raise QueueFull when the run that `session` has just written exceeds the queue or `client`'s half of it.
+        """Raise QueueFull if the run, just written in `session`, exceeds the queue or the half of it for one client.
 
-        Runs that a free worker is about to acquire do not count as waiting, nor do those of batches. Admissions are
-        serialised until the commit, so simultaneous ones see each other.
+        Runs of batches do not count as waiting, nor does one run for each idle worker. Admissions are serialised until
+        the commit, so simultaneous ones see each other.
         """
         if session.get_bind().dialect.name == "postgresql":  # SQLite has one writer at a time
             session.execute(select(func.pg_advisory_xact_lock(ADVISORY_LOCK_ID)))
@@ -147,7 +149,7 @@ class Admission:
     def place(self, run_id: str) -> Place | None:
         """Return the run's place in the queue, None if it is not waiting. Runs of batches come last."""
         with self._sessions() as session:
-            own = session.execute(_WAITS, {"run": run_id}).one_or_none()
+            own = session.execute(_SELECT_WAITING, {"run": run_id}).one_or_none()
             if own is None:
                 return None
             earlier = or_(
@@ -159,7 +161,7 @@ class Admission:
         return Place(before + 1, None if seconds is None else math.ceil(seconds * (before + 1)))
 
     def _has_half(self, client: str) -> bool:
-        """Return whether `client` has half of the queue. A queue of one place is not divided."""
+        """Return whether `client` occupies half of the queue. A queue of one place is not divided."""
         return self._max_waiting > 1 and list(self._clients.values()).count(client) >= self._max_waiting // 2
 
     def _retry_after(self, session: Session) -> int:

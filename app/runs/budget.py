@@ -1,7 +1,7 @@
-"""Limits of a run and of the site's spending in a day, and the owner's command to conclude early.
+"""Limits of a run and of the site's daily spending, and the owner's command to conclude early.
 
 A run that reaches a limit does not fail: its strategy concludes from the evidence found so far, and the calls needed
-to conclude are still made. The command is stored with the run, so it reaches any process that resumes the run.
+for that are still made. The command is stored with the run, for any process that resumes it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from app.runs.db import database_now
 from app.runs.models import SpendingRow
 
 COMMAND_POLL_SECONDS = 0.2
-"""Appending an event also reads the owner's command. After this long without an append, it is read by a query."""
+"""Appending an event also returns the owner's command. After this long without an append, a query reads it."""
 
 ASKED_BY_OWNER = "Its owner asked for a conclusion from what was there."
 RUN_LIMIT_REACHED = "for one check was reached."
@@ -52,13 +52,13 @@ class Limits:
 
     def reached_by_run(self, usage: Usage) -> str:
         """Return the limit that the usage of a run reaches, such as "20 calls", or "" for none."""
-        return _reached(usage, self.calls, self.tokens, self.cost)
+        return _limit_reached(usage, self.calls, self.tokens, self.cost)
 
     def reached_by_day(self, today: Callable[[], Usage]) -> str:
         """Return the daily limit that the site has reached, or "". `today` is called only if there is a limit."""
         if (self.day_calls, self.day_tokens, self.day_cost) == (None, None, None):
             return ""
-        return _reached(today(), self.day_calls, self.day_tokens, self.day_cost)
+        return _limit_reached(today(), self.day_calls, self.day_tokens, self.day_cost)
 
 
 class RunBudget:
@@ -73,7 +73,7 @@ class RunBudget:
         clock: Callable[[], float] = time.monotonic,
         read_command: Callable[[], RunCommand] = lambda: RunCommand.CONTINUE,
     ) -> None:
-        """`used` and `worked` are the usage and the seconds of work so far; `read_command` queries the database."""
+        """Start with the usage `used` and `worked` seconds of work so far; `read_command` queries the database."""
         self._limits = limits
         self._today = today
         self._used = used
@@ -91,7 +91,7 @@ class RunBudget:
             self._used += usage
 
     def receive(self, command: RunCommand) -> None:
-        """Take the owner's current command. A request to finish cannot be withdrawn."""
+        """Take over the owner's current command. FINISH_NOW cannot be withdrawn."""
         self._is_finish_requested = self._is_finish_requested or command is RunCommand.FINISH_NOW
         self._received_at = self._clock()
 
@@ -102,14 +102,14 @@ class RunBudget:
         if self._is_finish_requested:
             self._reason = self._reason or ASKED_BY_OWNER
             return RunCommand.FINISH_NOW
-        self._reason = self._reason or self._reached()
+        self._reason = self._reason or self._limit_reached()
         return RunCommand.FINISH_AFTER_HOP if self._reason else RunCommand.CONTINUE
 
     def reason(self) -> str:
         """Return why the command is not CONTINUE, in a sentence."""
         return self._reason
 
-    def _reached(self) -> str:
+    def _limit_reached(self) -> str:
         seconds = self._limits.seconds
         if seconds is not None and self._clock() - self._began >= seconds:
             return f"The limit of {seconds:g} second{'s' * (seconds != 1)} {RUN_LIMIT_REACHED}"
@@ -142,7 +142,7 @@ class Metering:
             self._spending.add(usage)
 
 
-def _reached(usage: Usage, calls: int | None, tokens: int | None, cost: float | None) -> str:
+def _limit_reached(usage: Usage, calls: int | None, tokens: int | None, cost: float | None) -> str:
     if calls is not None and usage.calls >= calls:
         return f"{calls:,} call{'s' * (calls != 1)}"
     if tokens is not None and usage.tokens >= tokens:
@@ -152,7 +152,7 @@ def _reached(usage: Usage, calls: int | None, tokens: int | None, cost: float | 
     return ""
 
 
-def _addition(insert: Any) -> Any:
+def _upsert(insert: Any) -> Any:
     """Return the upsert that adds to a day's sum; `insert` is the insert function of a dialect."""
     statement = insert(SpendingRow.__table__)
     columns = SpendingRow.__table__.c
@@ -160,8 +160,8 @@ def _addition(insert: Any) -> Any:
     return statement.on_conflict_do_update(index_elements=[columns.day], set_=sums)
 
 
-_ADDITIONS = {"sqlite": _addition(sqlite.insert), "postgresql": _addition(postgresql.insert)}
-"""SQLAlchemy has ON CONFLICT per dialect only. Built once, because every model call executes one."""
+_UPSERTS = {"sqlite": _upsert(sqlite.insert), "postgresql": _upsert(postgresql.insert)}
+"""By dialect, since SQLAlchemy has no common ON CONFLICT. Constants, because every model call executes one."""
 
 
 class Spending:
@@ -200,7 +200,7 @@ def add_to_day(connection: Connection, day: date, usage: Usage) -> None:
         "completion_tokens": usage.completion_tokens,
         "cost": usage.cost or 0.0,
     }
-    connection.execute(_ADDITIONS[connection.dialect.name], spent)
+    connection.execute(_UPSERTS[connection.dialect.name], spent)
 
 
 def _now(session: Session) -> datetime:

@@ -1,7 +1,7 @@
-"""The log of model calls: a resumed run replays its finished calls, and runs share the replies to costly calls.
+"""Store model calls, so that a resumed run repeats none and runs share the replies to costly ones.
 
-A reply is stored by the digest of its request, so no prompt is stored. Shared replies are kept up to a size limit; the
-least recently used are evicted first. Every other reply belongs to one run and is deleted when the run ends.
+A reply is stored under the digest of its request; prompts are not stored. Shared replies are kept up to a size limit,
+and the least recently used are evicted first. Every other reply belongs to one run and is deleted when the run ends.
 """
 
 from __future__ import annotations
@@ -45,15 +45,15 @@ T = TypeVar("T")
 
 MEGABYTE = 1_000_000
 TARGET_SHARE = 0.95  # of the size limit: eviction frees more than one reply needs, so that it is rare
-UNMEASURED_SHARE = 0.01  # of the size limit: after adding this much a process computes the total again
-TOUCH_AFTER = timedelta(minutes=1)  # the last use is stored no more often than this, so that most reads do not write
+UNMEASURED_SHARE = 0.01  # of the size limit: after adding this much, a process computes the total again
+TOUCH_AFTER = timedelta(minutes=1)  # minimum time between two updates of `used_at`, so that most reads do not write
 
 _calls, _links, _runs = ModelCallRow.__table__, RunCallRow.__table__, RunRow.__table__
 _COLUMNS = ("scope", "key", "reply", "size_bytes", "used_at")
 _RUN, _KEY = bindparam("run", type_=String), bindparam("call", type_=String)
 _VALUES = (
     _KEY,
-    bindparam("said", type_=JSON),
+    bindparam("reply", type_=JSON),
     bindparam("size", type_=BigInteger),
     bindparam("now", type_=UtcDateTime),
 )
@@ -73,7 +73,7 @@ def _insert_missing(table: Table, columns: Sequence[str], rows: Select[Any]) -> 
     }
 
 
-# Built once, because every call executes them.
+# Constants, because every model call executes them.
 _FIND = (
     select(_calls.c.scope, _calls.c.reply, _calls.c.used_at, _IS_LINKED.label("is_linked"))
     .where(_calls.c.key == _KEY, _calls.c.scope.in_([_RUN, SHARED]))
@@ -105,7 +105,7 @@ class CallLog:
         self._unmeasured_bytes = float("inf")  # so that the first shared reply triggers a measurement
 
     def for_run(self, run_id: str, is_new: bool = False, is_fresh: bool = False) -> RunCalls:
-        """Return the calls of a run, which has made none yet if `is_new`, and shares no replies if `is_fresh`."""
+        """Return the calls of a run. A run that `is_new` has none stored; one that `is_fresh` shares no replies."""
         return RunCalls(self, run_id, is_new, is_fresh)
 
     def shares(self, call: Call) -> bool:
@@ -115,7 +115,7 @@ class CallLog:
     def find(self, run_id: str, key: str, shares: bool) -> tuple[Any | None, bool]:
         """Return the stored reply, or None, and whether `mark_used` must be called.
 
-        Replies that the run itself made or used are found always, those of other runs only with `shares`.
+        Replies that the run itself stored or used are always found, those of other runs only with `shares`.
         """
         with self._engine.connect() as connection:
             row = connection.execute(_FIND, {"run": run_id, "call": key, "shares": shares}).one_or_none()
@@ -134,7 +134,7 @@ class CallLog:
     def add(self, run_id: str, key: str, reply: Any, shares: bool) -> None:
         """Store a reply in one commit, unless there is one already; a reply above the size limit is not shared."""
         size = len(json.dumps(reply).encode()) + len(key)
-        row = {"run": run_id, "call": key, "said": reply, "size": size, "now": self._now()}
+        row = {"run": run_id, "call": key, "reply": reply, "size": size, "now": self._now()}
         with write_transaction(self._engine) as connection:
             name = connection.dialect.name
             if shares and size <= self._limit and connection.execute(_ADD_SHARED[name], row).rowcount:
@@ -142,7 +142,7 @@ class CallLog:
                 self._unmeasured_bytes += size
                 if self._unmeasured_bytes >= self._limit * UNMEASURED_SHARE:
                     self._measure(connection)
-            else:  # also if another run has shared its reply meanwhile: this run continues with its own one
+            else:  # also if another run has stored a shared reply meanwhile: this run uses its own reply
                 connection.execute(_ADD_OWN[name], row)
 
     def size(self) -> tuple[int, int]:

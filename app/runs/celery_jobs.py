@@ -1,9 +1,9 @@
 """The job runner with Celery: workers on any machine receive the ids of runs over Redis.
 
-Celery alone dispatches runs here; the scheduler submits only runs that lost their holder, and those whose message was
-lost. A message that comes twice finds the lease held. `hopcheck:queued:ID` in Redis marks for a while that a run's
-message is under way, so that several schedulers do not send it again; the worker that receives it removes the mark.
-`hopcheck:workers` is a sorted set of the workers' names by the time at which each was last alive.
+Celery alone dispatches runs; the scheduler submits only runs that lost their holder, and those whose message was lost.
+A second message for a run has no effect, because the run's lease is held. The key `hopcheck:queued:ID` in Redis marks a
+run whose message was sent and not yet received, so that several schedulers do not send it again. `hopcheck:workers` is
+a sorted set of the workers' names by the time at which each was last alive.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ log = logging.getLogger(__name__)
 
 CARRY_OUT = "hopcheck.carry_out"
 QUEUED_SECONDS = 60
-"""Time for which a message counts as under way. Then it may be sent again: a worker may have died with it."""
+"""Lifetime of the mark of a sent message. Then it may be sent again, since a worker may have died with it."""
 
 MAX_QUEUED = 100
-"""Messages in one queue; the scheduler sends the others when it has become shorter."""
+"""Messages in one queue; the scheduler sends more as workers take them."""
 
 TIMEOUT_SECONDS = 1.0
 
@@ -43,8 +43,8 @@ REDIS_WAIT_SECONDS = 0.4
 def celery_app(url: str, workers: int = 1) -> Celery:
     """Return Celery over the Redis at `url`; a worker carries out `workers` runs at once.
 
-    Late acknowledgement and a prefetch of one, so that a dead or busy worker withholds no messages from the others.
-    Threads, so that all runs share the models in memory; Celery's own time limits do not work there, Hopcheck's do.
+    With late acknowledgement and a prefetch of one, a dead or busy worker withholds no messages from the others. With
+    threads, all runs share the models in memory; Celery's time limits do not work with threads and are not used.
     """
     app = Celery("hopcheck", broker=url, set_as_current=False)
     setup_logging.connect(_keep_logging)
@@ -107,7 +107,7 @@ class CeleryJobs:
         self._is_reachable = True
 
     def submit(self, run_id: str, queue: str = PEOPLE) -> None:
-        """Send the run's message unless it is under way. Without Redis the run waits for the scheduler."""
+        """Send the run's message unless one was just sent. If Redis fails, the scheduler submits the run later."""
         if self._stopped:
             return
         try:
@@ -123,13 +123,13 @@ class CeleryJobs:
         is_full = cast(int, self._redis.llen(queue)) >= MAX_QUEUED
         if is_full:
             return
-        if self._redis.set(_queued(run_id), b"", nx=True, ex=QUEUED_SECONDS):
+        if self._redis.set(_queued_key(run_id), b"", nx=True, ex=QUEUED_SECONDS):
             self._celery.send_task(CARRY_OUT, (run_id,), queue=queue)
-        elif cast(int, self._redis.ttl(_queued(run_id))) > QUEUED_SECONDS:  # its clock was set back meanwhile
-            self._redis.expire(_queued(run_id), QUEUED_SECONDS)
+        elif cast(int, self._redis.ttl(_queued_key(run_id))) > QUEUED_SECONDS:  # the clock of Redis was set back
+            self._redis.expire(_queued_key(run_id), QUEUED_SECONDS)
 
     def resubmit_after(self, queue: str) -> float:
-        """Return a longer time while the queue has messages, which may be of waiting runs; an empty one lost them."""
+        """Return a longer time while the queue has messages; if it is empty, a waiting run's message was lost."""
         try:
             is_empty = cast(int, self._redis.llen(queue)) == 0
         except RedisError:
@@ -149,23 +149,23 @@ class CeleryJobs:
         return self._workers
 
     def carry_out(self, run_id: str) -> None:
-        """Handle a message in a worker. If the run is free again later, the scheduler may send another."""
+        """Carry out the run of a received message, and remove its mark."""
         try:
-            self._redis.delete(_queued(run_id))
+            self._redis.delete(_queued_key(run_id))
         except RedisError as error:
             name = type(error).__name__
             log.info("run %s is not marked as received (%s)", run_id, name, extra={"run": run_id})
         self._carry_out(run_id)
 
     def stop(self, wait: float = 0.0) -> None:
-        """Send nothing more. Runs under way here end when they find that their lease was released."""
+        """Send no more messages. Runs in this process end at the next event, when their lease was released."""
         self._stopped = True
 
 
 def alive_workers(url: str) -> tuple[str, ...]:
     """Return the names of the workers that announced themselves lately. Takes at most a second.
 
-    Raises HopcheckError where Redis does not answer.
+    Raises HopcheckError if Redis does not answer.
     """
     try:
         redis = _connect(url, REDIS_WAIT_SECONDS)
@@ -189,5 +189,5 @@ def _keep_logging(**_: object) -> None:
     """Prevent Celery from configuring the log, by being connected as a receiver; app/logging.py configures it."""
 
 
-def _queued(run_id: str) -> str:
+def _queued_key(run_id: str) -> str:
     return f"hopcheck:queued:{run_id}"

@@ -1,4 +1,4 @@
-"""Access to the database: engine settings, errors in words, write transactions, and time."""
+"""Access to the database: engine settings, error messages, write transactions and time."""
 
 from __future__ import annotations
 
@@ -37,11 +37,10 @@ from sqlalchemy.sql.functions import FunctionElement
 from app.domain.errors import HopcheckError
 from app.runs.schema_version import MIGRATIONS, newest_revision
 
-UPGRADE = "make setup, or flask --app app db upgrade"
+UPGRADE_COMMAND = "make setup, or flask --app app db upgrade"
 
 WRITE_LOCK_SECONDS = 10.0
-"""A thread that waits longer continues without the lock: another process holds the database then, and SQLite
-reports that."""
+"""A thread that waits longer continues without the lock; SQLite then reports that another process holds it."""
 
 
 class Base(DeclarativeBase):
@@ -76,8 +75,8 @@ _BY_SQLITE_CODE = {
 _MISSING_IN_SQLITE = ("no such table", "no such column", "has no column named")
 _MISSING_IN_POSTGRESQL = ("42P01", "42703")  # undefined table, undefined column
 _READ_ONLY_IN_POSTGRESQL = "25006"
-_OLD_SCHEMA = f"The database does not have the tables of this version of Hopcheck. Fix it with: {UPGRADE}"
-_NO_ANSWER = "The database does not answer. See that it runs and that DATABASE_URL is right."
+_OLD_SCHEMA = f"The database does not have the tables of this version of Hopcheck. Fix it with: {UPGRADE_COMMAND}"
+_NOT_REACHABLE = "The database does not answer. See that it runs and that DATABASE_URL is right."
 
 
 class DatabaseUnavailable(HopcheckError):
@@ -85,7 +84,7 @@ class DatabaseUnavailable(HopcheckError):
 
 
 def describe_db_error(error: BaseException | None) -> DatabaseUnavailable | None:
-    """Translate a driver's error; None for one that is not a problem of the database itself."""
+    """Return the explanation of a driver's error, or None if it is not a problem of the database itself."""
     if (name := getattr(error, "sqlite_errorname", None)) is not None:
         description = _BY_SQLITE_CODE.get("_".join(name.split("_")[:2]))
     elif getattr(error, "sqlstate", None) in _MISSING_IN_POSTGRESQL:
@@ -94,7 +93,7 @@ def describe_db_error(error: BaseException | None) -> DatabaseUnavailable | None
         description = "The database takes no writes: it is a standby, or set to read-only."
     else:
         # A lost connection is an OperationalError to every driver (PEP 249).
-        description = _NO_ANSWER if type(error).__name__ == "OperationalError" else None
+        description = _NOT_REACHABLE if type(error).__name__ == "OperationalError" else None
     if name == "SQLITE_ERROR" and any(words in str(error) for words in _MISSING_IN_SQLITE):
         description = _OLD_SCHEMA
     return DatabaseUnavailable(description) if description else None
@@ -102,9 +101,9 @@ def describe_db_error(error: BaseException | None) -> DatabaseUnavailable | None
 
 @event.listens_for(Engine, "handle_error", retval=True)
 def _translate_error(context: ExceptionContext) -> DatabaseUnavailable | None:
-    """Translate errors of all engines, so that pages, runs and the command line report them in the same words.
+    """Translate the errors of all engines into messages for pages, runs and the command line.
 
-    A failed pre-ping is left alone: the pool then makes a new connection.
+    A failed pre-ping is not translated, because the pool then makes a new connection.
     """
     return None if context.is_pre_ping else describe_db_error(context.original_exception)
 
@@ -122,7 +121,7 @@ def engine_of(sessions: sessionmaker[Session]) -> Engine:
 def write_lock(engine: Engine) -> Iterator[None]:
     """Let one thread of this process write at a time, on SQLite. Not reentrant.
 
-    A writer that finds SQLite locked sleeps up to a tenth of a second at once, while others overtake it.
+    Without it, a writer that finds SQLite locked sleeps for up to a tenth of a second, and other writers overtake it.
     """
     if engine.dialect.name != "sqlite":
         yield
@@ -141,7 +140,7 @@ def write_lock(engine: Engine) -> Iterator[None]:
 def write_transaction(engine: Engine) -> Iterator[Connection]:
     """Open a transaction under the write lock and commit it at the end of the block, unless it raises.
 
-    For prepared statements: without a session's object tracking SQLAlchemy takes a third less time.
+    For statements over tables; they take a third less time on a connection than in a session.
     """
     with write_lock(engine), engine.begin() as connection:
         yield connection
@@ -162,9 +161,9 @@ class UtcDateTime(TypeDecorator[datetime]):
 
 @dataclass(frozen=True, slots=True)
 class MonotonicClock:
-    """Starts at a time of the database's clock and advances with this process's monotonic clock.
+    """A clock that starts at a time of the database and advances with this process's monotonic clock.
 
-    Durations and lease holders are measured with it, because the database's clock may be set.
+    It times the events of a lease holder, because the database's clock may be set forward or back.
     """
 
     started_at: datetime
@@ -183,14 +182,14 @@ class _DatabaseTime(FunctionElement[Any]):
 def database_now(plus_seconds: float = 0.0) -> _DatabaseTime:
     """Return an expression for the database's UTC time at execution, shifted by `plus_seconds`.
 
-    Several servers may differ about the time, so the shared database gives it.
+    The clocks of several servers may differ, so the time of the database that they share is used.
     """
     return _DatabaseTime(sql_cast(literal(plus_seconds), Float))
 
 
 @compiles(_DatabaseTime, "sqlite")
 def _in_sqlite(element: _DatabaseTime, compiler: Any, **options: Any) -> str:
-    """Return text as SQLAlchemy stores times in SQLite, which compares them as text, in milliseconds."""
+    """Return the time in the text format of SQLAlchemy's SQLite columns, so that SQLite can compare them as text."""
     seconds = compiler.process(element.clauses, **options)
     return f"strftime('%Y-%m-%d %H:%M:%f000', 'now', {seconds} || ' seconds')"
 
@@ -202,15 +201,16 @@ def _in_postgresql(element: _DatabaseTime, compiler: Any, **options: Any) -> str
     return f"((clock_timestamp() AT TIME ZONE 'utc') + make_interval(secs => {seconds}))"
 
 
-LOCK_SECONDS = 2
-"""A run that appends holds the lock for milliseconds."""
+LOCK_TIMEOUT_SECONDS = 2
+"""A lock held longer than this is reported; appending an event holds it for milliseconds."""
 
 
 @dataclass(frozen=True, slots=True)
-class Condition:
-    """The condition of a database; with a `problem` the other fields are not filled in."""
+class DatabaseStatus:
+    """The state of a database; if it has a `problem`, most other fields are not set."""
 
     where: str
+    """The path of the file, or the URL without its password."""
     problem: str = ""
     """The reason why it cannot be used, "" if it can."""
     is_missing: bool = False
@@ -223,35 +223,35 @@ class Condition:
     is_locked: bool = False
 
 
-def check_database(url: str, migrations: Path = MIGRATIONS) -> Condition:
-    """Return the condition of the database at `url`. Raises nothing for a broken one."""
-    from alembic.migration import MigrationContext  # half a second that no page should wait for
+def check_database(url: str, migrations: Path = MIGRATIONS) -> DatabaseStatus:
+    """Return the state of the database at `url`. Never raises for a broken one."""
+    from alembic.migration import MigrationContext  # takes half a second, which would delay the start
 
     parts = make_url(url)
     is_sqlite = parts.get_backend_name() == "sqlite"
-    seen = Condition(parts.database or "" if is_sqlite else parts.render_as_string(hide_password=True))
-    if is_sqlite and not Path(seen.where).exists():
-        return replace(seen, is_missing=True)
+    status = DatabaseStatus(parts.database or "" if is_sqlite else parts.render_as_string(hide_password=True))
+    if is_sqlite and not Path(status.where).exists():
+        return replace(status, is_missing=True)
     newest = newest_revision(migrations)
     try:
         engine = create_engine(url)
         try:
             with engine.connect() as connection:
                 revision = MigrationContext.configure(connection).get_current_revision()
-                seen = replace(seen, newest=newest, revision=revision)
-                return _sqlite(connection, seen) if is_sqlite else seen
+                status = replace(status, newest=newest, revision=revision)
+                return _check_sqlite(connection, status) if is_sqlite else status
         finally:
             engine.dispose()
     except DatabaseUnavailable as error:
-        return replace(seen, problem=str(error))
+        return replace(status, problem=str(error))
     except (SQLAlchemyError, ImportError) as error:  # an unknown kind of database, a driver that is not installed
-        return replace(seen, problem=f"The database cannot be used ({type(error).__name__}).")
+        return replace(status, problem=f"The database cannot be used ({type(error).__name__}).")
 
 
-def _sqlite(connection: Connection, seen: Condition) -> Condition:
+def _check_sqlite(connection: Connection, status: DatabaseStatus) -> DatabaseStatus:
     found = connection.scalars(text("PRAGMA integrity_check(1)")).first()
     journal = connection.scalar(text("PRAGMA journal_mode"))
-    connection.execute(text(f"PRAGMA busy_timeout = {LOCK_SECONDS * 1000}"))
+    connection.execute(text(f"PRAGMA busy_timeout = {LOCK_TIMEOUT_SECONDS * 1000}"))
     connection.rollback()
     raw: Any = connection.connection.driver_connection  # a sqlite3.Connection
     is_locked = False
@@ -263,4 +263,4 @@ def _sqlite(connection: Connection, seen: Condition) -> Condition:
         if "locked" not in str(error):
             raise describe_db_error(error) or error from None
         is_locked = True
-    return replace(seen, damage="" if found == "ok" else str(found), journal=journal, is_locked=is_locked)
+    return replace(status, damage="" if found == "ok" else str(found), journal=journal, is_locked=is_locked)

@@ -1,8 +1,8 @@
-"""The append-only store of run events: append, read and follow them; encode and decode their bodies.
+"""Append, read and follow the events of runs; encode and decode their bodies.
 
-Every event is one commit. Only the holder of a run's lease may append, which is checked in the same transaction.
-Followers hold no database session while they wait: an append in this process wakes them at once, one in another process
-when a notification arrives (notifications.py) or, at the latest, after POLL_SECONDS.
+Every append is one commit. Only the holder of a run's lease may append, which is checked in the same transaction.
+Followers hold no database session while they wait. An append in this process wakes them at once, one in another process
+when its notification arrives (notifications.py), or else after POLL_SECONDS.
 """
 
 from __future__ import annotations
@@ -42,22 +42,21 @@ from app.runs.notifications import LocalSubscribers, Notifier, NullNotifier
 POLL_SECONDS = 0.5
 
 COALESCE_SECONDS = 0.05
-"""Time for which a follower collects further events after the first one, so that a burst is rendered once. A terminal
+"""Time for which a follower waits for more events after the first one, so that a burst is rendered once. A terminal
 event ends the wait."""
 
 WAITING = PhaseEntered("waiting for its turn")
-"""The last of the events that a run is created with: the second, unless the run is a branch."""
+"""The last of the events that a run is created with."""
 
 _STRICT = ConfigDict(hide_input_in_errors=True, extra="forbid")
-"""Errors are logged, and a user's text must not be. Unknown fields are refused, not dropped: a newer version wrote
-them."""
+"""Errors are logged, so they must not contain users' text. Unknown fields are errors: a newer version wrote them."""
 
 _AnyEvent = Annotated[Event, Field(discriminator="kind")]
 _events: TypeAdapter[Event] = TypeAdapter(_AnyEvent, config=_STRICT)
 _options: TypeAdapter[list[RunOptions]] = TypeAdapter(list[RunOptions], config=_STRICT)
 """In a list, because pydantic accepts no configuration for a bare dataclass."""
 
-# Statements are built once and over tables: building one takes SQLAlchemy longer than SQLite needs to execute it.
+# Constants over tables, because SQLAlchemy takes longer to build a statement than SQLite to execute it.
 _runs, _rows = RunRow.__table__.c, EventRow.__table__.c
 _NEXT_SEQ = (
     update(RunRow.__table__)
@@ -108,7 +107,7 @@ class EventStore:
         notifier: Notifier | None = None,
         coalesce_seconds: float = COALESCE_SECONDS,
     ) -> None:
-        """`notifier` reaches other processes; None where there are none."""
+        """Store events in the database of `sessions`; `notifier` reaches other processes, None if there are none."""
         self._sessions = sessions
         self._engine = engine_of(sessions)
         self._poll_seconds = poll_seconds
@@ -126,9 +125,9 @@ class EventStore:
         inherited: Sequence[Event] = (),
         batch: str | None = None,
     ) -> None:
-        """Commit a new run's row together with its first events; a branch begins with `inherited` ones.
+        """Commit a new run with its first events, for a branch including the `inherited` ones.
 
-        `admit` is called inside the transaction, with the run written; an exception that it raises rolls the run back.
+        `admit` is called in the transaction after the run was written; an exception that it raises rolls the run back.
         """
         with write_lock(self._engine), self._sessions.begin() as session:
             parent = next((each.branch.parent for each in inherited if isinstance(each, RunBranched)), None)
@@ -157,14 +156,13 @@ class EventStore:
         """Commit one event and return its number. `on_command` gets the owner's command as of that transaction.
 
         Raises LeaseLost when the lease's epoch is over, RunEnded after a terminal event. Incrementing `last_seq` first
-        takes the write lock before anything is read, so concurrent writers never get the same number and nothing
-        follows a terminal event.
+        takes the write lock before anything is read, so concurrent writers never get the same number.
         """
         with write_transaction(self._engine) as connection:
             statement = _NEXT_SEQ.values(**columns) if (columns := _end_columns(event)) else _NEXT_SEQ
             row = connection.execute(statement, {"run": lease.run_id, "lease_epoch": lease.epoch}).one_or_none()
             if row is None:
-                raise _refusal(connection, lease)
+                raise _append_error(connection, lease)
             seq, now, command = row
             _insert_event(connection, lease.run_id, seq, lease.clock.now(), event)
             if isinstance(event, TokensUsed):
@@ -173,13 +171,13 @@ class EventStore:
                 delete_own_calls(connection, lease.run_id)
         self._notify(lease.run_id, event)
         if on_command:
-            on_command(_command(command))
+            on_command(_command_from_column(command))
         return seq
 
     def read(self, run_id: str, after: int = 0) -> tuple[StoredEvent, ...]:
         """Return the events numbered above `after`, in order. Raises Unreadable for those of another version.
 
-        A deleted run has none when read from the start; a follower that has read a part still gets the rest.
+        With `after` 0, a deleted run has no events; a follower that has read some of them still gets the rest.
         """
         statement = _READ_EVENTS if after else _READ_EVENTS.where(is_visible())
         with self._engine.connect() as connection:
@@ -222,10 +220,10 @@ class EventStore:
     def command(self, run_id: str) -> RunCommand:
         """Return the owner's current command."""
         with self._engine.connect() as connection:
-            return _command(connection.scalar(_READ_COMMAND, {"run": run_id}))
+            return _command_from_column(connection.scalar(_READ_COMMAND, {"run": run_id}))
 
     def close(self) -> None:
-        """End the waits of all followers, when this process shuts down. Events can still be read."""
+        """End the waits of all followers, because this process shuts down. Events can still be read."""
         self._closed = True
         self._notifier.close()
         self._subscribers.notify_all(ended=True)
@@ -244,7 +242,7 @@ class EventStore:
 
 
 class _RunStates(NamedTuple):
-    """The state of followed runs, compared with the events that their follower has read."""
+    """The state of followed runs in comparison with the events that their follower has read."""
 
     advanced: tuple[str, ...]  # runs with new events
     has_ended: bool  # whether one of these has ended
@@ -336,11 +334,11 @@ def _end_columns(event: Event) -> dict[str, Any]:
     return {"state": "failed" if isinstance(event, RunFailed) else "interrupted", **ended}
 
 
-def _command(column: str | None) -> RunCommand:
+def _command_from_column(column: str | None) -> RunCommand:
     return RunCommand(column) if column else RunCommand.CONTINUE
 
 
-def _refusal(connection: Connection, lease: Lease) -> HopcheckError:
+def _append_error(connection: Connection, lease: Lease) -> HopcheckError:
     """Return why an event was not appended."""
     if connection.scalar(select(RunRow.state).where(RunRow.id == lease.run_id)) == RUNNING:
         return LeaseLost(f"run {lease.run_id} is no longer carried out in epoch {lease.epoch}")

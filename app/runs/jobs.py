@@ -1,6 +1,6 @@
-"""Job runners: the port, and its implementation with threads of this process.
+"""The interface of job runners, and its implementation with threads of this process.
 
-A job is only the id of a run. The process that acquires the run's lease continues it after its last stored event.
+A job is the id of a run. The process that acquires the run's lease continues it after its last stored event.
 """
 
 from __future__ import annotations
@@ -18,18 +18,17 @@ PEOPLE, BATCHES = "people", "batches"
 QUEUES = (PEOPLE, BATCHES)
 """In order of priority: runs that a person waits for come before those of batches."""
 
-
 RESUBMIT_SECONDS = 5.0
 
 
 class JobRunner(Protocol):
-    """Executes submitted runs in the background, several at once. Each queue is served in order of submission."""
+    """Carries out submitted runs in the background, several at once. Each queue is served in order of submission."""
 
     def submit(self, run_id: str, queue: str = PEOPLE) -> None:
-        """Queue the run. Submitting it again does no harm."""
+        """Queue the run. Submitting it again has no effect."""
 
     def resubmit_after(self, queue: str) -> float:
-        """Return how many seconds a new run may wait to be started before it is submitted again."""
+        """Return the seconds for which a new run may wait before the scheduler submits it again."""
 
     def workers(self) -> tuple[str, ...] | None:
         """Return the names of the workers that are alive; None where this process executes its runs.
@@ -38,10 +37,10 @@ class JobRunner(Protocol):
         """
 
     def carry_out(self, run_id: str) -> None:
-        """Execute the run in this thread, unless its lease is held elsewhere."""
+        """Carry out the run in this thread, unless its lease is held elsewhere."""
 
     def stop(self, wait: float = 0.0) -> None:
-        """Begin no more runs and wait up to `wait` seconds for those under way. Queued ones remain in the database."""
+        """Start no more runs and wait up to `wait` seconds for those in progress. Queued ones stay in the database."""
 
 
 class ThreadJobs:
@@ -61,7 +60,7 @@ class ThreadJobs:
         self._stopped = False
 
     def submit(self, run_id: str, queue: str = PEOPLE) -> None:
-        """Queue the run unless it is queued or under way here. Starts threads only now: none would survive a fork."""
+        """Queue the run unless it is queued or in progress here. The first runs start the threads, after any fork."""
         with self._changed:
             if self._stopped or run_id in self._known:
                 return
@@ -73,14 +72,14 @@ class ThreadJobs:
             self._changed.notify()
 
     def resubmit_after(self, queue: str) -> float:
-        """Return a short time: `submit` ignores runs queued here; others may have been lost with their process."""
+        """Return a short time, because `submit` ignores runs that are queued here."""
         return RESUBMIT_SECONDS
 
     def workers(self) -> None:
         """Return None: the threads of this process execute the runs."""
 
     def stop(self, wait: float = 0.0) -> None:
-        """Drop queued runs. Those under way end when they find that their lease was released."""
+        """Drop queued runs and wait for those in progress, which end when their lease was released."""
         with self._changed:
             self._stopped = True
             for waiting in self._waiting.values():

@@ -1,9 +1,8 @@
 """Leases on runs: the process that holds a run's lease carries it out.
 
-A lease has an epoch. Acquiring, releasing and stealing it each begin a new one, and the event store refuses appends for
-an ended epoch, so a process that was suspended or shut down cannot append later. A lease expires unless its holder
-renews it: a dead process's runs are free once another process has seen no renewal for LEASE_SECONDS. The time in
-`leased_until` is for operators; its changes show renewals, and NULL a free run.
+Acquiring, releasing and stealing a lease each begin a new epoch. The event store refuses appends of earlier epochs, so
+a process that was suspended or shut down cannot append later. A lease expires when another process has seen no renewal
+for LEASE_SECONDS. `leased_until` is NULL for a free run and changes at each renewal; its time is for operators only.
 """
 
 from __future__ import annotations
@@ -29,30 +28,30 @@ log = logging.getLogger(__name__)
 
 LEASE_SECONDS = 15.0
 RENEW_SECONDS = 4.0
-"""Three renewals in a row may fail before a lease expires."""
+"""A lease survives three failed renewals."""
 
 MAX_FREE_RUNS = 300
-"""Free runs returned at a time: after a while without workers there may be more than the scheduler has time for."""
+"""Free runs that are returned at a time; after an outage of the workers there may be many more."""
 
 
 class LeaseLost(HopcheckError):
-    """Another process carries out the run now, or it is free again: the writer stops without an error."""
+    """The run is carried out by another process or free again. Its former holder stops without an error."""
 
 
 @dataclass(frozen=True, slots=True)
 class Lease:
-    """The right to carry a run out, until its epoch is over."""
+    """The right to carry out a run, until its epoch is over."""
 
     run_id: str
     epoch: int
     lost_leases: int = 0
-    """How often an earlier holder of the run let its lease expire."""
+    """The number of leases of the run that expired."""
     clock: MonotonicClock = field(default_factory=lambda: MonotonicClock(datetime.now(UTC)), compare=False, repr=False)
-    """Gives the holder's events their times: monotonic, and not before earlier events of the run."""
+    """The time of the holder's events, which is never before that of earlier events."""
 
 
 class Leases:
-    """The leases of one database. A thread renews those that this process holds, from the first one on."""
+    """The leases of one database. A thread renews those that this process holds."""
 
     def __init__(
         self, sessions: sessionmaker[Session], seconds: float = LEASE_SECONDS, renew_seconds: float = RENEW_SECONDS
@@ -74,7 +73,7 @@ class Leases:
             .where(RunRow.id == run_id, RunRow.state == RUNNING, is_free())
             .values(
                 epoch=RunRow.epoch + 1,
-                holder=_own_name(),
+                holder=_holder_name(),
                 leased_until=database_now(self._seconds),
                 began_at=func.coalesce(RunRow.began_at, database_now()),
             )
@@ -93,21 +92,21 @@ class Leases:
         return lease
 
     def steal(self, run_id: str) -> Lease | None:
-        """Return the lease of an unfinished run, held or not, to append one last event; it is not renewed.
+        """Return the lease of an unfinished run, held or not, for appending a terminal event. It is not renewed.
 
-        While it is held the run is not free, so no other process acquires it before that event.
+        Until it expires no other process can acquire the run.
         """
         stolen = (
             update(RunRow)
             .where(RunRow.id == run_id, RunRow.state == RUNNING)
-            .values(epoch=RunRow.epoch + 1, holder=_own_name(), leased_until=database_now(self._seconds))
+            .values(epoch=RunRow.epoch + 1, holder=_holder_name(), leased_until=database_now(self._seconds))
         )
         return self._begin_epoch(run_id, stolen)
 
     def _begin_epoch(self, run_id: str, statement: Update) -> Lease | None:
         with write_lock(engine_of(self._sessions)), self._sessions.begin() as session:
-            begun = statement.returning(RunRow.epoch, RunRow.cut_offs, database_now().label("now"))
-            row = session.execute(begun).one_or_none()
+            returning = statement.returning(RunRow.epoch, RunRow.cut_offs, database_now().label("now"))
+            row = session.execute(returning).one_or_none()
             if row is None:
                 return None
             latest = session.scalar(select(func.max(EventRow.at)).where(EventRow.run_id == run_id))
@@ -118,7 +117,7 @@ class Leases:
         return self._monitor.expire_stale()
 
     def stop_renewing(self, lease: Lease) -> None:
-        """Stop renewing this lease: its run has ended, or the lease is to expire."""
+        """Stop renewing this lease, because its run has ended or another process should take the run over."""
         with self._lock:
             self._held.discard(lease)
 
@@ -128,9 +127,9 @@ class Leases:
         self.release_all()
 
     def release_all(self) -> None:
-        """End the epoch of every lease held: the runs are free at once, and later appends are refused.
+        """Release every lease held: the runs are free at once, and later appends are refused.
 
-        A second caller waits for the first, because a process that ended in between would keep its leases.
+        A second caller waits for the first, so that the process does not exit before all leases are released.
         """
         with self._releasing:
             with self._lock:
@@ -139,7 +138,7 @@ class Leases:
                 self._free(held)
 
     def release(self, lease: Lease) -> None:
-        """End this lease's epoch: its run is free at once for another process."""
+        """Release this lease: its run is free at once for another process."""
         self.stop_renewing(lease)
         self._free([lease])
 
@@ -149,7 +148,7 @@ class Leases:
             session.execute(update(RunRow).where(_is_one_of(held), RunRow.state == RUNNING).values(**freed))
 
     def renew(self) -> None:
-        """Extend every lease held. Those that were lost in the meantime stay lost."""
+        """Renew every lease held, except those that were lost in the meantime."""
         with self._lock:
             held = list(self._held)
         if held:
@@ -161,10 +160,10 @@ class Leases:
                 )
 
     def free_runs(self, grace_seconds: float = 0.0, queue: str | None = None) -> tuple[str, ...]:
-        """Return the unfinished runs without a holder, oldest first, of one queue or both; MAX_FREE_RUNS at most.
+        """Return at most MAX_FREE_RUNS unfinished runs without a holder, oldest first, of one queue or both.
 
-        Runs that never had a holder are left out for `grace_seconds` after their creation: they were just queued. A
-        creation in the future does not count as recent: the clock was set back.
+        Runs that never had a holder are left out for `grace_seconds` after their creation, because they were just
+        queued, but not with a creation time in the future, which means that the clock was set back.
         """
         of_queue = () if queue is None else (in_queue(queue),)
         is_young = RunRow.created_at.between(database_now(-grace_seconds), database_now())
@@ -198,9 +197,8 @@ _Renewal = tuple[str, int, datetime]
 class LeaseMonitor:
     """Expires leases that were not renewed in time, measured with a monotonic clock.
 
-    Wall clocks are not used: the database's, set forward, would expire the leases of live holders and, set back, keep
-    those of dead ones. A renewal is any change of `leased_until`. Any number of processes may monitor
-    one database; each lease is expired by one of them.
+    The database's clock is not used: set forward, it would expire the leases of live holders, and set back, keep those
+    of dead ones. Several processes may monitor one database; each lease is expired by one of them.
     """
 
     def __init__(
@@ -210,7 +208,7 @@ class LeaseMonitor:
         renew_seconds: float,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Leases are renewed every `renew_seconds` and expire after `seconds` without a renewal."""
+        """Expire leases after `seconds` without a renewal; their holders renew them every `renew_seconds`."""
         self._sessions = sessions
         self._seconds = seconds
         self._renew_seconds = renew_seconds
@@ -221,8 +219,8 @@ class LeaseMonitor:
     def expire_stale(self) -> tuple[str, ...]:
         """Expire the leases that were not renewed in time; return their runs, which are free now.
 
-        A gap between two checks counts as one missed renewal at most, so that after a database outage, a suspended
-        machine or a delayed process the holders have time to renew.
+        The time between two checks counts as one missed renewal at most, so that after an outage of the database or a
+        suspension of the machine the holders have time to renew.
         """
         passed = min(self._clock() - self._checked_at, self._renew_seconds)
         renewals = self._current_renewals()
@@ -263,6 +261,6 @@ def _is_one_of(leases: list[Lease]) -> ColumnElement[bool]:
     return and_(tuple_(RunRow.id, RunRow.epoch).in_([(lease.run_id, lease.epoch) for lease in leases]))
 
 
-def _own_name() -> str:
-    """Name this process for operators who look into the table. Evaluated after any fork."""
+def _holder_name() -> str:
+    """Return host and process id, for operators. Called at each lease, since a fork changes the id."""
     return f"{socket.gethostname()[:48]}:{os.getpid()}"

@@ -1,8 +1,8 @@
 """Delete and publish runs.
 
-A deleted run is hidden from everyone at once, restorable by the owner for a while, then purged: its row goes with its
-events and notes, and the stored replies that no other run has used. Branches of a deleted run stay. Reports are
-published in the gallery, and taken down by the operator.
+A deleted run is hidden at once, and its owner can restore it for a while. Then it is purged, with its events, its notes
+and the stored replies that no other run has used. Branches of a deleted run stay. Owners publish reports in the
+gallery; the operator can take them down.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ UNDO_SECONDS = 600.0
 DELETED = "Its owner deleted this check."
 
 PURGE_LIMIT = 100
-"""Runs that one purge deletes at most, because writers wait meanwhile."""
+"""Maximum number of runs that one purge deletes, because other writers wait for it."""
 
 
 class Deletion:
@@ -46,7 +46,7 @@ class Deletion:
         self._undo_seconds = undo_seconds
 
     def of_owner(self, run_id: str, owner: str) -> RunSummary | None:
-        """Return the run if it is the owner's, else None; also one whose events this version cannot read."""
+        """Return the run if it is the owner's, else None. Reads no events, which may be those of another version."""
         if is_invalid_id(run_id):
             return None
         chosen = select(RunRow).where(RunRow.id == run_id, RunRow.owner == owner, is_visible())
@@ -80,11 +80,11 @@ class Deletion:
             return tuple(map(summary, session.scalars(chosen.order_by(RunRow.deleted_at.desc(), RunRow.id))))
 
     def purge(self) -> tuple[str, ...]:
-        """Delete for good up to PURGE_LIMIT runs that can no longer be restored; return their ids."""
+        """Purge up to PURGE_LIMIT runs that can no longer be restored; return their ids."""
         return self.purge_where(RunRow.deleted_at <= database_now(-self._undo_seconds), PURGE_LIMIT)
 
     def purge_where(self, condition: ColumnElement[bool], limit: int | None = None) -> tuple[str, ...]:
-        """Delete for good up to `limit` runs that meet the condition; return their ids."""
+        """Purge up to `limit` runs that meet the condition; return their ids."""
         with self._sessions() as session:
             run_ids = tuple(session.scalars(select(RunRow.id).where(condition).limit(limit)))
         return tuple(run_id for run_id in run_ids if self._purge(run_id, condition))
@@ -101,7 +101,7 @@ class Deletion:
         return True
 
     def _is_restorable(self) -> ColumnElement[bool]:
-        """Return the condition that a run can be restored; one deleted with its batch is restored only with it."""
+        """Return the condition that a run can be restored by itself; one deleted with its batch cannot."""
         with_its_batch = select(BatchRow.id).where(BatchRow.id == RunRow.batch, BatchRow.deleted_at.is_not(None))
         return and_(RunRow.deleted_at > database_now(-self._undo_seconds), ~with_its_batch.exists())
 
@@ -132,17 +132,14 @@ class Publishing:
         """Put the run in the gallery; a published one keeps its place. Raises InvalidInput if not allowed."""
         at = func.coalesce(RunRow.published_at, database_now())
         if not self._change(run_id, _is_publishable(), published_at=at):
-            raise InvalidInput(self._why_not(run_id))
+            raise InvalidInput(self._reason_against(run_id))
 
     def unpublish(self, run_id: str) -> bool:
         """Remove the run from the gallery, for its owner. False if it was not published."""
         return self._change(run_id, RunRow.published_at.is_not(None), published_at=None)
 
     def take_down(self, run_id: str) -> bool:
-        """Keep the run out of the gallery, for the operator, published or not. False for an unknown run.
-
-        Its link still works.
-        """
+        """Keep the run out of the gallery, for the operator. Its link still works. False for an unknown run."""
         return self._change(run_id, RunRow.taken_down_at.is_(None), taken_down_at=database_now(), published_at=None)
 
     def allow(self, run_id: str) -> bool:
@@ -150,9 +147,9 @@ class Publishing:
         return self._change(run_id, RunRow.taken_down_at.is_not(None), taken_down_at=None)
 
     def listed(self, label: str = "", limit: int = 20, after: Position | None = None) -> tuple[PublishedRun, ...]:
-        """Return the published reports, with `label` if one is given, last published first.
+        """Return the published reports, last published first; with `label`, those with this label.
 
-        `after` is the position (time of publishing and id) after which to continue.
+        `after` is the position (time of publication and id) after which to continue.
         """
         chosen = select(RunRow).where(RunRow.published_at.is_not(None), _is_publishable())
         if label:
@@ -170,7 +167,7 @@ class Publishing:
         with self._sessions.begin() as session:
             return session.execute(changed.returning(RunRow.id)).one_or_none() is not None
 
-    def _why_not(self, run_id: str) -> str:
+    def _reason_against(self, run_id: str) -> str:
         with self._sessions() as session:
             row = session.get(RunRow, run_id)
         if row is None or row.deleted_at:

@@ -1,5 +1,4 @@
-"""Metrics for Prometheus. Numbers of runs are read from the database at each scrape, the same for all processes;
-durations are measured in the process that carries out the runs.
+"""Metrics for Prometheus: numbers of runs, read from the database at each scrape, and durations in this process.
 
 Importing prometheus_client takes a third of a second, so only processes that serve metrics import this module.
 """
@@ -29,7 +28,7 @@ class Metrics:
     """Implements `MetricsSink`."""
 
     def __init__(self, overview: Overview, followers: Callable[[], int] | None = None) -> None:
-        """`followers` counts the followers in this process; None in a worker, which has none."""
+        """Register the metrics; `followers` counts the followers in this process, None in a worker without any."""
         self.registry = CollectorRegistry()
         self.registry.register(_DatabaseCollector(overview, followers))
         options: dict[str, Any] = {"registry": self.registry}
@@ -69,9 +68,9 @@ class Metrics:
 
 
 class _CallTimer:
-    """A response store without replies that times calls. As the last store it is asked only about calls to be made.
+    """A `ResponseStore` that stores nothing and times calls, from `get` to `put`; failed calls are not timed.
 
-    Failed calls are not timed.
+    It must be the last store, where `get` is called only for calls that are then made.
     """
 
     def __init__(self, seconds: Histogram) -> None:

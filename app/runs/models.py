@@ -1,7 +1,4 @@
-"""The tables: runs and their append-only events, notes, batches, stored model calls and daily spending.
-
-The events are authoritative; a run's row summarises them.
-"""
+"""The tables: runs and their append-only events, notes, batches, stored model calls and daily spending."""
 
 from __future__ import annotations
 
@@ -55,7 +52,7 @@ class RunRow(Base):
     leased_until: Mapped[datetime | None] = mapped_column(UtcDateTime)
     """With `epoch` and `holder`, the run's lease (leases.py); None for a run without a holder."""
     cut_offs: Mapped[int] = mapped_column(default=0, server_default="0")
-    """The number of leases that expired."""
+    """The number of its leases that expired."""
     began_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     """The time at which the first lease was acquired."""
     wish: Mapped[str | None] = mapped_column(String(16))
@@ -65,7 +62,7 @@ class RunRow(Base):
     batch: Mapped[str | None] = mapped_column(String(32), index=True)
     """The batch of the claim; None for a run that a person started."""
     deleted_at: Mapped[datetime | None] = mapped_column(UtcDateTime, index=True)
-    """From then on the run is hidden; it is purged later (deletion.py)."""
+    """From then on the run is hidden; it is purged later (lifecycle.py)."""
     published_at: Mapped[datetime | None] = mapped_column(UtcDateTime, index=True)
     taken_down_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     """The time at which the operator withdrew it from publication, which the owner cannot undo."""

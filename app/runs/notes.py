@@ -1,4 +1,4 @@
-"""The owner's notes on a run's hops and verdict, stored apart from its events, which never change."""
+"""The owner's notes on a run's hops and verdict. They can be changed, so they are not events."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class NoteChanged(HopcheckError):
 
 
 class Notes:
-    """The notes of one database. Callers check that only a run's owner reads and writes them."""
+    """The notes of one database. Callers make sure that only a run's owner reads and writes them."""
 
     def __init__(self, sessions: sessionmaker[Session]) -> None:
         self._sessions = sessions
@@ -58,7 +58,7 @@ class Notes:
         Raises NoteChanged if that note was changed or deleted since or, for None, if there is one. A note that already
         has this content is accepted, because a form may be sent twice.
         """
-        if not self._wrote(run_id, hop, seen, agrees=agrees, text=text):
+        if not self._write(run_id, hop, seen, agrees=agrees, text=text):
             there = next((note for note in self.of(run_id) if note.hop == hop), None)
             if there is None or (there.agrees, there.text) != (agrees, text):
                 raise NoteChanged
@@ -70,8 +70,8 @@ class Notes:
             if session.execute(removed).one_or_none() is None and session.get(NoteRow, (run_id, hop)) is not None:
                 raise NoteChanged
 
-    def _wrote(self, run_id: str, hop: int, seen: datetime | None, **values: Any) -> bool:
-        """Write the note and return True, unless it was changed since `seen`."""
+    def _write(self, run_id: str, hop: int, seen: datetime | None, **values: Any) -> bool:
+        """Write the note unless it was changed since `seen`; return whether it was written."""
         if seen is not None:
             changed = update(NoteRow).where(*_matches(run_id, hop, seen)).values(**values, written_at=database_now())
             with self._sessions.begin() as session:

@@ -21,7 +21,7 @@ log = logging.getLogger(__name__)
 CHANNEL = "hopcheck:events"
 
 RETRY_SECONDS = 5.0
-"""Time for which a failed connection is not used, so that an unresponsive Redis does not delay every event."""
+"""Pause after a failed connection, so that an unresponsive Redis does not delay every event."""
 
 TIMEOUT_SECONDS = 0.5
 
@@ -33,7 +33,7 @@ class Subscription:
         self.changed = threading.Event()
         """Set when a run may have new events."""
         self.ended = threading.Event()
-        """Set, together with `changed`, when there is no reason to wait for more: a terminal event or a shutdown."""
+        """Set, together with `changed`, at a terminal event and at a shutdown: no more events follow."""
 
     def notify(self, ended: bool) -> None:
         """Wake the follower."""
@@ -92,7 +92,7 @@ class Notifier(Protocol):
 
 
 class NullNotifier:
-    """For a single process: nothing to notify."""
+    """Implements `Notifier` for a single process: does nothing."""
 
     def publish(self) -> None: ...
 
@@ -102,7 +102,7 @@ class NullNotifier:
 
 
 class RedisNotifier:
-    """Notifications over Redis pub/sub. An unreachable Redis is retried; one log line reports it."""
+    """Implements `Notifier` with Redis pub/sub. An unreachable Redis is retried and logged once."""
 
     def __init__(self, url: str, retry_seconds: float = RETRY_SECONDS) -> None:
         self._url = url

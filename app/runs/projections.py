@@ -1,7 +1,4 @@
-"""Read runs: the report of one, kept up to date from its events, and lists and counts of many.
-
-A deleted run is in none of them. Pages, streams, the API and the exports all read runs here.
-"""
+"""Read runs: the report of one, updated from its events, and lists and counts of many. Deleted runs are left out."""
 
 from __future__ import annotations
 
@@ -32,7 +29,7 @@ Position = tuple[datetime, str]
 """A place in a list of runs: the time and the id of the run after which to continue."""
 
 MAX_REPORTS = 64
-"""Cached reports, those used last; that of a long run takes some hundred kilobytes."""
+"""Size of the cache; the report of a long run takes some hundred kilobytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,10 +80,10 @@ class Projection(NamedTuple):
 
 
 class ReportCache:
-    """The reports of unfinished runs, advanced by the new events only. Thread-safe.
+    """A cache of the reports of unfinished runs. Thread-safe.
 
-    A page, the stream that it opens and all other followers of a run ask for the same report within moments. Events
-    never change, so a cached report only has to be advanced.
+    All followers of a run read the same report. Stored events never change, so a cached report is brought up to date
+    with the new events only.
     """
 
     def __init__(self, events: EventStore, max_reports: int = MAX_REPORTS) -> None:
@@ -137,7 +134,7 @@ class RunQueries:
         self._reports = ReportCache(events)
 
     def get(self, run_id: str) -> StoredRun | None:
-        """Return the run as it is now, None for an unknown one. Raises Unreadable for one of another version."""
+        """Return the run as it is now, None for an unknown one. Raises Unreadable for events of another version."""
         if is_invalid_id(run_id):
             return None
         with self._sessions() as session:
@@ -168,10 +165,7 @@ class RunQueries:
         limit: int = 20,
         after: Position | None = None,
     ) -> tuple[RunSummary, ...]:
-        """Return the owner's newest runs, newest first; with `after`, those after that one.
-
-        Runs of batches are left out: their batch lists them.
-        """
+        """Return the owner's runs, newest first, except those of batches; with `after`, those after that position."""
         query = select(RunRow).where(RunRow.owner == owner, is_visible(), RunRow.batch.is_(None), *_conditions(wanted))
         if after:
             at, run_id = after

@@ -1,8 +1,7 @@
 """The report of a run as JSON, written by exports and the API and read by imports, and its JSON Schema.
 
-It contains everything that a run's page shows. Change VERSION when a field is removed or changes its meaning. A new
-field does not change it, and needs a default because older files lack it. The limits apply to imports: a file may come
-from anybody, so nothing in it may be too large to show.
+Change VERSION when a field is removed or changes its meaning. A new field needs no new version but a default, because
+older files lack it. The limits are for imports: a file may come from anybody and be too large to show.
 """
 
 from __future__ import annotations
@@ -56,32 +55,32 @@ _LIMITED: Mapping[Any, Any] = {
     int | None: Count | None,
     float | None: Amount | None,
 }
-"""Types of the domain, and their replacements for imports."""
+"""Types of the domain's fields, and the types with limits that replace them."""
 
 
 class Part:
-    """Validation of every part of a report; errors do not repeat the input."""
+    """Base class of every part of a report: strict validation, and errors without the input."""
 
     __slots__ = ()
     __pydantic_config__: ClassVar = ConfigDict(strict=True, hide_input_in_errors=True, use_attribute_docstrings=True)
 
 
 def _limited(name: str, about: str, source: type, without: str = "", **limited: Any) -> type:
-    """Return a copy of a dataclass of the domain with the limits of an import, those of `limited` by field.
+    """Return a copy of the dataclass `source` with limited types: those of `limited` by field, else of _LIMITED.
 
-    Its fields have no defaults except zero and null, which mean an absent value.
+    The copy lacks the field `without`, and every default except zero and null.
     """
-    hints, said = get_type_hints(source), descriptions(source)
-    made = [
+    hints, texts = get_type_hints(source), descriptions(source)
+    typed = [
         (
             each.name,
             limited.get(each.name) or _LIMITED.get(hints[each.name], hints[each.name]),
-            field(default=MISSING if each.default else each.default, metadata={"description": said.get(each.name)}),
+            field(default=MISSING if each.default else each.default, metadata={"description": texts.get(each.name)}),
         )
         for each in fields(source)
         if each.name != without
     ]
-    return make_dataclass(name, made, bases=(Part,), namespace={"__doc__": about}, frozen=True, kw_only=True)
+    return make_dataclass(name, typed, bases=(Part,), namespace={"__doc__": about}, frozen=True, kw_only=True)
 
 
 if TYPE_CHECKING:

@@ -1,7 +1,7 @@
-"""Carry out one run, from its start or from its last complete hop, and store its events.
+"""Carry out one run, from its start or after its last complete hop, and store its events.
 
-Every run ends with a terminal event. Only the holder of its lease carries it out: a process that lost the lease stops
-without an error, because another one continues the run.
+Every run ends with a terminal event. A process that loses the lease of a run stops without an error, because another
+one continues the run.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from typing import Protocol
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session, sessionmaker
 
-from app.domain import instrumentation as progress
 from app.domain.errors import HopcheckError
 from app.domain.events import (
     TERMINAL,
@@ -31,7 +30,7 @@ from app.domain.events import (
     TroubleMet,
     VerdictReached,
 )
-from app.domain.instrumentation import ResponseStore, use_stores
+from app.domain.instrumentation import Listener, ResponseStore, listening, use_stores
 from app.domain.model import RunOptions
 from app.domain.ports import RunCommand, Strategy
 from app.domain.report import Report, apply_event, reduce_events
@@ -53,11 +52,11 @@ class MetricsSink(Protocol):
         """Drop the state of a run that has ended or continues in another process."""
 
     def stores(self) -> tuple[ResponseStore, ...]:
-        """Return stores to use after all others of a run, where they see every call that is made."""
+        """Return stores to use after all others of a run; they get every call without a stored reply."""
 
 
 class NullMetrics:
-    """Ignores all events."""
+    """Implements `MetricsSink`: ignores all events."""
 
     def record(self, run_id: str, event: Event) -> None: ...
 
@@ -71,10 +70,10 @@ log = logging.getLogger(__name__)
 
 INTERNAL_ERROR = "Something went wrong inside Hopcheck; the log has the details."
 MAX_LOST_LEASES = 3
-"""A run with this many lost leases is not resumed: the run itself may crash its holders."""
+"""A run with this many expired leases is not resumed, because it may itself crash its holders."""
 
 MAX_ATTEMPTS = 3
-"""Attempts to continue a run after a database error, before its lease is left to expire."""
+"""Attempts to carry out a run in spite of database errors, before its lease is left to expire."""
 
 
 class Runner:
@@ -100,10 +99,10 @@ class Runner:
         self.metrics: MetricsSink = NullMetrics()
 
     def carry_out(self, run_id: str) -> None:
-        """Acquire the run's lease and carry the run out to its end. Does nothing without the lease.
+        """Acquire the run's lease and carry out the run. Does nothing if another process holds the lease.
 
         After MAX_ATTEMPTS database errors the lease is left to expire, and the run is resumed later. A run that this
-        version cannot read is released for another version and not acquired again.
+        version cannot read is released for processes of another version, and not acquired again.
         """
         current_run.set(run_id)  # of this thread, which may carry out another run after it
         lease = None if run_id in self._unreadable else self._acquire(run_id)
@@ -123,7 +122,7 @@ class Runner:
             self.metrics.forget(run_id)
 
     def _acquire(self, run_id: str) -> Lease | None:
-        """Return the run's lease or None; also None while the database fails, which is logged once."""
+        """Return the run's lease, or None if it is held or the database fails, which is logged once."""
         try:
             lease = self._leases.acquire(run_id)
         except DatabaseUnavailable as error:
@@ -187,17 +186,17 @@ class Runner:
             return self._end(lease, RunFailed(f"{control.reason()} Nothing had been looked at by then."))
         event: Event | None = None
         calls = self._calls.for_run(lease.run_id, stored[-1].event == WAITING, report.options.fresh)
-        with progress.listening(self._listener(lease, control)), use_stores(calls, *self.metrics.stores()):
+        with listening(self._listener(lease, control)), use_stores(calls, *self.metrics.stores()):
             for event in strategy.run(report.claim, report.options, report, control):
                 self._append(lease, event, control)
         if not isinstance(event, TERMINAL):
             raise RuntimeError(f"strategy {report.options.strategy} ended without a terminal event")
 
-    def _listener(self, lease: Lease, control: RunBudget) -> progress.Listener:
+    def _listener(self, lease: Lease, control: RunBudget) -> Listener:
         """Return a listener that stores the events reported by modules.
 
-        A cost is reported after its call, so it is counted even when the lease is lost: the process that resumes the
-        run finds the reply in the call log.
+        If the lease is lost, a cost still counts for the day: the call was made, and the process that resumes the run
+        replays its reply.
         """
 
         def listen(event: PhaseEntered | TokensUsed | TroubleMet) -> None:
@@ -226,7 +225,7 @@ class Runner:
 
 
 def worked_seconds(stored: Iterable[StoredEvent]) -> float:
-    """Return the time spent on a run: without its wait in the queue and the gaps before it was resumed."""
+    """Return the seconds of work on a run, without its wait in the queue and the gaps before it was resumed."""
     idle = (RunStarted, RunResumed)
     return sum(
         later.seconds - earlier.seconds
@@ -236,7 +235,7 @@ def worked_seconds(stored: Iterable[StoredEvent]) -> float:
 
 
 def _log(run_id: str, event: Event) -> None:
-    """Log one line per hop and one for the end, without any text written by users."""
+    """Log one line per hop and one for the end, without text written by users."""
     match event:
         case HopKept(hop):
             log.info("run %s hop %d kept", run_id, hop)

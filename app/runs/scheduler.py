@@ -23,7 +23,7 @@ DAY_SECONDS = 86_400.0
 
 
 class Scheduler:
-    """Does the periodic work every `tick_seconds`. Several processes may do so on one database."""
+    """Does the periodic work every `tick_seconds`. Several processes may schedule the runs of one database."""
 
     def __init__(
         self,
@@ -33,7 +33,7 @@ class Scheduler:
         purge: Callable[[], object] = tuple,
         feed: Callable[[], object] = tuple,
     ) -> None:
-        """`purge` and `feed` are called at every tick; `tuple`, the default, does nothing."""
+        """Call `purge` and `feed` at every tick; the default `tuple` does nothing."""
         self._leases = leases
         self._jobs = jobs
         self._tick_seconds = tick_seconds
@@ -42,7 +42,7 @@ class Scheduler:
         self._stopped = threading.Event()
 
     def start(self) -> None:
-        """Start a thread that does the periodic work, beginning now."""
+        """Start a thread that does the periodic work, for the first time now."""
         threading.Thread(target=self._run, name="scheduler", daemon=True).start()
 
     def stop(self) -> None:
@@ -77,7 +77,7 @@ class Scheduler:
 
 
 class Retention:
-    """Deletes runs for good that ended more than `days` ago and are not published; 0 keeps all."""
+    """Purges unpublished runs that ended more than `days` ago; 0 keeps all."""
 
     def __init__(self, sessions: sessionmaker[Session], deletion: Deletion, days: int = 0) -> None:
         self._sessions = sessions
@@ -85,7 +85,7 @@ class Retention:
         self._days = days
 
     def apply(self) -> tuple[str, ...]:
-        """Delete some of the expired runs; return their ids."""
+        """Purge up to PURGE_LIMIT of the expired runs; return their ids."""
         return self._deletion.purge_where(_ended_before(self._days), PURGE_LIMIT) if self._days else ()
 
     def count(self, days: int) -> int:
@@ -94,7 +94,7 @@ class Retention:
             return session.scalar(select(func.count()).select_from(RunRow).where(_ended_before(days))) or 0
 
     def purge(self, days: int) -> int:
-        """Delete every run that ended more than `days` ago and is not published; return their number."""
+        """Purge every unpublished run that ended more than `days` ago; return their number."""
         return len(self._deletion.purge_where(_ended_before(days)))
 
 

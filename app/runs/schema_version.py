@@ -1,6 +1,6 @@
 """Compare the schema version of a database with the one that the code needs.
 
-Every start does this, so for SQLite it imports neither SQLAlchemy nor Alembic, which take half a second.
+This is done at every start, so for SQLite it imports neither SQLAlchemy nor Alembic, which take half a second.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ _VERSION = "select version_num from alembic_version"
 
 
 def newest_revision(migrations: Path = MIGRATIONS) -> str:
-    """Return the version that the code needs. Files of migrations begin with their number."""
+    """Return the version that the code needs, from the file names of the migrations."""
     return max(path.name.partition("_")[0] for path in (migrations / "versions").glob("[0-9]*_*.py"))
 
 
 def is_newest(url: str) -> bool:
     """Return whether the database at `url` has the newest version; False for a missing or broken one."""
-    kept, _, path = url.partition(":///")
-    found = _in_sqlite(path.partition("?")[0]) if kept == "sqlite" else _in_another(url)
+    scheme, _, path = url.partition(":///")
+    found = _in_sqlite(path.partition("?")[0]) if scheme == "sqlite" else _in_other_database(url)
     return found == newest_revision()
 
 
@@ -36,7 +36,7 @@ def _in_sqlite(path: str) -> str | None:
         return None
 
 
-def _in_another(url: str) -> str | None:
+def _in_other_database(url: str) -> str | None:
     from sqlalchemy import create_engine, text
     from sqlalchemy.exc import SQLAlchemyError
 

@@ -1,7 +1,6 @@
-"""Convert a stored run to its report, and an exported report to the events of a run that exports the same report.
+"""Convert a stored run to its report, and an exported report to the events of a run with the same report.
 
-Exports (docs/api.md), JSON API and command line share the report. An imported report is not verified here, so the
-second event of its run marks it as imported.
+Nothing in an imported report is verified, so the second event of its run marks it as imported.
 """
 
 from __future__ import annotations
@@ -112,7 +111,7 @@ def options_of(options: RunOptions) -> Options:
 
 
 def usage_of(usage: Usage) -> RunUsage:
-    """Return the usage in the form of a report, its cost rounded so that the order of addition does not show."""
+    """Return the usage in the form of a report, without the digits of its cost that depend on the order of addition."""
     cost = None if usage.cost is None else round(usage.cost, 9)
     return RunUsage(**{**asdict(usage), "cost": cost})
 
@@ -145,7 +144,7 @@ def _hop_report(hop: Hop, report: Report) -> RunHop:
 
 
 def _evidence(answer: Answer) -> Iterator[Evidence]:
-    """Yield every retrieved passage, always including the cited one."""
+    """Yield every retrieved passage, and the cited one even if it was not retrieved."""
     cited = answer.cited.passage if answer.cited else None
     passages = answer.retrieved if cited is None or cited in answer.retrieved else (cited, *answer.retrieved)
     for passage in passages:
@@ -174,16 +173,16 @@ MAX_BYTES = 2 * 1024 * 1024
 TOO_LARGE = f"The report is larger than {MAX_BYTES // 1024**2} MB, which is the most that is read."
 NO_EXPORT = "This is no report as Hopcheck exports it"
 _FAILED = re.compile(r"The (?P<module>.*?) failed: (?P<message>.*)", re.DOTALL)
-"""The wording of a failure in a report (app/domain/report.py)."""
+"""The format of a failure in a report (app/domain/report.py)."""
 
 TimedEvent = tuple[Event, float]
-"""An event and the seconds after the run's start."""
+"""An event, and its time in seconds after the run's start."""
 
 
 def read_export(text: bytes) -> tuple[TimedEvent, ...]:
     """Return the events of the report in a file; the last one is terminal.
 
-    Raises InvalidInput, for the field "report", with one sentence about the first mistake.
+    Raises InvalidInput, for the field "report", with one sentence about the first error.
     """
     if len(text) > MAX_BYTES:
         raise InvalidInput(TOO_LARGE, "report")
@@ -234,7 +233,7 @@ def _check_consistency(exported: RunReport) -> None:
 
 
 def _claim(exported: RunReport) -> Claim:
-    """Return the claim, validated like a typed one."""
+    """Return the claim, validated like that of a form."""
     try:
         return parse_claim(exported.claim, exported.speaker or "", exported.date or "")
     except InvalidInput as error:

@@ -1,4 +1,4 @@
-"""Claim-only strategies: the baselines of QACheck's Table 1, which use no questions and no evidence."""
+"""The claim-only baselines of QACheck's Table 1, which use no questions and no evidence."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ class ClaimOnlyClassifier(Protocol):
 
 @dataclass(frozen=True)
 class ClaimOnly:
-    """One model call and a verdict without hops. Stateless."""
+    """Implements `Strategy` with one model call and no hops. Stateless."""
 
-    asker: ClaimOnlyClassifier
+    classifier: ClaimOnlyClassifier
 
     def run(
         self, claim: Claim, options: RunOptions, so_far: Report | None = None, control: Control | None = None
@@ -41,7 +41,7 @@ class ClaimOnly:
             return
         yield QuestioningEnded(NO_QUESTION)
         try:
-            verdict = self.asker.verdict_on(claim, options.labels.labels)
+            verdict = self.classifier.verdict_on(claim, options.labels.labels)
         except CallFailed as error:
             yield RunFailed(f"The model failed: {error}")
             return

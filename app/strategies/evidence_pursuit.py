@@ -27,13 +27,13 @@ from app.strategies.hop_loop import (
     NOTHING_TO_ASK,
     HopHistory,
     conclude,
-    failed,
+    fail_hop,
     limit_reached,
     reason_stalled,
     reason_to_stop,
 )
-from app.strategies.paraphrasing import Pairs, Paraphrases, answer_text
-from app.strategies.speculation import Ahead
+from app.strategies.paraphrasing import Pairs, Paraphrases
+from app.strategies.speculation import Speculation
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,14 +54,14 @@ DECIDED = {
     True: "The questioner holds that the answers show the claim to be true.",
     False: "The questioner holds that the answers show the claim to be false.",
 }
-"""Reason text for each decision of the pursuer. A resumed run recognises its decision by this text."""
+"""The reason stored for each decision of the pursuer. A resumed run finds its decision by this text."""
 UNFOUNDED = "The questioner decided without any answer, which does not count."
 REPEATED = "The questioner had nothing to ask but what had been asked."
 
 
 @dataclass(frozen=True)
 class EvidencePursuit:
-    """Algorithm 1 over four interchangeable modules. Stateless."""
+    """Implements `Strategy`: Algorithm 1 over four interchangeable modules. Stateless."""
 
     pursuer: Pursuer
     paraphraser: Paraphraser
@@ -75,19 +75,19 @@ class EvidencePursuit:
         self, claim: Claim, options: RunOptions, so_far: Report | None = None, control: Control | None = None
     ) -> Iterator[Event]:
         """Yield the run's events, the last one terminal. Closed hops of `so_far` are kept."""
-        with Ahead(self.speculative, control) as ahead:
-            paraphrases = Paraphrases(self.paraphraser, claim, ahead)
-            pursuit = _Pursuit(self, claim, options, Pairs.of(so_far), ahead, paraphrases, control)
+        with Speculation(self.speculative, control) as speculation:
+            paraphrases = Paraphrases(self.paraphraser, claim, speculation)
+            pursuit = _Pursuit(self, claim, options, Pairs.of(so_far), speculation, paraphrases, control)
             if so_far:
                 pursuit.restore(so_far)
             if not (so_far and so_far.stopped_because):
                 reason = yield from pursuit.ask_questions()
-                ahead.drop()
+                speculation.cancel()
                 if control and control.command() is RunCommand.STOP:
                     yield RunInterrupted(control.reason())
                     return
                 yield QuestioningEnded(reason)
-            yield from ahead.drained(pursuit.conclude())
+            yield from speculation.after_draining(pursuit.conclude())
 
 
 @dataclass
@@ -98,7 +98,7 @@ class _Pursuit:
     claim: Claim
     options: RunOptions
     history: Pairs
-    ahead: Ahead
+    speculation: Speculation
     paraphrases: Paraphrases
     control: Control | None = None
     end_reason: str = ""  # why the pursuer asks no more questions; "" while it does
@@ -128,7 +128,7 @@ class _Pursuit:
         """Give the verdict over all pairs, or the pursuer's decision when there is no late verdict."""
         decision = next((holds for holds, reason in DECIDED.items() if reason == self.end_reason), None)
         if decision is not None and not self.variant.late_verdict:
-            yield VerdictReached(self._decided(decision))
+            yield VerdictReached(self._verdict_of(decision))
             return
         context = self.history.context if self.variant.padding == "repeat" else self.history.answered
         yield from conclude(self.parts.reasoner, self.claim, self.history, context, self.options, self.control)
@@ -155,7 +155,7 @@ class _Pursuit:
         try:
             step = self._step()
         except CallFailed as error:
-            return (yield from failed(Hop(self.history.next_number, Question("")), "questioner", error))
+            return (yield from fail_hop(Hop(self.history.next_number, Question("")), "questioner", error))
         if isinstance(step, Ask) and self.history.is_new(step.question):
             return (yield from self._ask(step.question, "The question has an answer."))
         yield from self._end_own_questions(self._judgement(step))
@@ -212,7 +212,7 @@ class _Pursuit:
         return max(self.variant.inflate_to, self.variant.pairs if self.variant.padding == "repeat" else 0)
 
     def _preceding_hops(self) -> list[Hop]:
-        """Return the own hops that the next question depends on; none if all questions were prepared at once."""
+        """Return the run's own hops that the next question depends on; none if all questions are prepared."""
         prepared = self.variant.all_at_once and any(hop.question.text for hop in self.history.hops)
         return [] if prepared else [hop for hop in self.history.asked if hop in self.history.own]
 
@@ -228,7 +228,7 @@ class _Pursuit:
         try:
             found = self.paraphrases.next(base, len(done), self.history)
         except CallFailed as error:
-            return (yield from failed(Hop(self.history.next_number, Question("")), "paraphraser", error))
+            return (yield from fail_hop(Hop(self.history.next_number, Question("")), "paraphraser", error))
         if found is None:
             return None
         hop, question = found
@@ -236,22 +236,22 @@ class _Pursuit:
 
     def _answer_ahead(self, next_questions: Callable[[int], Iterable[Question]]) -> None:
         """Start answering the next questions in parallel; `next_questions(count)` returns them."""
-        if self.ahead.on:
+        if self.speculation.is_on:
             asked, answered = len(self.history.asked), len(self.history.answered)
             room = min(self.variant.pairs - answered, self.options.max_hops - asked, MAX_PARALLEL_ANSWERS)
             for question in next_questions(room):
-                self.ahead.begin(("answer", question), partial(self._answer, question))
+                self.speculation.start(("answer", question), partial(self._answer, question))
 
     def _ask(self, question: Question, if_answered: str) -> Generator[Event, None, Hop]:
-        find = partial(self.ahead.take, ("answer", question), partial(self._answer, question))
+        find = partial(self.speculation.result, ("answer", question), partial(self._answer, question))
         return self.history.ask(question, find, if_answered, self.control)
 
     def _answer(self, question: Question) -> Answer:
         return self.parts.answerer.answer(question, self.claim)
 
-    def _decided(self, holds: bool) -> Verdict:
+    def _verdict_of(self, holds: bool) -> Verdict:
         """Return the decision as a verdict, supported by the pairs that existed when it was made."""
         pairs = HopHistory(self.history.hops[: self.own_count]).context
-        sentences = (Sentence(f"{hop.question.text} {answer_text(hop)}", (hop.number,)) for hop in pairs)
+        sentences = (Sentence(f"{hop.question.text} {hop.answer_text}", (hop.number,)) for hop in pairs)
         closing = Sentence(DECIDED[holds], tuple(hop.number for hop in pairs))
         return Verdict(Label.SUPPORTED if holds else Label.REFUTED, (*sentences, closing))

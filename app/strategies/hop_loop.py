@@ -22,14 +22,14 @@ HOP_INTERRUPTED = "The check was to conclude before this hop was done."
 
 @dataclass
 class HopHistory:
-    """The hops of one run so far. Grows during the loop; never shared between runs."""
+    """The hops of one run so far. The loop appends to it; runs never share one."""
 
     hops: list[Hop]
     branch: Branch | None = None
 
     @classmethod
     def of(cls, so_far: Report | None) -> Self:
-        """Return the closed hops of a report that is continued."""
+        """Return the history of a run that continues `so_far`: its closed hops."""
         cut_off = (HopStatus.OPEN, HopStatus.INTERRUPTED)
         if so_far is None:
             return cls([])
@@ -62,7 +62,7 @@ class HopHistory:
 
 
 def reason_to_stop(control: Control | None) -> str:
-    """Return why the run's control wants no further question, or ""."""
+    """Return why the run's control allows no further question, or ""."""
     return control.reason() if control and control.command() is not RunCommand.CONTINUE else ""
 
 
@@ -83,7 +83,7 @@ def must_finish_now(control: Control | None) -> bool:
     return control is not None and control.command() is RunCommand.FINISH_NOW
 
 
-def answered(
+def ask_question(
     find: Callable[[], Answer], number: int, question: Question, control: Control | None
 ) -> Generator[Event, None, Hop]:
     """Ask `question` as hop `number`; return the hop with its answer, still open, or interrupted.
@@ -92,19 +92,19 @@ def answered(
     """
     yield QuestionAsked(number, question)
     if must_finish_now(control):
-        return (yield from interrupted(Hop(number, question)))
+        return (yield from interrupt_hop(Hop(number, question)))
     answer = find()
     yield AnswerFound(number, answer)
     return Hop(number, question, answer)
 
 
-def interrupted(hop: Hop) -> Generator[Event, None, Hop]:
+def interrupt_hop(hop: Hop) -> Generator[Event, None, Hop]:
     """Interrupt the hop and return it closed."""
     yield HopInterrupted(hop.number, HOP_INTERRUPTED)
     return hop.closed(HopStatus.INTERRUPTED, HOP_INTERRUPTED)
 
 
-def failed(hop: Hop, module: str, error: CallFailed) -> Generator[Event, None, Hop]:
+def fail_hop(hop: Hop, module: str, error: CallFailed) -> Generator[Event, None, Hop]:
     """Fail the hop and return it closed. A hop that failed before it had a question has an empty one."""
     yield HopFailed(hop.number, module, str(error))
     return hop.closed(HopStatus.FAILED, str(error))
@@ -113,21 +113,21 @@ def failed(hop: Hop, module: str, error: CallFailed) -> Generator[Event, None, H
 def conclude(
     reasoner: Reasoner,
     claim: Claim,
-    trail: HopHistory,
+    history: HopHistory,
     context: Context,
     options: RunOptions,
     control: Control | None = None,
 ) -> Iterator[Event]:
-    """Ask R for the verdict over `context`; without context the verdict is NOT_ENOUGH_EVIDENCE.
+    """Yield the verdict that R gives over `context`; without context the verdict is NOT_ENOUGH_EVIDENCE.
 
     When every hop failed, the run fails too, since no evidence was seen. Where `control` ended the questioning early,
     the confidence is at most MAX_EARLY_CONFIDENCE.
     """
-    if trail.hops and all(hop.status is HopStatus.FAILED for hop in trail.hops):
+    if history.hops and all(hop.status is HopStatus.FAILED for hop in history.hops):
         yield RunFailed("Every question failed before it had an answer; the hops say why.")
         return
     if not context:
-        yield VerdictReached(Verdict(Label.NOT_ENOUGH_EVIDENCE, (), missing=_nothing_found(trail)))
+        yield VerdictReached(Verdict(Label.NOT_ENOUGH_EVIDENCE, (), missing=_nothing_found(history)))
         return
     try:
         verdict = reasoner.conclude(claim, context, options.labels.labels)
@@ -139,7 +139,7 @@ def conclude(
     yield VerdictReached(verdict)
 
 
-def _nothing_found(trail: HopHistory) -> str:
-    if not trail.hops:
+def _nothing_found(history: HopHistory) -> str:
+    if not history.hops:
         return "No question about this claim could be asked."
     return "No question led to an answer that could be kept."

@@ -13,24 +13,24 @@ from app.domain.errors import CallFailed
 from app.domain.events import AnswerFound, Event, HopKept, HopSetAside, QuestionAsked
 from app.domain.model import Answer, Claim, Context, Hop, HopStatus, Question
 from app.domain.ports import Control, Paraphraser
-from app.strategies.hop_loop import HopHistory, answered, failed
-from app.strategies.speculation import Ahead
+from app.strategies.hop_loop import HopHistory, ask_question, fail_hop
+from app.strategies.speculation import Speculation
 
 NO_ANSWER = "No answer was found."
 
 
 @dataclass
 class Pairs(HopHistory):
-    """Hop history that distinguishes asked pairs from repetitions."""
+    """A hop history in which some hops repeat the pair of an earlier one."""
 
     @property
     def asked(self) -> list[Hop]:
-        """Return the hops without repetitions: a question is never asked twice in the same words."""
+        """Return the hops without repetitions."""
         return [hop for at, hop in enumerate(self.hops) if not any(_same(hop, other) for other in self.hops[:at])]
 
     @property
     def answered(self) -> Context:
-        """Return the kept hops among the asked ones."""
+        """Return the kept hops without repetitions."""
         return HopHistory(self.asked).context
 
     def is_new(self, question: Question) -> bool:
@@ -46,12 +46,12 @@ class Pairs(HopHistory):
         """
         number = self.next_number
         try:
-            hop = yield from answered(find, number, question, control)
+            hop = yield from ask_question(find, number, question, control)
         except CallFailed as error:
-            return (yield from failed(Hop(number, question), "answerer", error))
+            return (yield from fail_hop(Hop(number, question), "answerer", error))
         if hop.status is not HopStatus.OPEN:
             return hop
-        if answer_text(hop):
+        if hop.answer_text:
             yield HopKept(number, if_answered)
             return hop.closed(HopStatus.KEPT, if_answered)
         yield HopSetAside(number, NO_ANSWER)
@@ -69,11 +69,6 @@ class Pairs(HopHistory):
         return Hop(number, pair.question, pair.answer, HopStatus.KEPT, reason)
 
 
-def answer_text(hop: Hop) -> str:
-    """Return the text of the answer, or ""."""
-    return ((hop.answer.text or "") if hop.answer else "").strip()
-
-
 def _same(hop: Hop, earlier: Hop) -> bool:
     kept = hop.status is HopStatus.KEPT and earlier.status is HopStatus.KEPT
     return kept and (hop.question, hop.answer) == (earlier.question, earlier.answer)
@@ -89,32 +84,35 @@ MAX_PARAPHRASES = 4
 
 @dataclass
 class Paraphrases:
-    """The paraphrases of one run. A failed call is kept until its question's turn, when it is raised."""
+    """The paraphrased questions of one run.
+
+    The hops take turns; a failed call is stored, and raised at the turn of its hop.
+    """
 
     paraphraser: Paraphraser
     claim: Claim
-    ahead: Ahead
-    _words: dict[int, tuple[Question, ...] | CallFailed] = field(default_factory=dict)
+    speculation: Speculation
+    _by_hop: dict[int, tuple[Question, ...] | CallFailed] = field(default_factory=dict)
 
-    def next(self, base: Sequence[Hop], turn: int, trail: Pairs) -> tuple[Hop, Question] | None:
-        """Return the hop of `base` whose turn it is with a paraphrase that is new to `trail`, or None.
+    def next(self, base: Sequence[Hop], turn: int, history: Pairs) -> tuple[Hop, Question] | None:
+        """Return the next paraphrase that is new to `history`, with the hop of `base` that it paraphrases, or None.
 
         Raises CallFailed; the call is repeated at that hop's next turn.
         """
         try:
-            return self._next(base, turn, trail)
+            return self._next(base, turn, history)
         except CallFailed:
-            self._words = {hop: words for hop, words in self._words.items() if not isinstance(words, CallFailed)}
+            self._by_hop = {hop: words for hop, words in self._by_hop.items() if not isinstance(words, CallFailed)}
             raise
 
-    def upcoming(self, base: Sequence[Hop], turn: int, trail: Pairs, count: int) -> tuple[Question, ...]:
+    def upcoming(self, base: Sequence[Hop], turn: int, history: Pairs, count: int) -> tuple[Question, ...]:
         """Return up to `count` of the next questions; their paraphrases are requested in parallel."""
         if not base:
             return ()
         for hop in (base[at % len(base)] for at in range(turn, turn + count)):
-            if hop.number not in self._words:
-                self.ahead.begin(("wordings", hop.number), partial(self._paraphrased, hop))
-        hops = list(trail.hops)
+            if hop.number not in self._by_hop:
+                self.speculation.start(("wordings", hop.number), partial(self._request, hop))
+        hops = list(history.hops)
         for at in range(turn, turn + count):
             try:
                 found = self._next(base, at, Pairs(hops))
@@ -123,25 +121,27 @@ class Paraphrases:
             if found is None:
                 break
             hops.append(Hop(len(hops) + 1, found[1]))
-        return tuple(hop.question for hop in hops[len(trail.hops) :])
+        return tuple(hop.question for hop in hops[len(history.hops) :])
 
-    def _next(self, base: Sequence[Hop], turn: int, trail: Pairs) -> tuple[Hop, Question] | None:
+    def _next(self, base: Sequence[Hop], turn: int, history: Pairs) -> tuple[Hop, Question] | None:
         for at in range(turn, turn + len(base)):
             hop = base[at % len(base)]
-            if question := next((each for each in self._wordings(hop) if trail.is_new(each)), None):
+            if question := next((each for each in self._wordings(hop) if history.is_new(each)), None):
                 return hop, question
         return None
 
     def _wordings(self, hop: Hop) -> tuple[Question, ...]:
-        if hop.number not in self._words:
+        if hop.number not in self._by_hop:
             try:
-                self._words[hop.number] = self.ahead.take(("wordings", hop.number), partial(self._paraphrased, hop))
+                self._by_hop[hop.number] = self.speculation.result(
+                    ("wordings", hop.number), partial(self._request, hop)
+                )
             except CallFailed as error:
-                self._words[hop.number] = error
-        words = self._words[hop.number]
+                self._by_hop[hop.number] = error
+        words = self._by_hop[hop.number]
         if isinstance(words, CallFailed):
             raise words
         return words
 
-    def _paraphrased(self, hop: Hop) -> tuple[Question, ...]:
+    def _request(self, hop: Hop) -> tuple[Question, ...]:
         return self.paraphraser.paraphrase(self.claim, hop.question, MAX_PARAPHRASES)

@@ -42,21 +42,21 @@ from app.domain.report import Report
 from app.strategies.hop_loop import (
     NOTHING_TO_ASK,
     HopHistory,
-    answered,
+    ask_question,
     conclude,
-    failed,
-    interrupted,
+    fail_hop,
+    interrupt_hop,
     limit_reached,
     must_finish_now,
     reason_stalled,
     reason_to_stop,
 )
-from app.strategies.speculation import Ahead
+from app.strategies.speculation import Speculation
 
 
 @dataclass(frozen=True)
 class QuestionGuided:
-    """The loop over five interchangeable modules. Stateless."""
+    """Implements `Strategy`: the loop over five interchangeable modules. Stateless."""
 
     verifier: ClaimVerifier
     generator: QuestionGenerator
@@ -70,119 +70,123 @@ class QuestionGuided:
         self, claim: Claim, options: RunOptions, so_far: Report | None = None, control: Control | None = None
     ) -> Iterator[Event]:
         """Yield the run's events, the last one terminal. Closed hops of `so_far` are kept."""
-        with Ahead(self.speculative, control) as ahead:
-            trail = HopHistory.of(so_far)
+        with Speculation(self.speculative, control) as speculation:
+            history = HopHistory.of(so_far)
             if not (so_far and so_far.stopped_because):
-                reason = yield from _Questioning(self, claim, options, trail, control, ahead).whole(so_far)
-                ahead.drop()
+                reason = yield from _Questioning(self, claim, options, history, control, speculation).ask_questions(
+                    so_far
+                )
+                speculation.cancel()
                 if control and control.command() is RunCommand.STOP:
                     yield RunInterrupted(control.reason())
                     return
                 yield QuestioningEnded(reason)
-            yield from ahead.drained(conclude(self.reasoner, claim, trail, trail.context, options, control))
+            yield from speculation.after_draining(
+                conclude(self.reasoner, claim, history, history.context, options, control)
+            )
 
 
 @dataclass(frozen=True)
 class _Questioning:
-    """The questions of one run. The tasks in `ahead` belong to the last hop of `trail` or to the current one."""
+    """The questions of one run. Its speculative tasks belong to the last hop of `history` or to the current one."""
 
     parts: QuestionGuided
     claim: Claim
     options: RunOptions
-    trail: HopHistory
+    history: HopHistory
     control: Control | None
-    ahead: Ahead
+    speculation: Speculation
 
-    def whole(self, so_far: Report | None) -> Generator[Event, None, str]:
-        """Ask hops until there is a reason to end, and return it. D's last judgement in `so_far` is reused."""
-        if so_far and so_far.judged_after >= len(self.trail.hops):
+    def ask_questions(self, so_far: Report | None) -> Generator[Event, None, str]:
+        """Ask questions until there is a reason to end, and return it. D's last judgement in `so_far` is reused."""
+        if so_far and so_far.judged_after >= len(self.history.hops):
             enough = bool(so_far.sufficiency and so_far.sufficiency.holds)
         else:
             enough = yield from self._is_enough()
         while not enough:
-            if reason := self._reason_to_end(self.trail):
+            if reason := self._reason_to_end(self.history):
                 return reason
             hop = yield from self._ask()
             if hop is None:
                 return NOTHING_TO_ASK
-            self.trail.hops.append(hop)
+            self.history.hops.append(hop)
             if hop.status is not HopStatus.KEPT:
-                self.ahead.drop()
+                self.speculation.cancel()
             enough = yield from self._is_enough()
         return "The claim verifier was satisfied."
 
-    def _reason_to_end(self, trail: HopHistory) -> str:
+    def _reason_to_end(self, history: HopHistory) -> str:
         """Return why no further question may be asked, or ""."""
-        return reason_to_stop(self.control) or limit_reached(trail.hops, self.options) or reason_stalled(trail.own)
+        return reason_to_stop(self.control) or limit_reached(history.hops, self.options) or reason_stalled(history.own)
 
     def _ask(self) -> Generator[Event, None, Hop | None]:
-        """Ask one hop and return it closed, or None when there is no question left."""
-        number, module = self.trail.next_number, "question generator"
+        """Ask one question and return the closed hop, or None when no question is left."""
+        number, module = self.history.next_number, "question generator"
         hop = Hop(number, Question(""))
         try:
-            question = self.ahead.take(("question", number), partial(self._next_question, self.trail))
+            question = self.speculation.result(("question", number), partial(self._next_question, self.history))
             if question is None:
                 return None
             hop, module = Hop(number, question), "answerer"
-            hop = yield from answered(partial(self._answer, number, question), number, question, self.control)
+            hop = yield from ask_question(partial(self._answer, number, question), number, question, self.control)
             if hop.status is not HopStatus.OPEN:
                 return hop
             if must_finish_now(self.control):
-                return (yield from interrupted(hop))
+                return (yield from interrupt_hop(hop))
             module = "QA validator"
-            self._look_ahead(hop)
-            judgement = self.parts.validator.is_useful(self.claim, self.trail.context, hop)
+            self._start_next_calls(hop)
+            judgement = self.parts.validator.is_useful(self.claim, self.history.context, hop)
         except CallFailed as error:
-            return (yield from failed(hop, module, error))
+            return (yield from fail_hop(hop, module, error))
         if judgement.holds:
             yield HopKept(number, judgement.reason)
             return hop.closed(HopStatus.KEPT, judgement.reason)
         yield HopSetAside(number, judgement.reason)
         return hop.closed(HopStatus.SET_ASIDE, judgement.reason)
 
-    def _look_ahead(self, hop: Hop) -> None:
+    def _start_next_calls(self, hop: Hop) -> None:
         """Start the calls that follow if the hop is kept and not sufficient.
 
-        To waste few tokens, the next answer waits after its first costly call and does not start after a rejected hop.
+        To save tokens, the next answer makes one costly call until its result is needed, and none after a rejected hop.
         """
-        if not (self.ahead.on and hop.answer and hop.answer.text):
+        if not (self.speculation.is_on and hop.answer and hop.answer.text):
             return
-        trail = replace(self.trail, hops=[*self.trail.hops, hop.closed(HopStatus.KEPT, "")])
-        if self._reason_to_end(trail):
+        history = replace(self.history, hops=[*self.history.hops, hop.closed(HopStatus.KEPT, "")])
+        if self._reason_to_end(history):
             return
-        number = trail.next_number
-        self.ahead.begin(("enough", hop.number), partial(self._sufficiency, trail.context))
-        asked = self.ahead.begin(("question", number), partial(self._next_question, trail))
-        if not self.trail.own or self.trail.own[-1].status is HopStatus.KEPT:
-            self.ahead.begin(("answer", number), lambda: self._found(asked.value()), costly=1)
+        number = history.next_number
+        self.speculation.start(("enough", hop.number), partial(self._sufficiency, history.context))
+        asked = self.speculation.start(("question", number), partial(self._next_question, history))
+        if not self.history.own or self.history.own[-1].status is HopStatus.KEPT:
+            self.speculation.start(("answer", number), lambda: self._answer_to(asked.value()), max_costly_calls=1)
 
     def _is_enough(self) -> Generator[Event, None, bool]:
         """Ask D after a kept hop, unless the questioning ends anyway.
 
         A failed call is reported and counts as not sufficient.
         """
-        hops = self.trail.hops
+        hops = self.history.hops
         changed = bool(hops) and hops[-1].status is HopStatus.KEPT
-        if not changed or self._reason_to_end(self.trail):
+        if not changed or self._reason_to_end(self.history):
             return False
         try:
-            judgement = self.ahead.take(("enough", len(hops)), partial(self._sufficiency, self.trail.context))
+            judgement = self.speculation.result(("enough", len(hops)), partial(self._sufficiency, self.history.context))
         except CallFailed as error:
             yield StepFailed("claim verifier", str(error))
             return False
         yield SufficiencyJudged(judgement)
         return judgement.holds
 
-    def _next_question(self, trail: HopHistory) -> Question | None:
-        return trail.given or self.parts.generator.next_question(self.claim, trail.context, trail.set_aside)
+    def _next_question(self, history: HopHistory) -> Question | None:
+        return history.given or self.parts.generator.next_question(self.claim, history.context, history.set_aside)
 
     def _sufficiency(self, context: Context) -> Judgement:
         return self.parts.verifier.is_sufficient(self.claim, context)
 
     def _answer(self, number: int, question: Question) -> Answer:
-        return self.ahead.take(("answer", number), partial(self._found, question))
+        return self.speculation.result(("answer", number), partial(self._answer_to, question))
 
-    def _found(self, question: Question | None) -> Answer:
+    def _answer_to(self, question: Question | None) -> Answer:
         """Return the answer. Raises CallCancelled when no question is left."""
         if question is None:
             raise CallCancelled

@@ -1,12 +1,12 @@
-"""Speculative tasks: run work that is probably needed next in parallel with the current work.
+"""Run work that is probably needed next in parallel with the current work.
 
-    with Ahead(on=True) as ahead:
-        ahead.begin("next question", ask)          # starts a thread
+    with Speculation(is_on=True) as speculation:
+        speculation.start("next question", ask)          # starts a thread
         ...
-        question = ahead.take("next question", ask)
+        question = speculation.result("next question", ask)
 
-`take` returns what a direct call would return, or raises its error. A dropped task makes no further calls; its
-errors are discarded, and its cost is reported at once and counts towards all limits.
+`result` returns what a direct call would return, or raises its error. A cancelled task makes no further calls and its
+errors are discarded. The cost of every call is reported at once and counts towards all limits.
 """
 
 from __future__ import annotations
@@ -17,74 +17,76 @@ from concurrent.futures import Future, wait
 from contextvars import copy_context
 from typing import Any, Generic, Self, TypeVar
 
-from app.domain import instrumentation as progress
 from app.domain.events import Event, PhaseEntered, TokensUsed, TroubleMet
-from app.domain.instrumentation import Call, CallCancelled, cancellable, check_cancelled
+from app.domain.instrumentation import Call, CallCancelled, cancellable, check_cancelled, current_listener, listening
 from app.domain.ports import Control, RunCommand
 
 T = TypeVar("T")
 
 DRAIN_SECONDS = 2.0
-"""Maximum wait for dropped calls before the run's total cost is computed."""
+"""Maximum wait for the calls of cancelled tasks before the run's total cost is computed."""
 
 GRACE_SECONDS = 0.05
-"""Delay before a costly speculative call, in which the result of a parallel call may make it unnecessary."""
+"""Delay before a costly speculative call: the result of a parallel call may make it unnecessary."""
 
 
-class Ahead:
-    """The speculative tasks of a run or of one answer. With `on` False every call is made directly."""
+class Speculation:
+    """The speculative tasks of a run or of one answer, by key.
 
-    def __init__(self, on: bool = True, control: Control | None = None) -> None:
+    Callers start no task where `is_on` is False; `result` then makes every call directly.
+    """
+
+    def __init__(self, is_on: bool = True, control: Control | None = None) -> None:
         """Tasks start only while `control` says CONTINUE. They inherit the current context: listener and stores."""
-        self.on = on
+        self.is_on = is_on
         self._control = control
-        self._home = copy_context()
-        self._begun: dict[Hashable, SpeculativeTask[Any]] = {}
+        self._context = copy_context()
+        self._tasks: dict[Hashable, SpeculativeTask[Any]] = {}
         self._cancelled: list[SpeculativeTask[Any]] = []
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *raised: object) -> None:
-        self.drop()
+        self.cancel()
 
-    def begin(self, key: Hashable, work: Callable[[], T], costly: int | None = None) -> SpeculativeTask[T]:
+    def start(self, key: Hashable, work: Callable[[], T], max_costly_calls: int | None = None) -> SpeculativeTask[T]:
         """Start `work` in a thread, unless a task of this key exists.
 
-        `costly` bounds its costly calls: each waits GRACE_SECONDS first, and a call over the bound waits until the
-        task is taken. None sets no bound.
+        With `max_costly_calls`, each costly call waits GRACE_SECONDS first, and a call above the maximum waits until
+        `result` is called. None sets no maximum and no delay.
         """
-        if key not in self._begun:
-            self._begun[key] = SpeculativeTask(work, self._may_start, costly)
-            # No pool: the threads of the standard library's are joined when the interpreter ends, and a model call
-            # that takes minutes must not hold a shutdown up.
-            run = self._home.copy().run
-            threading.Thread(target=run, args=(self._begun[key].run,), name="ahead", daemon=True).start()
-        return self._begun[key]
+        if key not in self._tasks:
+            self._tasks[key] = SpeculativeTask(work, self._may_start, max_costly_calls)
+            # No ThreadPoolExecutor: the interpreter joins its threads at exit, and a model call that takes minutes
+            # must not delay a shutdown.
+            run = self._context.copy().run
+            threading.Thread(target=run, args=(self._tasks[key].run,), name="speculation", daemon=True).start()
+        return self._tasks[key]
 
-    def take(self, key: Hashable, work: Callable[[], T]) -> T:
-        """Wait for the task of `key` and return its result; call `work` when there is none or it was cancelled."""
-        begun = self._begun.pop(key, None)
-        if begun is not None:
+    def result(self, key: Hashable, work: Callable[[], T]) -> T:
+        """Return the result of the task of `key`, waiting for it; call `work` if there is none or it was cancelled."""
+        task = self._tasks.pop(key, None)
+        if task is not None:
             try:
-                return begun.commit()
+                return task.commit()
             except CallCancelled:
                 pass
         return work()
 
-    def drop(self) -> None:
+    def cancel(self) -> None:
         """Cancel all tasks without waiting."""
-        self._cancelled += self._begun.values()
-        for each in self._begun.values():
-            each.drop()
-        self._begun.clear()
+        self._cancelled += self._tasks.values()
+        for each in self._tasks.values():
+            each.cancel()
+        self._tasks.clear()
 
     def drain(self, seconds: float = DRAIN_SECONDS) -> None:
-        """Wait briefly until cancelled tasks have reported their cost; not at all when the run must end now."""
+        """Wait up to `seconds` until cancelled tasks have reported their cost; not if the run must end at once."""
         if self._control is None or self._control.command() not in (RunCommand.STOP, RunCommand.FINISH_NOW):
             wait([each.outcome for each in self._cancelled], seconds)
 
-    def drained(self, events: Iterator[Event]) -> Iterator[Event]:
+    def after_draining(self, events: Iterator[Event]) -> Iterator[Event]:
         """Yield the same events, each after `drain`."""
         for event in events:
             self.drain()
@@ -95,14 +97,16 @@ class Ahead:
 
 
 class SpeculativeTask(Generic[T]):
-    """One speculative piece of work, until it is committed or dropped."""
+    """One piece of work in a thread, until its result is needed (`commit`) or not (`cancel`)."""
 
-    def __init__(self, work: Callable[[], T], may_go_on: Callable[[], bool], costly: int | None = None) -> None:
+    def __init__(
+        self, work: Callable[[], T], may_start: Callable[[], bool], max_costly_calls: int | None = None
+    ) -> None:
         self.outcome: Future[T] = Future()
         self._work: Callable[[], T] | None = work
-        self._may_start = may_go_on
-        self._costly_budget = costly
-        self._hears = progress.listener()
+        self._may_start = may_start
+        self._costly_calls_left = max_costly_calls
+        self._listener = current_listener()
         self._changed = threading.Condition()
         self._committed = self._cancelled = False
         self._phase: PhaseEntered | None = None
@@ -113,7 +117,7 @@ class SpeculativeTask(Generic[T]):
         work, self._work = self._work, None
         assert work is not None, "a speculative task runs once"
         try:
-            with progress.listening(self._listen), cancellable(self._is_wanted):
+            with listening(self._listen), cancellable(self._may_call):
                 check_cancelled()
                 value = work()
         except BaseException as error:
@@ -122,14 +126,14 @@ class SpeculativeTask(Generic[T]):
             self.outcome.set_result(value)
 
     def value(self) -> T:
-        """Return the value for another task that depends on it. Raises CallCancelled when either was cancelled."""
+        """Return the result to another task that depends on it. Raises CallCancelled if either was cancelled."""
         if self.outcome.exception() is not None:
             raise CallCancelled
         check_cancelled()
         return self.outcome.result()
 
     def commit(self) -> T:
-        """Wait for the value or the error and forward its progress. Raises CallCancelled when it was cancelled."""
+        """Return the result, waiting for it, and forward the task's progress. Raises CallCancelled if cancelled."""
         with self._changed:
             self._committed = True
             self._changed.notify_all()
@@ -139,19 +143,19 @@ class SpeculativeTask(Generic[T]):
                 self._notify(self._phase)
         return self.outcome.result()
 
-    def drop(self) -> None:
+    def cancel(self) -> None:
         """Make no further call."""
         with self._changed:
             self._cancelled = True
             self._changed.notify_all()
 
-    def _is_wanted(self, call: Call | None) -> bool:
-        """Return whether this call may start; a costly call waits first."""
+    def _may_call(self, call: Call | None) -> bool:
+        """Return whether this call may start, after a wait if it is costly."""
         with self._changed:
-            if call and call.costly and self._costly_budget is not None:
-                moment = GRACE_SECONDS if self._costly_budget else None
-                self._changed.wait_for(lambda: self._committed or self._cancelled, moment)
-                self._costly_budget = max(0, self._costly_budget - 1)
+            if call and call.costly and self._costly_calls_left is not None:
+                timeout = GRACE_SECONDS if self._costly_calls_left else None
+                self._changed.wait_for(lambda: self._committed or self._cancelled, timeout)
+                self._costly_calls_left = max(0, self._costly_calls_left - 1)
             if self._committed or self._cancelled:
                 return self._committed
         return self._may_start()
@@ -169,5 +173,5 @@ class SpeculativeTask(Generic[T]):
                 self._troubles.append(event)
 
     def _notify(self, event: PhaseEntered | TokensUsed | TroubleMet) -> None:
-        if self._hears is not None:
-            self._hears(event)
+        if self._listener is not None:
+            self._listener(event)

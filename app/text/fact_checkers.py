@@ -1,4 +1,4 @@
-"""Recognises fact-checking pages by address, since they contain the verdict that a run must find itself.
+"""Recognise fact-checking pages by their address, since they contain a verdict on the claim.
 
 fact_checkers.json lists fact-checking sites, sections of other sites, and common names of such sections. It is
 incomplete.

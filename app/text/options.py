@@ -1,6 +1,6 @@
-"""Find the option with which a model's reply begins; an unclear reply gives None.
+"""Find the option with which a model's reply begins.
 
-Strict on purpose: "No one knows" is not "No", "Yes or no" repeats the question, and "Yes, but only if ..." is unclear.
+An unclear reply has none: "No one knows" is not "No", "Yes or no" names both, and "Yes, but only if ..." is qualified.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ _BEFORE = re.compile(
     re.IGNORECASE,
 )
 _SENTENCE_END = re.compile(r"[.!?;\n]")
-_TAKEN_BACK = re.compile(r"^\W*(?:but|if|unless|though|although|however|except|only)\b", re.IGNORECASE)
+_QUALIFIED = re.compile(r"^\W*(?:but|if|unless|though|although|however|except|only)\b", re.IGNORECASE)
 
 
 def plain(text: str) -> str:
@@ -27,26 +27,26 @@ def option_in(text: str, options: Sequence[str]) -> str | None:
     Only markup and a heading like "Final answer:" may precede the option; only punctuation, a line break or the end may
     follow it. None also when the same sentence names another option, or qualifies this one as in "Yes, but".
     """
-    said = _BEFORE.sub("", text)
-    found = [option for option in options if _begins(said, option)]
+    reply = _BEFORE.sub("", text)
+    found = [option for option in options if _begins(reply, option)]
     if not found:
         return None
     option = max(found, key=len)
-    rest = _SENTENCE_END.split(said[len(option) :], maxsplit=1)[0]
+    rest = _SENTENCE_END.split(reply[len(option) :], maxsplit=1)[0]
     # The reply may repeat its option, in full or in part: after "not enough", "enough" is no other option.
     others = (other for other in options if plain(other) not in plain(option))
-    return None if _TAKEN_BACK.match(rest) or any(_holds(rest, other) for other in others) else option
+    return None if _QUALIFIED.match(rest) or any(_contains(rest, other) for other in others) else option
 
 
 def _begins(text: str, option: str) -> bool:
-    """Match whole options: "No, ..." and "**No** ..." begin with "No"; "No one", "no-one" and "Nowhere" do not."""
-    return bool(re.match(rf"{_written(option)}(?![-‐–'’\w])(?=\s*(?:\Z|[^\w\s]|\n))", text, re.IGNORECASE))
+    """Return whether `text` begins with the whole option: "No, ..." with "No", but not "No one" or "no-one"."""
+    return bool(re.match(rf"{_pattern(option)}(?![-‐–'’\w])(?=\s*(?:\Z|[^\w\s]|\n))", text, re.IGNORECASE))
 
 
-def _holds(text: str, option: str) -> bool:
-    return bool(re.search(rf"\b{_written(option)}\b", text, re.IGNORECASE))
+def _contains(text: str, option: str) -> bool:
+    return bool(re.search(rf"\b{_pattern(option)}\b", text, re.IGNORECASE))
 
 
-def _written(option: str) -> str:
+def _pattern(option: str) -> str:
     """Return a pattern for the option's words, joined by spaces or underscores."""
     return r"[\s_]+".join(re.escape(word) for word in re.split(r"[\s_]+", option))

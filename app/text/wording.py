@@ -1,6 +1,6 @@
-"""Compare the words of claims, questions and answers: stems, names, and the kind of thing that a question asks for.
+"""Compare claims, questions and answers by their words: stems, names and expected answer types.
 
-Text is normalised for searches regardless of case, accents and width, and to the visible text of a web page.
+Also normalises text for searches, and extracts the visible text of HTML.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ NAME = rf"{_CAPITAL}(?: (?:(?:of|the|de|du|da|la|le|van|von|der|den|di|al|bin|ib
 """A pattern for a name: capitalised words, and the small words between them."""
 _NAMES = re.compile(rf'["“«]([^"”»]+)["”»]|({NAME})')
 
-SAME = 0.75
-"""Word overlap (Jaccard) from which two questions of one kind ask the same."""
+MIN_SAME_QUESTION_OVERLAP = 0.75
+"""Word overlap (Jaccard) from which two questions with the same expected answer type count as the same."""
 
 
 @lru_cache(maxsize=1)
@@ -62,7 +62,7 @@ def _stemmer() -> Any:
 
 @lru_cache(maxsize=4096)
 def stems(text: str) -> frozenset[str]:
-    """Return the stems of the content words; words for one relation ("author", "wrote") share a stem."""
+    """Return the stems of the content words; words for the same relation ("author", "wrote") share a stem."""
     words = word_lists()
     found = (word.removesuffix("'s").removesuffix("’s") for word in normalised(text).split())
     return frozenset(words["relations"].get(word) or _stem(word) for word in found if word not in words["functional"])
@@ -92,8 +92,8 @@ def _without_opening(name: str) -> str:
     return " ".join(words)
 
 
-def asked_for(question: str) -> str:
-    """Return the kind asked for: "person", "place", "time", "amount" or "thing"; "" for a yes/no question."""
+def expected_answer_type(question: str) -> str:
+    """Return "person", "place", "time", "amount" or "thing"; "" for a yes/no question."""
     opening = " ".join(normalised(question).split()[:4])
     for kind, pattern in word_lists()["kinds"].items():
         if re.search(pattern, opening):
@@ -102,12 +102,12 @@ def asked_for(question: str) -> str:
 
 
 def same_question(one: str, other: str) -> bool:
-    """Return whether two questions ask for the same kind of thing in nearly the same words."""
+    """Return whether two questions expect the same type of answer and have nearly the same words."""
     if normalised(one) == normalised(other):
         return True
-    if asked_for(one) != asked_for(other) or differ_in_names(one, other):
+    if expected_answer_type(one) != expected_answer_type(other) or differ_in_names(one, other):
         return False
-    return overlap(_subject_matter(one), _subject_matter(other)) >= SAME
+    return overlap(_subject_matter(one), _subject_matter(other)) >= MIN_SAME_QUESTION_OVERLAP
 
 
 def differ_in_names(one: str, other: str) -> bool:
@@ -122,25 +122,24 @@ def overlap(one: frozenset[str], other: frozenset[str]) -> float:
 
 
 def _subject_matter(question: str) -> frozenset[str]:
-    """Return a question's stems without nouns that only name the kind of thing asked for, or all if none remain."""
+    """Return a question's stems without nouns that only name the type of the answer, or all if none remain."""
     kinds = frozenset(_stem(noun) for noun in word_lists()["kind_nouns"])
     whole = stems(question)
     return (whole - kinds) or whole
 
 
-_UNSEEN = frozenset(("Mn", "Cc", "Cf", "Cs"))
+_INVISIBLE = frozenset(("Mn", "Cc", "Cf", "Cs"))
 """Ignored categories: marks, control and format characters, and surrogates."""
 
 
 def folded(text: str) -> str:
-    """Return `text` as it is searched: case-folded, without marks, in compatibility forms, with single spaces.
+    """Return `text` in the form that is searched: case-folded, in NFKC, without marks, with single spaces.
 
-    So "erdogan" finds "Erdoğan", "strasse" finds "Straße" and "１９９０" is "1990", much as in a collation of primary
-    strength (Unicode TR 10). Errors make a search find more, not less.
+    Then "erdogan" finds "Erdoğan" and "strasse" finds "Straße", as with a collation of primary strength (UTS 10).
     """
-    apart = unicodedata.normalize("NFKD", text.casefold())
-    seen = "".join(each for each in apart if each.isspace() or unicodedata.category(each) not in _UNSEEN)
-    return " ".join(unicodedata.normalize("NFKC", seen.casefold().replace("ı", "i")).split())
+    decomposed = unicodedata.normalize("NFKD", text.casefold())
+    visible = "".join(each for each in decomposed if each.isspace() or unicodedata.category(each) not in _INVISIBLE)
+    return " ".join(unicodedata.normalize("NFKC", visible.casefold().replace("ı", "i")).split())
 
 
 def search_words(query: str) -> tuple[str, ...]:
@@ -148,9 +147,8 @@ def search_words(query: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(folded(query).split()))
 
 
-# Hidden text is a way to inject instructions for a model, so hidden elements are removed with their content; other tags
-# are removed and keep theirs. Patterns are used because html.parser takes minutes for 200,000 characters of unclosed
-# comments.
+# Hidden text may contain instructions for a model, so hidden elements are removed with their content; of other elements
+# only the tags are. Patterns are used because html.parser takes minutes for 200,000 characters of unclosed comments.
 
 _MARKUP = re.compile(
     r"""<!--.*?(?:-->|\Z)
@@ -158,30 +156,30 @@ _MARKUP = re.compile(
       | <(?P<end>/?)(?P<tag>[a-z][a-z0-9:-]*)(?P<attributes>(?:"[^"<]*"|'[^'<]*'|[^<>])*+)>""",
     re.IGNORECASE | re.DOTALL | re.VERBOSE,
 )
-_NEVER_SHOWN = frozenset("head script style template noscript iframe textarea select".split())
-_EMPTY = frozenset("area base br col embed hr img input link meta source track wbr".split())
-_WITHIN_WORDS = frozenset("a abbr b em font i mark s small span strong sub sup u wbr".split())
+_HIDDEN_TAGS = frozenset("head script style template noscript iframe textarea select".split())
+_VOID_TAGS = frozenset("area base br col embed hr img input link meta source track wbr".split())
+_INLINE_TAGS = frozenset("a abbr b em font i mark s small span strong sub sup u wbr".split())
 _QUOTED = re.compile(r"\"[^\"]*\"|'[^']*'")
-_HIDDEN = re.compile(r"(?:^|\s)hidden(?:[\s=/]|$)", re.IGNORECASE)
-_HIDING = re.compile(
+_HIDDEN_ATTRIBUTE = re.compile(r"(?:^|\s)hidden(?:[\s=/]|$)", re.IGNORECASE)
+_HIDING_STYLE = re.compile(
     r"aria-hidden\s*=\s*[\"']?true|display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)"
     r"|(?:font-size|opacity)\s*:\s*0(?:\.0*)?(?![\d.])",
     re.IGNORECASE,
 )
-_BLANK = frozenset("\u034f\u115f\u1160\u2800\u3164\uffa0")
+_BLANK_LETTERS = frozenset("\u034f\u115f\u1160\u2800\u3164\uffa0")
 """Invisible letters and marks that Unicode does not classify as format characters."""
 
 
 def visible_text(text: str) -> str:
     """Return the visible `text` on one line with single spaces and decoded HTML entities."""
     shown = html.unescape("".join(_outside_markup(text)))
-    return " ".join("".join(map(_shown, shown)).split())
+    return " ".join("".join(map(_visible_letter, shown)).split())
 
 
 @lru_cache(maxsize=4096)
-def _shown(letter: str) -> str:
+def _visible_letter(letter: str) -> str:
     """Return the letter, a space for a control character, or "" for an invisible character."""
-    if letter in _BLANK or unicodedata.name(letter, "").startswith("VARIATION SELECTOR"):
+    if letter in _BLANK_LETTERS or unicodedata.name(letter, "").startswith("VARIATION SELECTOR"):
         return ""
     category = unicodedata.category(letter)
     if category == "Cc":
@@ -192,28 +190,28 @@ def _shown(letter: str) -> str:
 def _outside_markup(text: str) -> Iterator[str]:
     """Yield the pieces of `text` between tags that are not inside a hidden element.
 
-    An element that is never closed hides the rest. Only its own name is counted inside it, so depth costs nothing.
+    A hidden element without an end tag hides the rest of the text. Nesting is counted for its own tag name only.
     """
     at, hider, depth = 0, "", 0
     for match in _MARKUP.finditer(text):
         if not depth:
             yield text[at : match.start()]
         at, tag = match.end(), (match["tag"] or "").lower()
-        if tag not in _WITHIN_WORDS:
+        if tag not in _INLINE_TAGS:
             yield " "
         if depth:
             depth += (-1 if match["end"] else 1) * (tag == hider)
-        elif tag and not match["end"] and tag not in _EMPTY and _is_hidden(tag, match["attributes"]):
+        elif tag and not match["end"] and tag not in _VOID_TAGS and _is_hidden(tag, match["attributes"]):
             hider, depth = tag, 1
     if not depth:
         yield text[at:]
 
 
 def _is_hidden(tag: str, attributes: str) -> bool:
-    if tag in _NEVER_SHOWN:
+    if tag in _HIDDEN_TAGS:
         return True
     written = html.unescape(attributes)
-    return bool(_HIDING.search(written) or _HIDDEN.search(_QUOTED.sub("", written)))
+    return bool(_HIDING_STYLE.search(written) or _HIDDEN_ATTRIBUTE.search(_QUOTED.sub("", written)))
 
 
 _DIRECTION = {code: f"\\u{code:04x}" for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A))}

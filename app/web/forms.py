@@ -11,7 +11,7 @@ from typing import Any
 
 from werkzeug.datastructures import MultiDict
 
-from app.capabilities.options import BASELINES, PURSUIT, RETRIEVES, SEARCHES, Capabilities
+from app.capabilities.options import BASELINES, PURSUIT, RETRIEVER_READER, WEB_SEARCH, Capabilities
 from app.domain.model import CORPUS_SEARCH, Claim, Label, RunOptions
 from app.run_request import CLAIM_FIELDS
 
@@ -142,9 +142,9 @@ FROM_MEMORY = "a language model’s memory"
 def sources(capabilities: Capabilities) -> dict[str, str]:
     """Return where answers come from, by strategy and answerer; those that search the corpora are missing."""
     named = dict.fromkeys((*BASELINES, *(each.name for each in capabilities.answerers)), FROM_MEMORY)
-    recited = {name: source for name, source in named.items() if name not in (RETRIEVES, SEARCHES)}
+    recited = {name: source for name, source in named.items() if name not in (RETRIEVER_READER, WEB_SEARCH)}
     engines = [each for each in capabilities.searches if each.available and each.destination]
-    return recited | ({SEARCHES: "the web"} if engines else {})
+    return recited | ({WEB_SEARCH: "the web"} if engines else {})
 
 
 def source_of(form: ClaimForm, capabilities: Capabilities) -> str:
@@ -152,7 +152,7 @@ def source_of(form: ClaimForm, capabilities: Capabilities) -> str:
     known = sources(capabilities)
     if form.strategy in BASELINES:
         return known[form.strategy]
-    if form.answerer in known and not (form.answerer == SEARCHES and form.search == CORPUS_SEARCH):
+    if form.answerer in known and not (form.answerer == WEB_SEARCH and form.search == CORPUS_SEARCH):
         return known[form.answerer]
     titles = ", ".join(each.title for each in capabilities.corpora if each.available and each.name in form.corpora)
     return f"{titles} (offline)" if titles else "none chosen"

@@ -22,7 +22,7 @@ from app.backends.local.judge import CLASSES, Calibration
 from app.config.settings import Settings
 from app.container.container import SHIPPED, Container
 from app.domain.model import Answer, Claim, Context, Hop, HopStatus, Passage, Question, Span
-from app.modules.judging import ORDER, EvidenceJudge
+from app.modules.judging import LABEL_ORDER, EvidenceJudge
 from research.training.calibration import fit_temperature
 
 PRECISION = 0.9
@@ -55,7 +55,7 @@ def _span(passage: Passage, sentence: str, answer: str) -> Span:
 def log_probabilities(judge: EvidenceJudge, runs: Sequence[dict[str, Any]]) -> np.ndarray:
     """Return log-probabilities [n, 3] in the order of CLASSES."""
     rows = [judge.score(Claim(run["claim"]), context_of(run)) for run in runs]
-    return np.log(np.clip([[row[label] for label in ORDER] for row in rows], 1e-9, 1))
+    return np.log(np.clip([[row[label] for label in LABEL_ORDER] for row in rows], 1e-9, 1))
 
 
 def threshold_for(rows: np.ndarray, labels: Sequence[str], precision: float = PRECISION) -> float:

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 
 from app.domain.model import Answer, Claim, Context, Hop, HopStatus, Label, Passage, Question, Span, Verdict
 from app.domain.ports import QuestionAnswerer, Reasoner
-from app.modules.reasoner import nearest_sentence
 from app.strategies.question_guided import QuestionGuided
+from app.text.sentences import content_words, sentence_spans
 from research.claims.data import Asked, VitalClaim
 from research.evaluation.answers import f1
 
@@ -97,6 +97,16 @@ class GoldSentencesReasoner:
             answer = Answer("", Span(passage, 0, 0), (passage,))
             hops.append(Hop(number, Question(""), answer, HopStatus.KEPT, SOURCE))
         return tuple(hops)
+
+
+def nearest_sentence(text: str, passages: Sequence[Passage]) -> Span:
+    """Return the sentence that shares most words with `text`, its passage's title included; the first of equals.
+
+    Raises ValueError when the passages have no sentence.
+    """
+    wanted = content_words(text)
+    spans = [Span(passage, *place) for passage in passages for place in sentence_spans(passage.text)]
+    return max(spans, key=lambda span: len(wanted & content_words(f"{span.passage.title} {span.text}")))
 
 
 def _cited_title(hop: Hop) -> str:

@@ -19,9 +19,9 @@ from app.domain.model import Answer, Claim, Hop, HopStatus, Passage, Question, R
 from app.modules import paper_prompts
 from app.modules.answerers.reciter_reader import reading_prompt, reciting_prompt
 from app.modules.answerers.web_documents import choosing_prompt, document_prompt
-from app.modules.answerers.web_search import HITS
+from app.modules.answerers.web_search import MAX_HITS
 from app.modules.claim_verifier import sufficiency_prompt
-from app.modules.prompting import filled, label_question
+from app.modules.prompting import fill_template, label_question
 from app.modules.pursuit_questioners import first_prompt, paraphrase_prompt, step_prompt
 from app.modules.qa_validator import usefulness_prompt
 from app.modules.question_generator import question_prompt
@@ -225,15 +225,15 @@ def _own_prompts(options: RunOptions, claim: Claim, half: tuple[Hop, ...], whole
     asked, labels = _QUESTION, options.labels.labels
     preset = PURSUIT_PRESETS.get(options.preset)
     several = bool(preset and preset.multi_document)
-    pages = [_PASSAGE] * HITS if several else [replace(_PASSAGE, text=WINDOW)]
+    pages = [_PASSAGE] * MAX_HITS if several else [replace(_PASSAGE, text=WINDOW)]
     return {
-        "direct": lambda: filled("direct", claim=claim.text, ask=label_question(labels)),
+        "direct": lambda: fill_template("direct", claim=claim.text, ask=label_question(labels)),
         "chain-of-thought": lambda: reasoning_prompt(claim, half, labels),
         "question": lambda: question_prompt(claim, half),
         "recite": lambda: reciting_prompt(asked),
         "read": lambda: reading_prompt(asked, RECITED),
         "search": lambda: "",
-        "choose": lambda: choosing_prompt(asked, [_HIT] * HITS),
+        "choose": lambda: choosing_prompt(asked, [_HIT] * MAX_HITS),
         "answer": lambda: document_prompt(asked, pages),
         "validate": lambda: usefulness_prompt(claim, half, whole[-1]),
         "verify": lambda: sufficiency_prompt(claim, half),

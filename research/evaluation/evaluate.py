@@ -11,7 +11,7 @@ from typing import Any
 
 from app.backends.corpus.index import Manifest
 from app.backends.corpus.registry import folder_of
-from app.capabilities.options import SEARCHES
+from app.capabilities.options import WEB_SEARCH
 from app.config.settings import Settings, settings_fields
 from app.domain.errors import InvalidInput, ModelUnavailable
 from app.domain.model import LabelSet, RunOptions
@@ -186,7 +186,7 @@ def options_of(order: Order, container: Any) -> RunOptions:
     named = {
         "strategy": order.strategy,
         "preset": order.preset,
-        "answerer": SEARCHES if order.given_sentences else order.answerer,
+        "answerer": WEB_SEARCH if order.given_sentences else order.answerer,
         "model": order.model,
         "corpora": order.corpora,
         "model_seed": order.model_seed,

@@ -138,7 +138,7 @@ def test_a_file_that_is_not_a_database_and_an_unknown_database_type_are_reported
 
 
 def test_a_database_that_is_not_in_wal_mode_is_a_warning(settings, migrated):
-    from app.runs.db import Condition
+    from app.runs.db import DatabaseStatus
 
-    seen = Condition("somewhere", newest="1", revision="1", journal="delete")
+    seen = DatabaseStatus("somewhere", newest="1", revision="1", journal="delete")
     assert has([(each.state, each.message) for each in storage._database_findings(seen)], WARNED, "not WAL")

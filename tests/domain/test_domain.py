@@ -10,7 +10,7 @@ import pytest
 
 from app.config.settings import ROOT
 from app.domain import instrumentation as progress
-from app.domain.errors import CallFailed, HopcheckError, InvalidInput, ModelUnavailable, RunStopped, SettingsError
+from app.domain.errors import CallFailed, HopcheckError, InvalidInput, ModelUnavailable, SettingsError
 from app.domain.events import PhaseEntered, TokensUsed
 from app.domain.model import Label, LabelSet, Passage, Span, Usage
 
@@ -37,8 +37,8 @@ def test_domain_and_strategies_import_without_any_package_installed():
 def test_a_listener_gets_phases_and_costs_in_order():
     heard = []
     with progress.listening(heard.append):
-        progress.entered("searching")
-        progress.used(Usage(1, 10, 2))
+        progress.report_phase("searching")
+        progress.report_usage(Usage(1, 10, 2))
     assert heard == [PhaseEntered("searching"), TokensUsed(Usage(1, 10, 2))]
 
 
@@ -46,8 +46,8 @@ def test_without_a_listener_reporting_does_nothing():
     heard = []
     with progress.listening(heard.append):
         pass
-    progress.entered("searching")
-    progress.used(Usage(1))
+    progress.report_phase("searching")
+    progress.report_usage(Usage(1))
     assert heard == []
 
 
@@ -55,21 +55,21 @@ def test_an_inner_listener_replaces_the_outer_one_until_it_ends():
     outer, inner = [], []
     with progress.listening(outer.append):
         with progress.listening(inner.append):
-            progress.entered("inner")
-        progress.entered("outer")
+            progress.report_phase("inner")
+        progress.report_phase("outer")
     assert (inner, outer) == ([PhaseEntered("inner")], [PhaseEntered("outer")])
 
 
 def test_events_of_another_thread_are_not_received():
     heard = []
     with progress.listening(heard.append), ThreadPoolExecutor(1) as pool:
-        pool.submit(progress.entered, "someone else's").result()
+        pool.submit(progress.report_phase, "someone else's").result()
     assert heard == []
 
 
 @pytest.mark.parametrize(
     "error",
-    [InvalidInput("x"), SettingsError("x"), CallFailed("x"), ModelUnavailable("x", fix="make"), RunStopped("x")],
+    [InvalidInput("x"), SettingsError("x"), CallFailed("x"), ModelUnavailable("x", fix="make")],
 )
 def test_every_error_derives_from_the_root_class(error):
     with pytest.raises(HopcheckError):

@@ -8,7 +8,7 @@ from app.domain.errors import UnparseableOutput
 from app.domain.instrumentation import listening
 from app.domain.model import Answer, Claim, Origin, Question, Span
 from app.modules.answerers.flan_t5 import FlanT5Answerer
-from app.modules.answerers.reciter_reader import PASSAGE_WORDS, SOURCE, ReciterReader
+from app.modules.answerers.reciter_reader import MAX_PASSAGE_WORDS, SOURCE, ReciterReader
 from tests.modules.prompted.cases import ESSAY, REFUSAL
 from tests.text_generators import playing
 
@@ -82,7 +82,7 @@ def test_an_essay_in_place_of_an_answer_is_an_error() -> None:
 def test_an_essay_in_place_of_a_passage_is_truncated() -> None:
     """A recited passage is about as long as a retrieved one."""
     found = answer(ESSAY, "word")
-    assert len(found.retrieved[0].text.split()) == PASSAGE_WORDS
+    assert len(found.retrieved[0].text.split()) == MAX_PASSAGE_WORDS
 
 
 def test_recited_text_cannot_escape_its_marks() -> None:

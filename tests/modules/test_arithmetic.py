@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.domain.model import Answer, Claim, Hop, HopStatus, Question
-from app.modules.answer_comparison import compared
+from app.modules.answer_comparison import compare_answers
 
 BORN = (("When was Charles Darwin born?", "1809"), ("When was Albert Einstein born?", "14 March 1879"))
 PEOPLE = (("How many people live in Medellín?", "2.5 million"), ("How many people live in Vojvodina?", "1,740,230"))
@@ -33,7 +33,7 @@ def context_of(pairs) -> tuple[Hop, ...]:
     ],
 )
 def test_the_order_of_two_values_is_compared_with_the_claim(claim, pairs, holds) -> None:
-    found = compared(Claim(claim), context_of(pairs))
+    found = compare_answers(Claim(claim), context_of(pairs))
     assert (found.holds if found else None) is holds
 
 
@@ -48,14 +48,16 @@ def test_the_order_of_two_values_is_compared_with_the_claim(claim, pairs, holds)
     ids=["another relation", "another event", "no value", "the same value"],
 )
 def test_values_of_different_kinds_or_missing_values_are_not_compared(other) -> None:
-    assert compared(Claim("Charles Darwin was born before Albert Einstein."), context_of((BORN[0], other))) is None
+    assert (
+        compare_answers(Claim("Charles Darwin was born before Albert Einstein."), context_of((BORN[0], other))) is None
+    )
 
 
 def test_amounts_of_different_units_are_not_compared() -> None:
     heights = (("How high is Kilimanjaro?", "5,895 metres"), ("How high is Denali?", "20,310 feet"))
-    assert compared(Claim("Kilimanjaro is higher than Denali."), context_of(heights)) is None
+    assert compare_answers(Claim("Kilimanjaro is higher than Denali."), context_of(heights)) is None
 
 
 def test_the_comparison_cites_its_hops() -> None:
-    found = compared(Claim("Albert Einstein was born before Charles Darwin."), context_of(BORN))
+    found = compare_answers(Claim("Albert Einstein was born before Charles Darwin."), context_of(BORN))
     assert (found.sentence.text, found.sentence.hops) == ("14 March 1879 is after 1809.", (1, 2))

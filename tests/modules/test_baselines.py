@@ -9,13 +9,13 @@ from app.domain.events import QuestioningEnded, RunFailed, RunInterrupted, Verdi
 from app.domain.model import Claim, Label, LabelSet, RunOptions
 from app.domain.ports import RunCommand
 from app.domain.report import reduce_events
-from app.modules.baselines import ChainOfThoughtAsker, DirectAsker
+from app.modules.baselines import ChainOfThoughtClassifier, DirectClassifier
 from app.strategies.claim_only import ClaimOnly
 from tests.modules.prompted.cases import ESSAY, REFUSAL
 from tests.text_generators import PlayedModel, playing
 
 CLAIM = Claim("Emma was written by Jane Austen.")
-ASKERS = (DirectAsker, ChainOfThoughtAsker)
+BASELINE_CLASSIFIERS = (DirectClassifier, ChainOfThoughtClassifier)
 
 
 class Wishing:
@@ -31,11 +31,11 @@ class Wishing:
         return "The day's budget is spent."
 
 
-def run(asker, labels: LabelSet = LabelSet.THREE, control=None) -> list:
-    return list(ClaimOnly(asker).run(CLAIM, RunOptions(labels=labels), control=control))
+def run(classifier, labels: LabelSet = LabelSet.THREE, control=None) -> list:
+    return list(ClaimOnly(classifier).run(CLAIM, RunOptions(labels=labels), control=control))
 
 
-@pytest.mark.parametrize("make", ASKERS)
+@pytest.mark.parametrize("make", BASELINE_CLASSIFIERS)
 def test_a_verdict_from_the_claim_alone_says_so_first(make) -> None:
     """No hop, no citation, and the first sentence names the model whose memory was used."""
     ended, reached = run(make(playing("true")))
@@ -49,7 +49,7 @@ def test_a_verdict_from_the_claim_alone_says_so_first(make) -> None:
 def test_direct_prompting_asks_once_and_keeps_the_probability() -> None:
     """QACheck's prompt, and a choice among the labels."""
     model = playing("false", probability=0.9)
-    *_, reached = run(DirectAsker(model), LabelSet.TWO)
+    *_, reached = run(DirectClassifier(model), LabelSet.TWO)
     assert (reached.verdict.label, reached.verdict.confidence) == (Label.REFUTED, 0.9)
     assert "Is this claim true or false?" in model.prompts[0]
 
@@ -57,7 +57,7 @@ def test_direct_prompting_asks_once_and_keeps_the_probability() -> None:
 def test_a_chain_of_thought_is_shown_and_its_last_line_decides() -> None:
     """A number that looks like a citation is not one: there are no hops."""
     model = playing("Emma is of 1815 [1]. It is by Jane Austen.\nTherefore, the final answer is: true")
-    *_, reached = run(ChainOfThoughtAsker(model))
+    *_, reached = run(ChainOfThoughtClassifier(model))
     assert "Let's think step-by-step" in model.prompts[0]
     assert [sentence.text for sentence in reached.verdict.rationale[1:]] == [
         "Emma is of 1815.",
@@ -69,24 +69,24 @@ def test_a_chain_of_thought_is_shown_and_its_last_line_decides() -> None:
 def test_a_chain_of_thought_without_a_label_is_followed_by_a_choice() -> None:
     """The thoughts precede the choice in the prompt."""
     model = playing("It is by Jane Austen.", "true")
-    *_, reached = run(ChainOfThoughtAsker(model))
+    *_, reached = run(ChainOfThoughtClassifier(model))
     assert reached.verdict.label is Label.SUPPORTED
     assert "It is by Jane Austen.\nLabel =" in model.prompts[1]
 
 
 def test_not_enough_evidence_reports_all_evidence_as_missing() -> None:
-    *_, reached = run(DirectAsker(playing("not enough evidence")))
+    *_, reached = run(DirectClassifier(playing("not enough evidence")))
     assert reached.verdict.missing == "No evidence was looked at."
 
 
-@pytest.mark.parametrize("make", ASKERS)
+@pytest.mark.parametrize("make", BASELINE_CLASSIFIERS)
 @pytest.mark.parametrize("text", ["Yes", "**Yes**, we can know.", "Unknown", "", REFUSAL, ESSAY])
 def test_text_without_a_label_fails_the_run(make, text: str) -> None:
     last = run(make(playing(text)))[-1]
     assert isinstance(last, RunFailed) and last.message.startswith("The model failed: ")
 
 
-@pytest.mark.parametrize("make", ASKERS)
+@pytest.mark.parametrize("make", BASELINE_CLASSIFIERS)
 def test_a_failed_call_fails_the_run(make) -> None:
     """The server's message is shown."""
 
@@ -99,14 +99,16 @@ def test_a_failed_call_fails_the_run(make) -> None:
 def test_a_stopped_run_calls_no_model() -> None:
     """It is interrupted with the reason."""
     model = playing("true")
-    assert run(DirectAsker(model), control=Wishing(RunCommand.STOP)) == [RunInterrupted("The day's budget is spent.")]
+    assert run(DirectClassifier(model), control=Wishing(RunCommand.STOP)) == [
+        RunInterrupted("The day's budget is spent.")
+    ]
     assert not model.prompts
 
 
 def test_a_run_without_budget_concludes_with_not_enough_evidence() -> None:
     """This is not a failure; the budget's message is on the page."""
     model = playing("true")
-    ended, reached = run(DirectAsker(model), control=Wishing(RunCommand.FINISH_AFTER_HOP))
+    ended, reached = run(DirectClassifier(model), control=Wishing(RunCommand.FINISH_AFTER_HOP))
     assert ended.reason == "The day's budget is spent."
     assert (reached.verdict.label, reached.verdict.rationale) == (Label.NOT_ENOUGH_EVIDENCE, ())
     assert not model.prompts
@@ -116,6 +118,6 @@ def test_the_events_fold_into_a_report_without_hops() -> None:
     """Pages and exports read it like any other run."""
     from app.domain.events import RunStarted
 
-    events = [RunStarted(CLAIM, RunOptions(strategy="direct")), *run(DirectAsker(playing("true")))]
+    events = [RunStarted(CLAIM, RunOptions(strategy="direct")), *run(DirectClassifier(playing("true")))]
     report = reduce_events((event, float(at)) for at, event in enumerate(events))
     assert (report.hops, report.ended, report.verdict.label) == ((), "verdict", Label.SUPPORTED)

@@ -4,7 +4,7 @@ import pytest
 
 from app.domain.model import Answer, Claim, Hop, HopStatus, Label, LabelSet, Passage, Question, Span
 from app.modules.claim_verifier import JudgeClaimVerifier
-from app.modules.reasoner import OPEN_SUPPORTED, JudgeReasoner
+from app.modules.reasoner import NOT_ENOUGH_AS_SUPPORTED, JudgeReasoner
 from tests.judges import ScriptedJudge, over
 
 CLAIM = Claim("The author of The Metamorphosis was born in Prague.")
@@ -101,7 +101,7 @@ def test_missing_evidence_names_the_subject_of_the_claim():
 )
 def test_with_two_labels_a_share_of_the_open_probability_counts_as_supported(judged, label):
     verdict = JudgeReasoner(over(ScriptedJudge(*judged)), 0.6).conclude(CLAIM, (FIRST, SECOND), LabelSet.TWO.labels)
-    supported = judged[0] + OPEN_SUPPORTED * judged[2]
+    supported = judged[0] + NOT_ENOUGH_AS_SUPPORTED * judged[2]
     assert (verdict.label, verdict.missing) == (label, None)
     assert verdict.confidence == pytest.approx(max(supported, 1 - supported))
 

@@ -8,7 +8,7 @@ from app.domain.errors import UnparseableOutput
 from app.domain.model import Answer, Claim, Hop, HopStatus, Label, LabelSet, Passage, Question, SearchHit
 from app.domain.ports import Ask, Decide, FreeAnswer
 from app.modules import paper_prompts as paper
-from app.modules.baselines import ChainOfThoughtAsker
+from app.modules.baselines import ChainOfThoughtClassifier
 from tests.text_generators import playing
 
 CLAIM = Claim("The author of Hamlet was born in England.", "Ada Stone", "2020-10-31")
@@ -119,7 +119,7 @@ def test_a_repeated_question_ends_the_questions_since_the_same_prompt_repeats_it
 
 def test_chain_of_thought_has_ten_demonstrations():
     model = playing("Hamlet is by Shakespeare.\ntrue")
-    assert ChainOfThoughtAsker(model).verdict_on(CLAIM, TWO).label is Label.SUPPORTED
+    assert ChainOfThoughtClassifier(model).verdict_on(CLAIM, TWO).label is Label.SUPPORTED
     case = case_of(model.prompts[0])
     assert case.startswith("Claim = The author of Hamlet") and "Let's think step-by-step" in case
 

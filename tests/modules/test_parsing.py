@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from app.domain.errors import UnparseableOutput
 from app.domain.model import Label, LabelSet, Question, Sentence
 from app.modules.output_parsing import (
+    MAX_QUESTION_WORDS,
     MAX_RATIONALE_WORDS,
-    MAX_WORDS,
     answer_from,
     label_from,
     passage_from,
@@ -45,7 +45,7 @@ def test_the_first_line_with_one_question_is_taken_verbatim(text: str, question:
         "Who is he? Who is she?",
         "Who wrote",
         "?",
-        "Why " + "so " * MAX_WORDS + "?",
+        "Why " + "so " * MAX_QUESTION_WORDS + "?",
     ],
 )
 def test_text_without_one_question_is_unparseable(text: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.domain.model import Answer, Claim, Hop, HopStatus, Judgement, Passage, Question, Span
-from app.modules.qa_validator import TiedAnswerValidator
+from app.modules.qa_validator import RuleBasedValidator
 
 CLAIM = Claim("The author of Middlemarch was born in the same country as Emily Brontë.")
 FIRST = Hop(1, Question("Who wrote Middlemarch?"), Answer("George Eliot"), HopStatus.KEPT)
@@ -15,7 +15,7 @@ def judged(question: str, answer: str | None, *context: Hop, evidence: tuple[str
     at = evidence[1].find(answer or "") if evidence else 0
     cited = Span(Passage(evidence[1], evidence[0], "test"), max(at, 0), max(at, 0) + 1) if evidence else None
     hop = Hop(len(context) + 1, Question(question), Answer(answer, cited))
-    return TiedAnswerValidator().is_useful(CLAIM, context, hop)
+    return RuleBasedValidator().is_useful(CLAIM, context, hop)
 
 
 def test_a_bridge_answer_is_kept_though_it_decides_nothing() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.text.wording import asked_for, names, same_question, stems
+from app.text.wording import expected_answer_type, names, same_question, stems
 
 
 @pytest.mark.parametrize(
@@ -43,8 +43,8 @@ def test_names_keep_inner_small_words_and_drop_a_leading_article() -> None:
 
 def test_a_yes_no_question_has_no_kind() -> None:
     """No span of a passage can answer it."""
-    assert asked_for("Was Frida Kahlo born in Mexico?") == ""
-    assert asked_for("In which year did it begin?") == "time"
+    assert expected_answer_type("Was Frida Kahlo born in Mexico?") == ""
+    assert expected_answer_type("In which year did it begin?") == "time"
 
 
 def test_stems_ignore_accents_and_endings() -> None:

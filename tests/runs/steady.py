@@ -29,12 +29,12 @@ class Steady:
 
     def _play(self, step: str, outcome: Any) -> Any:
         """Make the call named `step`, unless its reply is stored."""
-        progress.entered(step)
+        progress.report_phase(step)
 
         def compute() -> str:
             self.before_step(step)
             self.calls.append(step)
-            progress.used(Usage(1, 10, 2))
+            progress.report_usage(Usage(1, 10, 2))
             return step
 
         cached_call(Call("steady", {"step": step}, self.costly), compute)

@@ -64,13 +64,13 @@ class Modules:
         return QuestionGuided(self, self, self, self, self, speculative)
 
     def _call(self, name: str) -> None:
-        progress.entered(name)
+        progress.report_phase(name)
         cached_call(Call("lockstep", {"name": name}, costly=True), lambda: self._made(name))
 
     def _made(self, name: str) -> str:
         self.calls.append(name)
         self.before(name)
-        progress.used(Usage(1, 10, 2))
+        progress.report_usage(Usage(1, 10, 2))
         return name
 
     def next_question(self, claim: Claim, context: Context, set_aside: Sequence[Hop]) -> Question | None:

@@ -9,10 +9,18 @@ import pytest
 from app.domain import instrumentation as progress
 from app.domain.errors import CallFailed
 from app.domain.events import PhaseEntered, TokensUsed, TroubleMet
-from app.domain.instrumentation import Call, MemoryStore, cached_call, entered, troubled, use_stores, used
+from app.domain.instrumentation import (
+    Call,
+    MemoryStore,
+    cached_call,
+    report_phase,
+    report_problem,
+    report_usage,
+    use_stores,
+)
 from app.domain.model import Usage
 from app.domain.ports import RunCommand
-from app.strategies.speculation import Ahead
+from app.strategies.speculation import Speculation
 from tests.waiting import LONG
 
 
@@ -20,15 +28,15 @@ class Held:
     """Work that records its calls in `made`, waits for its release, and makes a second call."""
 
     def __init__(self, last: object = "done") -> None:
-        self.begun, self.go_on = threading.Event(), threading.Event()
+        self.started, self.go_on = threading.Event(), threading.Event()
         self.made: list[str] = []
         self._last = last
 
     def __call__(self) -> object:
-        entered("the first call")
+        report_phase("the first call")
         self._made("first")
-        troubled("The first call was slow.")
-        entered("the second call")
+        report_problem("The first call was slow.")
+        report_phase("the second call")
         self._made("second")
         if isinstance(self._last, Exception):
             raise self._last
@@ -37,9 +45,9 @@ class Held:
     def _made(self, name: str) -> None:
         def compute() -> str:
             self.made.append(name)
-            self.begun.set()
+            self.started.set()
             assert self.go_on.wait(LONG)
-            used(Usage(1, 10, 2))
+            report_usage(Usage(1, 10, 2))
             return name
 
         cached_call(Call("held", {"name": name}, costly=True), compute)
@@ -85,37 +93,40 @@ def work():
 
 
 def not_again() -> object:
-    raise AssertionError("it was begun already")
+    raise AssertionError("it was started already")
 
 
 def test_started_work_is_used_and_not_repeated(said, work):
     work.go_on.set()
-    with Ahead() as ahead:
-        ahead.begin("key", work)
-        assert ahead.take("key", not_again) == "done"
+    with Speculation() as speculation:
+        speculation.start("key", work)
+        assert speculation.result("key", not_again) == "done"
     assert work.made == ["first", "second"]
 
 
 def test_work_that_was_not_started_is_done_on_demand():
-    with Ahead() as ahead:
-        ahead.begin("key", lambda: "ahead")
-        assert ahead.take("another", lambda: "in its turn") == "in its turn"
-        assert (ahead.take("key", not_again), ahead.take("key", lambda: "anew")) == ("ahead", "anew")
+    with Speculation() as speculation:
+        speculation.start("key", lambda: "speculation")
+        assert speculation.result("another", lambda: "in its turn") == "in its turn"
+        assert (speculation.result("key", not_again), speculation.result("key", lambda: "anew")) == (
+            "speculation",
+            "anew",
+        )
 
 
 def test_two_pieces_of_work_run_concurrently():
     meeting = threading.Barrier(3, timeout=LONG)
-    with Ahead() as ahead:
-        ahead.begin("one", meeting.wait)
-        ahead.begin("other", meeting.wait)
+    with Speculation() as speculation:
+        speculation.start("one", meeting.wait)
+        speculation.start("other", meeting.wait)
         here = meeting.wait()
-        assert {ahead.take("one", not_again), ahead.take("other", not_again), here} == {0, 1, 2}
+        assert {speculation.result("one", not_again), speculation.result("other", not_again), here} == {0, 1, 2}
 
 
 def test_the_error_of_speculative_work_is_raised_when_used():
-    with Ahead() as ahead, pytest.raises(CallFailed, match="no reply"):
-        ahead.begin("key", lambda: played(CallFailed("no reply")))
-        ahead.take("key", not_again)
+    with Speculation() as speculation, pytest.raises(CallFailed, match="no reply"):
+        speculation.start("key", lambda: played(CallFailed("no reply")))
+        speculation.result("key", not_again)
 
 
 def played(error: Exception) -> object:
@@ -123,11 +134,11 @@ def played(error: Exception) -> object:
 
 
 def test_phases_are_reported_when_the_work_is_used_and_costs_at_once(said, work):
-    with Ahead() as ahead:
-        ahead.begin("key", work)
-        assert work.begun.wait(LONG) and said == []
+    with Speculation() as speculation:
+        speculation.start("key", work)
+        assert work.started.wait(LONG) and said == []
         said.at_a_phase = work.go_on.set
-        ahead.take("key", not_again)
+        speculation.result("key", not_again)
     assert said == [
         PhaseEntered("the first call"),
         TokensUsed(Usage(1, 10, 2)),
@@ -139,70 +150,70 @@ def test_phases_are_reported_when_the_work_is_used_and_costs_at_once(said, work)
 
 def test_work_finished_before_its_use_reports_problems_but_no_phase(said, work):
     work.go_on.set()
-    with Ahead() as ahead:
-        ahead.begin("key", work).value()
-        ahead.take("key", not_again)
+    with Speculation() as speculation:
+        speculation.start("key", work).value()
+        speculation.result("key", not_again)
     assert said == [TokensUsed(Usage(1, 10, 2))] * 2 + [TroubleMet("The first call was slow.")]
 
 
 def test_cancelled_work_starts_no_further_call_and_reports_only_its_cost(said, work):
-    with Ahead() as ahead:
-        begun = ahead.begin("key", work)
-        assert work.begun.wait(LONG)
-        ahead.drop()
+    with Speculation() as speculation:
+        task = speculation.start("key", work)
+        assert work.started.wait(LONG)
+        speculation.cancel()
         work.go_on.set()
-        ahead.drain()
-        assert begun.outcome.done()
+        speculation.drain()
+        assert task.outcome.done()
     assert (work.made, said) == (["first"], [TokensUsed(Usage(1, 10, 2))])
 
 
 def test_the_failure_of_cancelled_work_is_ignored(said):
-    with Ahead() as ahead:
-        begun = ahead.begin("key", lambda: played(CallFailed("no reply")))
-        assert isinstance(begun.outcome.exception(30), CallFailed)
-        ahead.drop()
-        ahead.drain()
-        assert ahead.take("key", lambda: "in its turn") == "in its turn"
+    with Speculation() as speculation:
+        task = speculation.start("key", lambda: played(CallFailed("no reply")))
+        assert isinstance(task.outcome.exception(30), CallFailed)
+        speculation.cancel()
+        speculation.drain()
+        assert speculation.result("key", lambda: "in its turn") == "in its turn"
     assert said == []
 
 
 def test_leaving_the_block_cancels_everything_without_waiting(work):
-    with Ahead() as ahead:
-        begun = ahead.begin("key", work)
-        assert work.begun.wait(LONG)
-    assert not begun.outcome.done()
+    with Speculation() as speculation:
+        task = speculation.start("key", work)
+        assert work.started.wait(LONG)
+    assert not task.outcome.done()
     work.go_on.set()
-    assert begun.outcome.exception(30) is not None
+    assert task.outcome.exception(30) is not None
     assert work.made == ["first"]
 
 
 def test_starting_work_twice_under_one_key_starts_it_once():
-    with Ahead() as ahead:
-        assert ahead.begin("key", lambda: 1) is ahead.begin("key", lambda: 2)
-        assert ahead.take("key", not_again) == 1
+    with Speculation() as speculation:
+        assert speculation.start("key", lambda: 1) is speculation.start("key", lambda: 2)
+        assert speculation.result("key", not_again) == 1
 
 
 @pytest.mark.parametrize("wish", [RunCommand.STOP, RunCommand.FINISH_AFTER_HOP, RunCommand.FINISH_NOW])
 def test_no_speculative_call_starts_once_the_run_is_ending(work, wish):
     control = Says()
-    with Ahead(control=control) as ahead:
-        begun = ahead.begin("key", work)
-        assert work.begun.wait(LONG)
+    with Speculation(control=control) as speculation:
+        task = speculation.start("key", work)
+        assert work.started.wait(LONG)
         control.now = wish
         work.go_on.set()
-        assert begun.outcome.exception(30) is not None
+        assert task.outcome.exception(30) is not None
     assert work.made == ["first"]
 
 
 def test_work_stopped_by_the_control_is_completed_on_use_without_repeating_calls(work):
     control = Says()
-    with use_stores(MemoryStore()), Ahead(control=control) as ahead:
-        begun = ahead.begin("key", work)
-        assert work.begun.wait(LONG)
+    with use_stores(MemoryStore()), Speculation(control=control) as speculation:
+        task = speculation.start("key", work)
+        assert work.started.wait(LONG)
         control.now = RunCommand.FINISH_AFTER_HOP
         work.go_on.set()
-        begun.outcome.exception(30)
-        assert ahead.take("key", work) == "done"
+        task.outcome.exception(30)
+        assert speculation.result("key", work) == "done"
     assert work.made == ["first", "second"]
 
 
@@ -214,72 +225,72 @@ def test_work_in_use_continues_whatever_the_control_says(said, work):
         work.go_on.set()
 
     said.at_a_phase = change
-    with Ahead(control=control) as ahead:
-        ahead.begin("key", work)
-        assert work.begun.wait(LONG)
-        assert ahead.take("key", not_again) == "done"
+    with Speculation(control=control) as speculation:
+        speculation.start("key", work)
+        assert work.started.wait(LONG)
+        assert speculation.result("key", not_again) == "done"
     assert work.made == ["first", "second"]
 
 
 def test_work_pauses_at_its_limit_of_costly_calls_until_it_is_used(said, work):
     work.go_on.set()
-    with Ahead() as ahead:
-        begun = ahead.begin("key", work, costly=1)
+    with Speculation() as speculation:
+        task = speculation.start("key", work, max_costly_calls=1)
         with pytest.raises(TimeoutError):
-            begun.outcome.result(0.1)
+            task.outcome.result(0.1)
         assert work.made == ["first"]
-        assert ahead.take("key", not_again) == "done"
+        assert speculation.result("key", not_again) == "done"
     assert work.made == ["first", "second"]
 
 
 def test_paused_work_ends_when_it_is_cancelled(work):
     work.go_on.set()
-    with Ahead() as ahead:
-        begun = ahead.begin("key", work, costly=1)
-        assert work.begun.wait(LONG)
-        ahead.drop()
-        assert begun.outcome.exception(30) is not None
+    with Speculation() as speculation:
+        task = speculation.start("key", work, max_costly_calls=1)
+        assert work.started.wait(LONG)
+        speculation.cancel()
+        assert task.outcome.exception(30) is not None
     assert work.made == ["first"]
 
 
 def test_work_can_continue_from_the_result_of_other_work():
-    with Ahead() as ahead:
-        question = ahead.begin("question", lambda: "Who?")
-        ahead.begin("answer", lambda: f"{question.value()} Shakespeare.")
-        assert ahead.take("answer", not_again) == "Who? Shakespeare."
+    with Speculation() as speculation:
+        question = speculation.start("question", lambda: "Who?")
+        speculation.start("answer", lambda: f"{question.value()} Shakespeare.")
+        assert speculation.result("answer", not_again) == "Who? Shakespeare."
 
 
 def test_work_that_depends_on_failed_work_is_done_on_demand():
-    with Ahead() as ahead:
-        question = ahead.begin("question", lambda: played(CallFailed("no reply")))
-        ahead.begin("answer", lambda: f"{question.value()} Shakespeare.")
-        assert ahead.take("answer", lambda: "asked in its turn") == "asked in its turn"
+    with Speculation() as speculation:
+        question = speculation.start("question", lambda: played(CallFailed("no reply")))
+        speculation.start("answer", lambda: f"{question.value()} Shakespeare.")
+        assert speculation.result("answer", lambda: "asked in its turn") == "asked in its turn"
 
 
 def test_nested_work_is_cancelled_with_its_parent():
     held = Held()
 
     def outer() -> object:
-        with Ahead() as inner:
-            inner.begin("inner", held)
-            return inner.take("inner", not_again)
+        with Speculation() as inner:
+            inner.start("inner", held)
+            return inner.result("inner", not_again)
 
-    with Ahead() as ahead:
-        begun = ahead.begin("outer", outer)
-        assert held.begun.wait(LONG)
-        ahead.drop()
+    with Speculation() as speculation:
+        task = speculation.start("outer", outer)
+        assert held.started.wait(LONG)
+        speculation.cancel()
         held.go_on.set()
-        assert begun.outcome.exception(30) is not None
+        assert task.outcome.exception(30) is not None
     assert held.made == ["first"]
 
 
 @pytest.mark.parametrize("wish", [RunCommand.STOP, RunCommand.FINISH_NOW])
 def test_an_urgent_end_does_not_wait_for_the_cost_of_cancelled_work(work, wish):
     control = Says()
-    with Ahead(control=control) as ahead:
-        begun = ahead.begin("key", work)
-        assert work.begun.wait(LONG)
+    with Speculation(control=control) as speculation:
+        task = speculation.start("key", work)
+        assert work.started.wait(LONG)
         control.now = wish
-        ahead.drop()
-        ahead.drain(250)
-        assert not begun.outcome.done()
+        speculation.cancel()
+        speculation.drain(250)
+        assert not task.outcome.done()

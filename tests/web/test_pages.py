@@ -9,7 +9,7 @@ import pytest
 
 from app.capabilities.options import Choice
 from app.domain.errors import CallFailed
-from app.domain.instrumentation import troubled
+from app.domain.instrumentation import report_problem
 from app.domain.model import Answer, Judgement, Label, LabelSet, Origin, Passage, RunOptions, Sentence, Span, Verdict
 from app.extensions import db
 from app.runs.models import EventRow
@@ -444,7 +444,7 @@ class TestRun:
 
     def test_problems_during_a_run_are_shown_by_the_verdict(self, make_app):
         container = scripted_container(
-            gate=lambda step: troubled("Brave failed. Another search engine was asked instead.")
+            gate=lambda step: report_problem("Brave failed. Another search engine was asked instead.")
         )
         page = finished(make_app(container).test_client())
         verdict = page.split('id="verdict-heading"')[1].split("</section>")[0]

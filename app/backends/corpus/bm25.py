@@ -20,7 +20,7 @@ from app.backends.corpus import jvm
 from app.backends.corpus.formats import passages_of, title_and_text
 from app.backends.corpus.index import MANIFEST, Manifest, fix_for, read_verified
 from app.domain.errors import CallFailed, ModelUnavailable
-from app.domain.instrumentation import entered
+from app.domain.instrumentation import report_phase
 from app.domain.model import Origin, Passage
 
 # Stored rows: passages in Hopcheck's own indexes, whole documents in Pyserini's prebuilt ones, as `contents` with the
@@ -159,7 +159,7 @@ class Bm25Retriever:
         manifest = self.open()
         if k < 1:
             return ()
-        entered(f"searching {manifest.count:,} passages")
+        report_phase(f"searching {manifest.count:,} passages")
         # A lone surrogate is not a character. Everything else is safe: Lucene's analyser has no query syntax.
         words = query.encode("utf-8", "replace").decode()
         manifest, rows = jvm.java_queue.run(lambda: self._search(words, k))
@@ -179,7 +179,7 @@ class Bm25Retriever:
         opened = self._opened
         if opened is not None and opened.stamp == _stamp(self._folder):
             return opened.manifest
-        entered("opening the index")
+        report_phase("opening the index")
         return jvm.java_queue.load(self._current).manifest
 
     def _search(self, words: str, k: int) -> tuple[Manifest, list[tuple[str, float]]]:

@@ -22,7 +22,7 @@ from app.backends.fetch.html import HtmlFailed, HtmlText, read_html
 from app.backends.fetch.safe_http import Budget, Fetched, GuardedHttp
 from app.config import VERSION
 from app.domain.errors import CallFailed
-from app.domain.instrumentation import Call, cached_call, entered
+from app.domain.instrumentation import Call, cached_call, report_phase
 from app.domain.model import Page, SearchHit
 
 _HEADER_CHARSET = re.compile(r"""charset\s*=\s*["']?([\w.:-]+)""", re.IGNORECASE)
@@ -218,7 +218,7 @@ class WebPages:
     def read(self, hit: SearchHit) -> Page:
         """Return the page of a hit, with the hit's title and date where the page has none. Raises CallFailed."""
         url = hit.url.partition("#")[0]
-        entered(f"reading a page of {self._http.host_of(url)}")
+        report_phase(f"reading a page of {self._http.host_of(url)}")
         call = Call(MODEL, {"url": url, "robots": self._robots is not None}, costly=True)
         page = Page(**cached_call(call, lambda: asdict(self._fetch_page(url))))
         return replace(page, title=page.title or hit.title, published=page.published or hit.published)

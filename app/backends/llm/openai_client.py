@@ -27,7 +27,7 @@ from app.backends.llm.negotiation import (
 )
 from app.backends.llm.registry import ModelSettings, unavailable_reason
 from app.domain.errors import CallFailed, UnparseableOutput
-from app.domain.instrumentation import Call, cached_call, used
+from app.domain.instrumentation import Call, cached_call, report_usage
 from app.domain.model import Usage
 from app.domain.ports import Choice
 
@@ -193,7 +193,7 @@ class OpenAIChat:
             message = quoted(str(error_of(response).get("message", "")), self._model.api_key)
             detail = f': "{message}"' if message else ""
             raise CallFailed(f"The server {self._model.host} did not send a language model's reply{detail}.")
-        used(Usage(1, reply.prompt_tokens, reply.completion_tokens, cost=self._cost(reply)))
+        report_usage(Usage(1, reply.prompt_tokens, reply.completion_tokens, cost=self._cost(reply)))
         return reply
 
     def _cost(self, reply: Reply) -> float | None:

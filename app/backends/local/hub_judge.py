@@ -15,7 +15,7 @@ from app.backends.local.inference_queue import Inference
 from app.backends.local.judge import Calibration, Probabilities
 from app.backends.local.loading import PAIR_CLASSIFIER, LazyModel, Pretrained, folder_of, load, shown_name, token_limit
 from app.domain.errors import CallFailed, ModelUnavailable
-from app.domain.instrumentation import Call, cached_call, used
+from app.domain.instrumentation import Call, cached_call, report_usage
 from app.domain.model import Label, Usage
 from app.domain.ports import Asked
 from app.text.sentences import select_sentences
@@ -131,7 +131,7 @@ class HubJudge:
     def _judged(self, judge: Judge, pairs: Sequence[tuple[str, Evidence]]) -> list[list[float]]:
         groups = [pairs[at : at + BATCH_SIZE] for at in range(0, len(pairs), BATCH_SIZE)]
         computed = self._inference.run(lambda: [_forward(judge, group) for group in groups])
-        used(Usage(len(pairs), sum(tokens for _, tokens in computed)))
+        report_usage(Usage(len(pairs), sum(tokens for _, tokens in computed)))
         return [row for rows, _ in computed for row in rows]
 
 

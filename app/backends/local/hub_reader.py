@@ -18,7 +18,7 @@ from app.backends.local.loading import EXTRACTIVE_QA, LazyModel, Pretrained, loa
 from app.backends.local.reader import is_plausible, nearest_windows, span_scores
 from app.backends.local.reader_windows import MAX_QUESTION_TOKENS, MAX_TITLE_TOKENS, Window, as_batch, words_of
 from app.domain.errors import CallFailed, ModelUnavailable
-from app.domain.instrumentation import Call, cached_call, used
+from app.domain.instrumentation import Call, cached_call, report_usage
 from app.domain.model import Answer, Passage, Question, Span, Usage
 
 FIX = "flask --app app models fetch reader, or READER with the folder of a model"
@@ -64,7 +64,7 @@ class HubReader:
         """Return `span`, the answer as (passage's position, first character, end) or None, and `score` as in `read`."""
         rated = self._inference.run(lambda: _rated_windows(weights, question, passages))
         if rated:
-            used(Usage(1, sum(len(window.token_ids) for window, *_ in rated)))
+            report_usage(Usage(1, sum(len(window.token_ids) for window, *_ in rated)))
         plausible = [
             each for each in rated if is_plausible(question, passages[each[0].passage].text[each[1] : each[2]])
         ]

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from app.backends.local.inference_queue import Inference
 from app.backends.local.loading import LazyModel, fingerprint
 from app.domain.errors import CallFailed, ModelUnavailable
-from app.domain.instrumentation import Call, cached_call, used
+from app.domain.instrumentation import Call, cached_call, report_usage
 from app.domain.model import Usage
 from app.domain.ports import Asked
 from app.text.sentences import judge_prompt, select_sentences
@@ -158,7 +158,7 @@ class EntailmentJudge:
 
     def _judged(self, tokenizer: Any, model: Any, prompts: list[str]) -> list[list[float]]:
         rows, tokens = self._inference.run(lambda: self._forward(tokenizer, model, prompts), alone=False)
-        used(Usage(len(prompts), tokens))
+        report_usage(Usage(len(prompts), tokens))
         if not all(math.isfinite(value) for row in rows for value in row):
             raise CallFailed("The judge returned values that are not numbers.")
         return rows

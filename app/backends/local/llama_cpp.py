@@ -17,7 +17,7 @@ from app.backends.local.inference_queue import Inference
 from app.backends.local.loading import LazyModel, fingerprint
 from app.backends.local.weight_files import FIX, require_as_installed, write_checksums
 from app.domain.errors import CallFailed, ModelUnavailable
-from app.domain.instrumentation import Call, cached_call, used
+from app.domain.instrumentation import Call, cached_call, report_usage
 from app.domain.model import Usage
 from app.domain.ports import Completer
 
@@ -123,7 +123,7 @@ class LocalLM:
         if "choices" not in reply:
             raise CallFailed(f'The language model gave no text: "{_error_message(reply)}".')
         usage = reply.get("usage", {})
-        used(Usage(1, usage.get("prompt_tokens", 0), usage.get("completion_tokens", 0)))
+        report_usage(Usage(1, usage.get("prompt_tokens", 0), usage.get("completion_tokens", 0)))
         return reply["choices"][0]["text"]
 
     def _start(self) -> tuple[Any, str]:

@@ -17,7 +17,7 @@ from typing import Any, Generic, TypeVar
 
 from app.backends.local.inference_queue import Inference
 from app.domain.errors import ModelUnavailable
-from app.domain.instrumentation import entered
+from app.domain.instrumentation import report_phase
 
 WEIGHTS = ("model.safetensors", "model.safetensors.index.json")
 FETCHED_PATTERNS = ("*.json", "*.safetensors", "*.model", "*.txt")
@@ -113,7 +113,7 @@ class LazyModel(Generic[T]):
         if self._model is not None:
             return self._model
         if self._name:
-            entered(f"loading {self._name}")
+            report_phase(f"loading {self._name}")
         for library in self._libraries:
             _import(library)
         return self._inference.load(self._load_once)

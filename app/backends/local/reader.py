@@ -19,7 +19,7 @@ from app.backends.local.inference_queue import Inference
 from app.backends.local.loading import LazyModel, fingerprint
 from app.backends.local.reader_windows import Window, as_batch, tokenizer_from, windows
 from app.domain.errors import CallFailed, ModelUnavailable
-from app.domain.instrumentation import Call, cached_call, used
+from app.domain.instrumentation import Call, cached_call, report_usage
 from app.domain.model import Answer, Passage, Question, Span, Usage
 from app.text.sentences import content_words
 
@@ -154,7 +154,7 @@ class SpanReader:
         if not chosen:
             return []
         found = self._inference.run(lambda: best_spans(model, chosen), alone=False)
-        used(Usage(1, sum(len(window.token_ids) for window in chosen)))
+        report_usage(Usage(1, sum(len(window.token_ids) for window in chosen)))
         return list(zip(chosen, found, strict=True))
 
     def _read_files(self) -> Weights:

@@ -19,7 +19,7 @@ from app.backends.local.inference_queue import Inference
 from app.backends.local.loading import LazyModel, fingerprint
 from app.backends.local.weight_files import FIX, require_as_installed
 from app.domain.errors import CallFailed, ModelUnavailable
-from app.domain.instrumentation import Call, cached_call, used
+from app.domain.instrumentation import Call, cached_call, report_usage
 from app.domain.model import Passage, Usage
 
 log = logging.getLogger(__name__)
@@ -93,7 +93,7 @@ class CrossEncoderReranker:
 
     def _computed(self, session: Any, rows: list[Any]) -> list[float]:
         scores = self._inference.run(lambda: [_run(session, row) for row in rows], alone=False)
-        used(Usage(1, sum(len(row.ids) for row in rows)))
+        report_usage(Usage(1, sum(len(row.ids) for row in rows)))
         if not all(map(math.isfinite, scores)):
             raise CallFailed("The reranker returned values that are not numbers.")
         return scores

@@ -13,7 +13,7 @@ from typing import Any
 from app.backends.local.inference_queue import Inference
 from app.backends.local.loading import SEQ2SEQ, LazyModel, Pretrained, load, shown_name, token_limit
 from app.domain.errors import CallFailed
-from app.domain.instrumentation import Call, cached_call, used
+from app.domain.instrumentation import Call, cached_call, report_usage
 from app.domain.model import Usage
 from app.domain.ports import Choice
 
@@ -61,13 +61,13 @@ class Seq2Seq:
 
     def _completed(self, weights: Pretrained, prompt: str, max_tokens: int, stop: Sequence[str]) -> str:
         text, read, written = self._inference.run(lambda: _generated(weights, prompt, max_tokens))
-        used(Usage(1, read, written))
+        report_usage(Usage(1, read, written))
         return min((text.partition(mark)[0] for mark in stop), key=len, default=text).strip()
 
     def _scored(self, weights: Pretrained, prompt: str, options: Sequence[str]) -> list[float]:
         """Return the log-likelihood of each option."""
         scores, read = self._inference.run(lambda: _log_likelihoods(weights, prompt, options))
-        used(Usage(1, read))
+        report_usage(Usage(1, read))
         return scores
 
 

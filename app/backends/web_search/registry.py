@@ -32,7 +32,7 @@ from app.backends.web_search.searxng import Searxng
 from app.backends.web_search.serper import Serper
 from app.backends.web_search.tavily import Tavily
 from app.domain.errors import CallFailed
-from app.domain.instrumentation import Call, cached_call, entered, troubled, used
+from app.domain.instrumentation import Call, cached_call, report_phase, report_problem, report_usage
 from app.domain.model import SearchHit, Usage
 from app.domain.ports import WebSearch
 
@@ -203,13 +203,13 @@ class ProviderSearch:
         """Return a reply with status 200. Raises CallFailed for everything else."""
         if error := key_problem(self._provider):
             raise CallFailed(f"The search engine {self.title} {error}.")
-        entered(f"searching with {self.title}")
+        report_phase(f"searching with {self.title}")
         self._transport.open()
         deadline = self._retry_policy.clock() + self._call_seconds
         outcome = self._retry_policy.run(partial(self._transport.send, request), deadline, host_of(self._provider.url))
         if outcome.status != 200:
             raise CallFailed(error_message(outcome, self._provider, self._call_seconds))
-        used(Usage(calls=1))
+        report_usage(Usage(calls=1))
         return outcome
 
     def _listed(self, outcome: HttpResult) -> list[Any]:
@@ -276,7 +276,7 @@ class FailoverSearch:
                 self._record(at, failed=True)
                 log.warning("%s", failure)
                 if at != order[-1]:
-                    troubled(f"{failure} Another search engine was asked instead.")
+                    report_problem(f"{failure} Another search engine was asked instead.")
             else:
                 self._record(at, failed=False)
                 return found

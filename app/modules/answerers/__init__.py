@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Need(Enum):
-    """What an answerer cannot do without."""
+    """A requirement of an answerer."""
 
     CORPUS = "an indexed corpus with its retriever"
     READER = "the local reader"
@@ -28,7 +28,7 @@ class Need(Enum):
 
 @dataclass(frozen=True)
 class AnswererParts:
-    """The parts of one run from which an answerer is built."""
+    """The objects of one run that answerers are built from."""
 
     model: TextGenerator | None  # the run's language model; None if it has none
     reader: Reader
@@ -38,11 +38,11 @@ class AnswererParts:
     retriever: Callable[[], Retriever]  # over the run's corpora
     documents: Callable[[], tuple[WebSearch, PageReader, Origin]]  # the search engine, its pages, their origin
     document_settings: DocumentSettings
-    opened_ahead: int  # pages opened while a document is chosen
+    prefetched_pages: int  # pages opened while a document is chosen
     as_papelo: bool = False  # whether documents are chosen and read with the prompts that Papelo prints
 
     def demand_model(self) -> TextGenerator:
-        """Return the run's language model. Raises KeyError if it has none, which the options' check rules out."""
+        """Return the run's language model. Raises KeyError without one, which the check of options excludes."""
         if self.model is None:
             raise KeyError("model")
         return self.model
@@ -50,11 +50,11 @@ class AnswererParts:
 
 @dataclass(frozen=True)
 class AnswererKind:
-    """An answerer as an option: its title, what it needs, how a report names it, and how it is built."""
+    """An answerer as an option of a run."""
 
     title: str
     needs: tuple[Need, ...]
-    describe: Callable[[RunOptions, Settings], str]
+    describe: Callable[[RunOptions, Settings], str]  # its description in reports
     build: Callable[[AnswererParts], QuestionAnswerer]
     asks_model: bool = False  # whether it calls the run's language model, if there is one
 
@@ -68,5 +68,5 @@ def kind_of(name: str) -> AnswererKind:
 
 
 def reader_name(settings: Settings) -> str:
-    """Return how a report names the local reader."""
+    """Return the name of the local reader in reports."""
     return settings.reader or "Hopcheck's reader"

@@ -4,39 +4,41 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from app.domain.instrumentation import entered
+from app.domain.instrumentation import report_phase
 from app.domain.model import Answer, Claim, Question
 from app.domain.ports import QuestionAnswerer, TextGenerator
 from app.modules.answerers import AnswererKind, AnswererParts, Need
-from app.modules.answerers.reciter_reader import answer_in, recited
+from app.modules.answerers.reciter_reader import cite_in, recited_passage
 from app.modules.output_parsing import answer_from, passage_from
-from app.modules.prompting import filled, one_line
+from app.modules.prompting import fill_template, one_line
 
 NAME = "flan-t5"
-ANSWER_TOKENS, EVIDENCE_TOKENS = 32, 128
-EVIDENCE_WORDS = 100
+MAX_ANSWER_TOKENS, MAX_EVIDENCE_TOKENS = 32, 128
+MAX_EVIDENCE_WORDS = 100
 
 
 @dataclass(frozen=True)
 class FlanT5Answerer:
-    """Implements `QuestionAnswerer` over a sequence-to-sequence model, with two generations and no demonstration."""
+    """Implements `QuestionAnswerer` with two calls of a sequence-to-sequence model, without demonstrations."""
 
     seq2seq: TextGenerator
 
     def answer(self, question: Question, claim: Claim) -> Answer:
-        """Return the model's answer, citing the evidence that it generates; text None if it knows no answer.
+        """Return the model's answer, citing the evidence that it generates; text None if it gives no answer.
 
         If the model generates no evidence, the answer itself is cited. Propagates errors of the model.
         """
         asked = one_line(question.text)
-        entered(f"asking {self.seq2seq.name}")
-        found = answer_from(self.seq2seq.complete(filled("flan_t5_answer", question=asked), max_tokens=ANSWER_TOKENS))
+        report_phase(f"asking {self.seq2seq.name}")
+        found = answer_from(
+            self.seq2seq.complete(fill_template("flan_t5_answer", question=asked), max_tokens=MAX_ANSWER_TOKENS)
+        )
         if found is None:
             return Answer(None, answerer=NAME)
-        entered(f"asking {self.seq2seq.name} for its evidence")
-        prompt = filled("flan_t5_evidence", question=asked, answer=found)
-        evidence = passage_from(self.seq2seq.complete(prompt, max_tokens=EVIDENCE_TOKENS), EVIDENCE_WORDS)
-        return answer_in(recited(evidence or found, self.seq2seq.name), found, NAME)
+        report_phase(f"asking {self.seq2seq.name} for its evidence")
+        prompt = fill_template("flan_t5_evidence", question=asked, answer=found)
+        evidence = passage_from(self.seq2seq.complete(prompt, max_tokens=MAX_EVIDENCE_TOKENS), MAX_EVIDENCE_WORDS)
+        return cite_in(recited_passage(evidence or found, self.seq2seq.name), found, NAME)
 
 
 def _build(parts: AnswererParts) -> QuestionAnswerer:

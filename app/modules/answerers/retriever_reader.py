@@ -1,4 +1,4 @@
-"""The retriever-reader answerer: BM25, a reranker, an extractive reader (QACheck, section 3.3, its third QA model)."""
+"""The retriever-reader answerer: BM25, a reranker and an extractive reader (QACheck, section 3.3)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, zip_longest
 
-from app.domain.instrumentation import entered
+from app.domain.instrumentation import report_phase
 from app.domain.model import Answer, Claim, Passage, Question, Span
 from app.domain.ports import QuestionAnswerer, Reader, Reranker, Retriever
 from app.modules.answerers import AnswererKind, AnswererParts, Need, reader_name
@@ -22,36 +22,35 @@ NAME = "retriever-reader"
 
 @dataclass(frozen=True)
 class RetrieverReader:
-    """Answers from retrieved passages only. `depth` are retrieved and reranked, the best `read` of them are read.
+    """Implements `QuestionAnswerer` with retrieved passages only.
 
-    The question is searched for alone and together with the claim, and passages are ranked by both: "Who directed this
-    film?" alone is too vague, and the claim distinguishes two people called Frank Gardner.
+    It searches for the question alone and for the question with the claim, and ranks passages by both: "Who directed
+    this film?" alone is too vague, and the claim distinguishes two people called Frank Gardner.
     """
 
     retriever: Retriever
     reranker: Reranker
     reader: Reader
-    depth: int = 20
-    read: int = 5
-    near: float = 0.0
-    """Least score of a sentence that is the answer where the reader finds none."""
+    depth: int = 20  # passages that are retrieved and reranked
+    read: int = 5  # best passages that are read
+    near: float = 0.0  # minimum score of a sentence that is the answer when the reader finds none
 
     def answer(self, question: Question, claim: Claim) -> Answer:
-        """Return the answer in the best passages; if there is none, text None with the passages that were read."""
+        """Return the answer in the best passages; without one, text None and the passages that were read."""
         in_context = " ".join(dict.fromkeys((question.text, claim.text)))
         passages = self._retrieved(question.text, in_context)
         if not passages:
             return Answer(None, answerer=NAME)
-        entered(f"ranking {len(passages)} passages")
+        report_phase(f"ranking {len(passages)} passages")
         best = self.reranker.rerank(in_context, passages)[: self.read]
-        entered(f"reading {len(best)} passages")
+        report_phase(f"reading {len(best)} passages")
         answer = self.reader.read(question, best)
         if answer.text is None:
             answer = self._nearest(answer, in_context, best)
         return replace(answer, answerer=NAME)
 
     def _nearest(self, answer: Answer, in_context: str, passages: Sequence[Passage]) -> Answer:
-        """Return `answer` with the sentence nearest to question and claim; as it is if that one's score is too low."""
+        """Return the sentence nearest to question and claim as the answer, or `answer` if its score is below `near`."""
         spans = {span.text: span for passage in passages for span in _sentences(passage)}
         ranked = self.reranker.rerank(in_context, [replace(span.passage, text=text) for text, span in spans.items()])
         if not ranked or (ranked[0].score or 0.0) < self.near:
@@ -59,7 +58,7 @@ class RetrieverReader:
         return replace(answer, text=ranked[0].text, cited=spans[ranked[0].text])
 
     def _retrieved(self, *queries: str) -> list[Passage]:
-        """Return the first `depth` passages of the queries' rankings, interleaved, each passage once."""
+        """Return the first `depth` passages of the interleaved rankings of all queries, each passage once."""
         rankings = (self.retriever.retrieve(query, self.depth) for query in dict.fromkeys(queries))
         in_turn = chain.from_iterable(zip_longest(*rankings))
         return [*{each.text: each for each in in_turn if each}.values()][: self.depth]

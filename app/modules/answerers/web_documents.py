@@ -1,8 +1,6 @@
-"""Admit web documents as evidence by date, site and address, clean them, and turn them into passages.
+"""Admit web documents as evidence, clean them, choose one and read it (Papelo, arXiv 2411.05762, section 3.2).
 
-Text from a search or a page is cleaned here, once, before a model or a user sees it (app/text/wording.py).
-
-One document of the hits is chosen by a language model or by the reader's score (Papelo, section 3.2).
+All text of searches and pages is cleaned here, before a model or a user sees it.
 """
 
 from __future__ import annotations
@@ -13,37 +11,36 @@ from dataclasses import dataclass, replace
 from datetime import date
 
 from app.domain.errors import CallFailed, UnparseableOutput
-from app.domain.instrumentation import entered
+from app.domain.instrumentation import report_phase
 from app.domain.model import Answer, Claim, Origin, Page, Passage, Question, SearchHit
 from app.domain.ports import FreeAnswer, Reader, TextGenerator
-from app.modules.answerers.reciter_reader import answer_in
+from app.modules.answerers.reciter_reader import cite_in
 from app.modules.output_parsing import passage_from
-from app.modules.prompting import few_shot, filled, one_line
+from app.modules.prompting import few_shot, fill_template, one_line
 from app.text.fact_checkers import is_fact_check
 from app.text.sentences import content_words, sentence_spans
 from app.text.wording import normalised, visible_text
 
-# The window of a page that matches a snippet (Papelo, Algorithm 2): all windows of five sentences with more than 70% of
-# the snippet's words are collected in page order, including the last window of the page, and the middle one is taken.
-# Words are compared without case, accents and punctuation.
+# The window of a page around a snippet (Papelo, Algorithm 2): of all windows of WINDOW_SENTENCES sentences that contain
+# more than MIN_SNIPPET_SHARE of the snippet's words, including the last window of the page, the middle one is taken.
 
-SENTENCES = 5
-SHARE = 0.7
-PAGE_CHARACTERS = 200_000
-"""Characters of a page that are searched; English text of this length takes 0.2 s of one core."""
-LONGEST_SENTENCE = 100
-"""Words; longer text without a full stop is a table or a list, and is split so that five pieces stay a window."""
+WINDOW_SENTENCES = 5
+MIN_SNIPPET_SHARE = 0.7
+MAX_PAGE_LENGTH = 200_000
+"""Characters of a page that are searched for the window, which takes 0.2 s of one core."""
+MAX_SENTENCE_WORDS = 100
+"""A longer sentence is a table or a list without full stops, and is split into pieces of this length."""
 
 
 def window_for(text: str, snippet: str, question: str) -> str | None:
-    """Return the window of `text` that the snippet is from; None if there is none.
+    """Return the window of `text` around the snippet; None if the text does not contain it.
 
-    Without a snippet the place is unknown, so the window nearest to the question is taken; the first wins a tie.
+    Without a snippet, return the first window that shares most words with the question.
     """
-    windows = _windows(text[:PAGE_CHARACTERS])
+    windows = _windows(text[:MAX_PAGE_LENGTH])
     wanted = frozenset(words(snippet))
     if wanted:
-        holding = [window for window, found in windows if len(wanted & found) / len(wanted) > SHARE]
+        holding = [window for window, found in windows if len(wanted & found) / len(wanted) > MIN_SNIPPET_SHARE]
         return holding[len(holding) // 2] if holding else None
     asked = content_words(normalised(question))
     return max(windows, key=lambda each: len(asked & each[1]), default=(None, None))[0]
@@ -55,14 +52,14 @@ def words(text: str) -> list[str]:
 
 
 def _windows(text: str) -> list[tuple[str, frozenset[str]]]:
-    """Return every run of SENTENCES sentences with its words, in order; one window if there are fewer."""
+    """Return every run of WINDOW_SENTENCES sentences with its words, in order; one window if there are fewer."""
     spans = [piece for span in sentence_spans(text) for piece in _pieces(text, *span)]
     window_words = [frozenset(words(text[start:end])) for start, end in spans]
-    last = max(len(spans) - SENTENCES, 0)
+    last = max(len(spans) - WINDOW_SENTENCES, 0)
     return [
         (
-            text[spans[at][0] : spans[min(at + SENTENCES, len(spans)) - 1][1]],
-            frozenset().union(*window_words[at : at + SENTENCES]),
+            text[spans[at][0] : spans[min(at + WINDOW_SENTENCES, len(spans)) - 1][1]],
+            frozenset().union(*window_words[at : at + WINDOW_SENTENCES]),
         )
         for at in range(last + 1)
         if spans
@@ -70,20 +67,20 @@ def _windows(text: str) -> list[tuple[str, frozenset[str]]]:
 
 
 def _pieces(text: str, start: int, end: int) -> list[tuple[int, int]]:
-    """Split the sentence [start, end) into pieces of at most LONGEST_SENTENCE words."""
+    """Split the sentence [start, end) into pieces of at most MAX_SENTENCE_WORDS words."""
     sentence = text[start:end]
-    if len(sentence.split()) <= LONGEST_SENTENCE:
+    if len(sentence.split()) <= MAX_SENTENCE_WORDS:
         return [(start, end)]
     bounds, at = [start], start
     for number, word in enumerate(sentence.split()):
         at = text.index(word, at)
-        if number and number % LONGEST_SENTENCE == 0:
+        if number and number % MAX_SENTENCE_WORDS == 0:
             bounds.append(at)
         at += len(word)
     return list(zip(bounds, [*bounds[1:], end], strict=True))
 
 
-TITLE_CHARACTERS, SNIPPET_CHARACTERS = 300, 2_000
+MAX_TITLE_LENGTH, MAX_SNIPPET_LENGTH = 300, 2_000
 _ADDRESSES = ("http://", "https://")
 
 
@@ -97,19 +94,15 @@ def day_of(published: str | None) -> date | None:
 
 @dataclass(frozen=True, slots=True)
 class Admission:
-    """The rules that admit documents as evidence for one claim.
+    """The rules that admit documents as evidence for one claim."""
 
-    `before` is the claim's date: a document must be dated before that day. `undated` admits documents without a date
-    as well, `fact_checks` those of fact-checkers.
-    """
-
-    before: date | None = None
-    undated: bool = True
-    fact_checks: bool = True
+    before: date | None = None  # the claim's date; a document must be dated before that day
+    undated: bool = True  # whether documents without a date are admitted
+    fact_checks: bool = True  # whether documents of fact-checkers are admitted
 
     @classmethod
     def for_claim(cls, claim: Claim, undated: bool, fact_checks: bool) -> Admission:
-        """Return the rules for a claim. Raises CallFailed for an unreadable date: later documents could be found."""
+        """Return the rules for a claim. Raises CallFailed for an unreadable date, which could not exclude anything."""
         if claim.date is None:
             return cls(None, undated, fact_checks)
         before = day_of(claim.date)
@@ -122,7 +115,7 @@ class Admission:
         return self._of_known_kind(url) and self._in_time(published, self.undated)
 
     def may_admit(self, hit: SearchHit) -> bool:
-        """Return whether the hit's page may be admissible: the page of an undated hit may have a date."""
+        """Return whether the hit's page may be admissible; the page of an undated hit may have a date."""
         return self._of_known_kind(hit.url) and self._in_time(hit.published, True)
 
     def _of_known_kind(self, url: str | None) -> bool:
@@ -135,33 +128,30 @@ class Admission:
         return undated if day is None else day < self.before
 
 
-def cleaned_hits(hits: Iterable[SearchHit]) -> list[SearchHit]:
-    """Return the hits cleaned for display, each once. A hit whose address is no web address is left out.
-
-    An empty address is kept, since documents of a corpus may have none.
-    """
-    shown = (_cleaned(hit) for hit in hits if not hit.url or hit.url.lower().startswith(_ADDRESSES))
+def clean_hits(hits: Iterable[SearchHit]) -> list[SearchHit]:
+    """Return the cleaned hits with an HTTP address or, as documents of a corpus may be, without one; each once."""
+    shown = (_clean_hit(hit) for hit in hits if not hit.url or hit.url.lower().startswith(_ADDRESSES))
     return list(dict.fromkeys(shown))
 
 
-def _cleaned(hit: SearchHit) -> SearchHit:
+def _clean_hit(hit: SearchHit) -> SearchHit:
     return replace(
         hit,
-        title=visible_text(hit.title)[:TITLE_CHARACTERS],
-        site=visible_text(hit.site)[:TITLE_CHARACTERS],
-        snippet=visible_text(hit.snippet)[:SNIPPET_CHARACTERS],
+        title=visible_text(hit.title)[:MAX_TITLE_LENGTH],
+        site=visible_text(hit.site)[:MAX_TITLE_LENGTH],
+        snippet=visible_text(hit.snippet)[:MAX_SNIPPET_LENGTH],
         published=_shown_day(hit.published),
     )
 
 
-def cleaned_page(page: Page, hit: SearchHit) -> Page:
-    """Return the page cleaned for display; properties that it lacks are taken from its hit."""
-    title, site = visible_text(page.title)[:TITLE_CHARACTERS], visible_text(page.site)[:TITLE_CHARACTERS]
+def clean_page(page: Page, hit: SearchHit) -> Page:
+    """Return the cleaned page; properties that it lacks are taken from its hit."""
+    title, site = visible_text(page.title)[:MAX_TITLE_LENGTH], visible_text(page.site)[:MAX_TITLE_LENGTH]
     return Page(
         page.url if page.url.lower().startswith(_ADDRESSES) else hit.url,
         title or hit.title,
         site or hit.site,
-        visible_text(page.text[:PAGE_CHARACTERS]),
+        visible_text(page.text[:MAX_PAGE_LENGTH]),
         _shown_day(page.published) or hit.published,
     )
 
@@ -182,8 +172,8 @@ def passage_of_page(page: Page, text: str, origin: Origin) -> Passage:
 
 
 MAX_CHOICE_TOKENS = 256
-SNIPPET_WORDS = 80
-"""Words shown of each hit: ten must fit, and a corpus passage is longer than a search engine's snippet."""
+MAX_SNIPPET_WORDS = 80
+"""Words of each hit in the prompt, which has ten; a corpus passage is longer than a search engine's snippet."""
 _NUMBER = r"#?\d{1,3}(?!\d|[.,]\d)"
 _DOCUMENT = r"\bdoc(?:ument)?s?\b[\s#:*\[(]*"
 _AND = r"[\])*]*\s*(?:,|&|\band\b|\bor\b)[\s,]*(?:\b(?:and|or)\b)?\s*"
@@ -193,17 +183,17 @@ _NUMBER_ALONE = re.compile(rf"\W*{_NUMBER}\W*")
 
 @dataclass(frozen=True)
 class PromptedChooser:
-    """Implements `DocumentChooser` over a language model, which sees the description of each hit but not the claim."""
+    """Implements `DocumentChooser` over a language model. The prompt describes each hit and leaves the claim out."""
 
     model: TextGenerator
 
     def choose(self, question: Question, hits: Sequence[SearchHit]) -> SearchHit | FreeAnswer:
-        """Return the hit that the model names, or its whole reply as an answer if it names none.
+        """Return the hit that the model names, or its whole reply as an answer if it names no document.
 
         If the reply names a document that does not exist, or is empty, the model is asked once more. Raises
         UnparseableOutput if that happens again, and propagates errors of the model.
         """
-        entered(f"choosing one of {len(hits)} documents")
+        report_phase(f"choosing one of {len(hits)} documents")
         for also in ("", f"There are only {len(hits)} documents."):
             reply = one_line(self.model.complete(choosing_prompt(question, hits, also), max_tokens=MAX_CHOICE_TOKENS))
             mentions = _mentions(reply)
@@ -233,13 +223,14 @@ def _first_in_range(mentions: Sequence[str], count: int) -> int | None:
 
 
 def choosing_prompt(question: Question, hits: Sequence[SearchHit], also: str = "") -> str:
-    """Return the prompt: the hits, numbered from 1, each between marks, and the instructions to choose one."""
+    """Return the prompt: the hits, numbered from 1 and quoted, and the instruction to choose one."""
     described = [
-        description(hit.title, hit.site, hit.published, " ".join(hit.snippet.split()[:SNIPPET_WORDS])) for hit in hits
+        description(hit.title, hit.site, hit.published, " ".join(hit.snippet.split()[:MAX_SNIPPET_WORDS]))
+        for hit in hits
     ]
     return few_shot(
         (),
-        lambda quote: filled(
+        lambda quote: fill_template(
             "choosing",
             documents="\n".join(f"Document {at} = {quote(each)}" for at, each in enumerate(described, 1)),
             question=one_line(question.text),
@@ -257,31 +248,26 @@ def description(title: str, site: str, published: str | None, text: str) -> str:
 
 @dataclass(frozen=True)
 class ReaderChooser:
-    """Implements `DocumentChooser` without a language model: the snippet most likely to contain an answer."""
+    """Implements `DocumentChooser` by the reader's score of each snippet."""
 
     reader: Reader
 
     def choose(self, question: Question, hits: Sequence[SearchHit]) -> SearchHit | FreeAnswer:
-        """Return the hit whose snippet the reader scores best; the search's order breaks ties.
-
-        Each snippet is read separately, since a reader over several gives the score of the best one only. Propagates
-        errors of the reader.
-        """
-        entered(f"choosing one of {len(hits)} documents")
+        """Return the hit whose snippet gets the highest score, the first of equals. Propagates errors of the reader."""
+        report_phase(f"choosing one of {len(hits)} documents")
+        # Each snippet is read by itself: a reader of several returns only the score of the best.
         return max(hits, key=lambda hit: self._score(question, hit))
 
     def _score(self, question: Question, hit: SearchHit) -> float:
         return self.reader.read(question, (passage_of_hit(hit, Origin.WEB),)).score if hit.snippet else 0.0
 
 
-# A reader over a language model, whose answer need not be copied word for word from the documents.
-
 NAME = "prompted reader"
 MAX_TOKENS = 160
-ANSWER_WORDS = 80
+MAX_ANSWER_WORDS = 80
 CITE = "End with the number of the document that says so, like [2]."
 _CITED = re.compile(r"\s*\[(?:documents? )?(\d{1,3})\]", re.IGNORECASE)
-_SAYS_NOTHING = re.compile(
+_ABOUT_DOCUMENTS = re.compile(
     r"(?:(?:the|this|these|none of the) )?(?:\w+ )?(?:documents?|passages?|texts?|pages?|snippets?)"
     r" (?:(?:do|does)(?: not|n[’']t) |here )?(?:say|state|mention|contain|provide|answer|give|specify|include)s?\b",
     re.IGNORECASE,
@@ -291,36 +277,35 @@ _NEGATED = re.compile(r"\b(?:not|none|no)\b|n[’']t\b", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class PromptedReader:
-    """Implements `Reader` over a language model."""
+    """Implements `Reader` over a language model, whose answers need not be copied from the documents."""
 
     model: TextGenerator
 
     def read(self, question: Question, passages: Sequence[Passage]) -> Answer:
-        """Return the model's answer from the passages, with text None if they give none.
+        """Return the model's answer from the passages, with text None if they do not contain one.
 
-        It cites the place of its words in a passage, or the whole passage if they do not occur literally. Of several
-        passages it cites the one whose number the model gives; without a valid number, nothing is cited. Propagates
-        errors of the model.
+        Of several passages, the answer cites the one whose number the model gives, or none without a valid number. The
+        cited span is the answer's occurrence in the passage, or the whole passage. Propagates errors of the model.
         """
         if not passages:
             return Answer(None, answerer=NAME)
         reply = self.model.complete(document_prompt(question, passages), max_tokens=MAX_TOKENS)
-        text = passage_from(_CITED.sub("", reply), ANSWER_WORDS)
-        if text is None or says_nothing(text):
+        text = passage_from(_CITED.sub("", reply), MAX_ANSWER_WORDS)
+        if text is None or states_no_answer(text):
             return Answer(None, retrieved=tuple(passages), answerer=NAME)
         place = 1 if len(passages) == 1 else _cited_number(reply, len(passages))
         if place is None:
             return Answer(text, None, tuple(passages), NAME)
-        return Answer(text, answer_in(passages[place - 1], text, NAME).cited, tuple(passages), NAME)
+        return Answer(text, cite_in(passages[place - 1], text, NAME).cited, tuple(passages), NAME)
 
 
 def document_prompt(question: Question, passages: Sequence[Passage]) -> str:
-    """Return the prompt: the passages, each described between marks, and the question."""
+    """Return the prompt: the quoted passages and the question."""
     described = [description(each.title, each.source, each.published, each.text) for each in passages]
     names = ["Document"] if len(passages) == 1 else [f"Document {number}" for number in range(1, len(passages) + 1)]
     return few_shot(
         (),
-        lambda quote: filled(
+        lambda quote: fill_template(
             "document",
             documents="\n".join(f"{name} = {quote(each)}" for name, each in zip(names, described, strict=True)),
             question=one_line(question.text),
@@ -330,9 +315,9 @@ def document_prompt(question: Question, passages: Sequence[Passage]) -> str:
     )
 
 
-def says_nothing(text: str) -> bool:
-    """Return whether the text begins by stating that the documents do not give the answer."""
-    opening = _SAYS_NOTHING.match(text)
+def states_no_answer(text: str) -> bool:
+    """Return whether the text begins with a statement that the documents do not contain the answer."""
+    opening = _ABOUT_DOCUMENTS.match(text)
     return bool(opening and _NEGATED.search(opening.group()))
 
 

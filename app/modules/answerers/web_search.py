@@ -17,7 +17,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from app.domain.errors import CallFailed
-from app.domain.instrumentation import entered, troubled
+from app.domain.instrumentation import report_phase, report_problem
 from app.domain.model import CORPUS_SEARCH, Answer, Claim, Origin, Page, Passage, Question, RunOptions, SearchHit
 from app.domain.ports import DocumentChooser, FreeAnswer, PageReader, QuestionAnswerer, Reader, WebSearch
 from app.modules.answerers import AnswererKind, AnswererParts, Need
@@ -26,15 +26,15 @@ from app.modules.answerers.web_documents import (
     PromptedChooser,
     PromptedReader,
     ReaderChooser,
-    cleaned_hits,
-    cleaned_page,
+    clean_hits,
+    clean_page,
     passage_of_hit,
     passage_of_page,
     window_for,
 )
 from app.modules.output_parsing import declines
 from app.modules.paper_prompts import PapeloChooser, PapeloReader
-from app.strategies.speculation import Ahead
+from app.strategies.speculation import Speculation
 from app.text.sentences import is_common_word, sentences
 from app.text.wording import names
 
@@ -44,20 +44,16 @@ if TYPE_CHECKING:
 # Queries: claim and question, and if that finds nothing, only the names in them (Papelo, section 3.2).
 #
 # A name is a run of capitalised words in any script that has capitals. The first word of a sentence is always
-# capitalised, so alone it counts as a name only if Punkt's English statistics never saw it in lower case: they saw
-# "Scientists" but not "Erdoğan".
+# capitalised, so by itself it counts as a name only if it is not a common English word.
 
-LONG_WORDS, LONG_CHARACTERS = 50, 400
-"""Query length that every search engine accepts (docs/web-sources.md); some truncate a longer one."""
+MAX_QUERY_WORDS, MAX_QUERY_LENGTH = 50, 400
+"""Query length that every search engine accepts (docs/web-sources.md); some truncate longer queries."""
 
 
 def whole_query(claim: Claim, question: Question) -> str:
-    """Return the claim and the question, with letters and punctuation unchanged.
-
-    In a long query the question comes first, because truncation damages a question more than a claim.
-    """
+    """Return the claim and the question; in a long query the question first, because search engines may truncate it."""
     words = f"{claim.text} {question.text}".split()
-    if len(words) > LONG_WORDS or len(" ".join(words)) > LONG_CHARACTERS:
+    if len(words) > MAX_QUERY_WORDS or len(" ".join(words)) > MAX_QUERY_LENGTH:
         words = f"{question.text} {claim.text}".split()
     return " ".join(words)
 
@@ -73,7 +69,7 @@ def names_query(claim: Claim, question: Question) -> str:
 
 
 def _names(sentence: str) -> list[str]:
-    """Return the names in one sentence, without a first word capitalised only by position, as in every question."""
+    """Return the names in one sentence, without a first word that is capitalised only by its position."""
     opening = sentence.lstrip("\"“”«»'‘(¿¡ ")
     asks = sentence.rstrip().endswith("?")
     return [
@@ -84,46 +80,39 @@ def _names(sentence: str) -> list[str]:
 
 
 NAME = "web-search"
-HITS = 10
-TRIES = 4
-"""Upper limit on the documents opened, one after another, until one is admissible."""
+MAX_HITS = 10
+MAX_OPENED = 4
+"""Documents opened, one after another, until one is admissible."""
 
 
 @dataclass(frozen=True, slots=True)
 class DocumentSettings:
-    """Settings for the selection and use of documents.
+    """Settings for the selection and use of documents."""
 
-    `long_document`: read the text around the snippet on its page rather than the snippet alone. `multi_document`: read
-    the snippets of all hits at once rather than the best document; no page is opened then, as in the original.
-    `metadata`: show title, site and date to the chooser and the reader. `undated`: admit documents without a date
-    although the claim has one. `fact_checks`: admit documents of fact-checkers.
-    """
-
-    long_document: bool = True
-    multi_document: bool = False
-    metadata: bool = True
-    undated: bool = True
-    fact_checks: bool = True
+    long_document: bool = True  # read the text around the snippet on its page, not the snippet alone
+    multi_document: bool = False  # read the snippets of all hits, not the best document; opens no page, as in the paper
+    metadata: bool = True  # show title, site and date to the chooser and the reader
+    undated: bool = True  # admit documents without a date for a dated claim
+    fact_checks: bool = True  # admit documents of fact-checkers
 
 
 @dataclass(frozen=True)
 class WebSearchAnswerer:
-    """Implements `QuestionAnswerer`. `origin` is that of its passages: CORPUS if `search` searches a corpus."""
+    """Implements `QuestionAnswerer` by Papelo's Algorithm 2."""
 
     search: WebSearch
     pages: PageReader
     chooser: DocumentChooser
     reader: Reader
     settings: DocumentSettings = DocumentSettings()
-    origin: Origin = Origin.WEB
-    opened_ahead: int = 0
-    """Number of best hits, no two of one site, whose pages are opened while one is being chosen."""
+    origin: Origin = Origin.WEB  # of its passages; CORPUS if `search` searches a corpus
+    prefetched_pages: int = 0  # best hits, each of another site, whose pages are opened while one is chosen
 
     def answer(self, question: Question, claim: Claim) -> Answer:
         """Return an answer from one document, or from several; text None if none of them answers.
 
-        `retrieved` lists the passages read first, then the other hits. Propagates errors of search, chooser and reader;
-        an unavailable page is no failure, since its snippet is read instead.
+        `retrieved` lists the passages read first, then the other hits. The snippet of an unavailable page is read
+        instead. Propagates errors of search, chooser and reader.
         """
         admission = Admission.for_claim(claim, self.settings.undated, self.settings.fact_checks)
         hits = self._found(claim, question, admission)
@@ -137,16 +126,16 @@ class WebSearchAnswerer:
         """Return the admissible hits, best first. If there are none, search for the names alone."""
         before = admission.before.isoformat() if admission.before else None
         for query in dict.fromkeys((whole_query(claim, question), names_query(claim, question))):
-            entered("searching the web" if self.origin is Origin.WEB else "searching the corpus")
-            hits = [hit for hit in cleaned_hits(self.search.search(query, HITS, before)) if admission.may_admit(hit)]
+            report_phase("searching the web" if self.origin is Origin.WEB else "searching the corpus")
+            hits = [hit for hit in clean_hits(self.search.search(query, MAX_HITS, before)) if admission.may_admit(hit)]
             if hits:
-                return hits[:HITS]
+                return hits[:MAX_HITS]
         return []
 
     def _from_the_best(self, question: Question, hits: list[SearchHit], admission: Admission) -> Answer:
         left = list(hits)
         with self._opening(hits) as opening:
-            for _ in range(min(TRIES, len(hits))):
+            for _ in range(min(MAX_OPENED, len(hits))):
                 chosen = self._chosen(question, left)
                 if isinstance(chosen, FreeAnswer):
                     return self._free(chosen, left, admission)
@@ -155,14 +144,14 @@ class WebSearchAnswerer:
                     return self._read(question, (passage,), self._listed(left, admission))
         return Answer(None, retrieved=self._listed(left, admission), answerer=NAME)
 
-    def _opening(self, hits: Sequence[SearchHit]) -> Ahead:
-        """Start to open the pages likely to be chosen, one per site because a site gets one request at a time."""
-        ahead = Ahead()
+    def _opening(self, hits: Sequence[SearchHit]) -> Speculation:
+        """Start opening the pages likely to be chosen, one per site because a site gets one request at a time."""
+        speculation = Speculation()
         if self.settings.long_document:
             best_of_site = {hit.site: hit for hit in reversed(hits)}
-            for hit in [hit for hit in hits if best_of_site[hit.site] is hit][: self.opened_ahead]:
-                ahead.begin(hit, partial(self.pages.read, hit))
-        return ahead
+            for hit in [hit for hit in hits if best_of_site[hit.site] is hit][: self.prefetched_pages]:
+                speculation.start(hit, partial(self.pages.read, hit))
+        return speculation
 
     def _from_several(self, question: Question, hits: Sequence[SearchHit], admission: Admission) -> Answer:
         passages = self._listed([hit for hit in hits if hit.snippet], admission)
@@ -175,17 +164,18 @@ class WebSearchAnswerer:
         chosen = self.chooser.choose(question, bare)
         return chosen if isinstance(chosen, FreeAnswer) else hits[bare.index(chosen)]
 
-    def _free(self, said: FreeAnswer, hits: Sequence[SearchHit], admission: Admission) -> Answer:
-        """Return the model's own words as the answer, with the hits that it saw as evidence and no invented page.
+    def _free(self, reply: FreeAnswer, hits: Sequence[SearchHit], admission: Admission) -> Answer:
+        """Return the model's reply as the answer, without a citation and with the hits in its prompt as evidence.
 
-        The text is None if the model declines, or if it saw hits that may not be evidence because their date is
-        unknown.
+        The text is None if the model declines, or if its prompt had inadmissible hits.
         """
         listed = self._listed(hits, admission)
-        usable = len(listed) == len(hits) and not declines(said.text)
-        return Answer(said.text if usable else None, retrieved=listed, answerer=NAME)
+        usable = len(listed) == len(hits) and not declines(reply.text)
+        return Answer(reply.text if usable else None, retrieved=listed, answerer=NAME)
 
-    def _document(self, question: Question, hit: SearchHit, admission: Admission, opening: Ahead) -> Passage | None:
+    def _document(
+        self, question: Question, hit: SearchHit, admission: Admission, opening: Speculation
+    ) -> Passage | None:
         """Return the passage to read of the hit's document; None if it is inadmissible or has no text."""
         page = self._page(hit, opening) if self.settings.long_document else None
         if page is None:
@@ -197,23 +187,23 @@ class WebSearchAnswerer:
         text = window_for(page.text, hit.snippet, question.text) or hit.snippet
         return passage_of_page(page, text, self.origin) if text else None
 
-    def _page(self, hit: SearchHit, opening: Ahead) -> Page | None:
+    def _page(self, hit: SearchHit, opening: Speculation) -> Page | None:
         """Return the hit's page; None if it is unavailable, with the reason on the status line."""
-        entered(f"reading {hit.site or 'a page'}")
+        report_phase(f"reading {hit.site or 'a page'}")
         try:
-            return cleaned_page(opening.take(hit, partial(self.pages.read, hit)), hit)
+            return clean_page(opening.result(hit, partial(self.pages.read, hit)), hit)
         except CallFailed as error:
-            entered("reading what the search shows of it")
-            troubled(f"{error} What the search shows of it was read instead.")
+            report_phase("reading what the search shows of it")
+            report_problem(f"{error} What the search shows of it was read instead.")
             return None
 
     def _read(self, question: Question, passages: tuple[Passage, ...], others: tuple[Passage, ...]) -> Answer:
         shown = passages
         if not self.settings.metadata:
             shown = tuple(replace(each, title="", source="", published=None) for each in passages)
-        said = self.reader.read(question, shown)
-        cited = said.cited and replace(said.cited, passage=passages[shown.index(said.cited.passage)])
-        return replace(said, cited=cited, retrieved=(*passages, *others), answerer=NAME)
+        answer = self.reader.read(question, shown)
+        cited = answer.cited and replace(answer.cited, passage=passages[shown.index(answer.cited.passage)])
+        return replace(answer, cited=cited, retrieved=(*passages, *others), answerer=NAME)
 
     def _listed(self, hits: Sequence[SearchHit], admission: Admission) -> tuple[Passage, ...]:
         """Return the hits that are admissible without opening their pages, as passages."""
@@ -232,7 +222,7 @@ def _build(parts: AnswererParts) -> QuestionAnswerer:
     if parts.model and parts.as_papelo:
         chooser, reader = PapeloChooser(parts.model), PapeloReader(parts.model)
     search, pages, origin = parts.documents()
-    return WebSearchAnswerer(search, pages, chooser, reader, parts.document_settings, origin, parts.opened_ahead)
+    return WebSearchAnswerer(search, pages, chooser, reader, parts.document_settings, origin, parts.prefetched_pages)
 
 
 KIND = AnswererKind(

@@ -6,7 +6,7 @@ import pytest
 
 from app.domain.errors import CallFailed
 from app.domain.model import Origin, Passage
-from app.modules.answerers.web_documents import ANSWER_WORDS, PromptedReader, document_prompt
+from app.modules.answerers.web_documents import MAX_ANSWER_WORDS, PromptedReader, document_prompt
 from tests.modules.answering.web_fakes import QUESTION
 from tests.modules.prompted.cases import REFUSAL
 from tests.text_generators import PlayedModel, playing
@@ -68,7 +68,7 @@ def test_no_document_is_cited_when_none_is_named(reply: str) -> None:
 
 def test_a_long_answer_is_cut_at_a_sentence_end() -> None:
     found = PromptedReader(playing("It opened in 1889 after much work. " * 100)).read(QUESTION, (TOWER,))
-    assert len(found.text.split()) <= ANSWER_WORDS
+    assert len(found.text.split()) <= MAX_ANSWER_WORDS
     assert found.text.endswith("work.")
 
 

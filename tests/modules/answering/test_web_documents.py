@@ -10,8 +10,8 @@ from app.domain.errors import CallFailed
 from app.domain.model import Claim, Origin, Passage
 from app.modules.answerers.web_documents import (
     Admission,
-    cleaned_hits,
-    cleaned_page,
+    clean_hits,
+    clean_page,
     day_of,
     passage_of_hit,
     passage_of_page,
@@ -83,7 +83,7 @@ def test_hits_are_cleaned_before_use() -> None:
     """Markup, hidden text, invisible characters and invalid dates are removed."""
     snippet, site = "It <b>opened</b><!-- lie --> in&nbsp;18\u200b89", "s\x00 <p hidden>x</p>"
     dirty = hit(1, snippet, "soon", title="<i>T</i>", site=site)
-    (shown,) = cleaned_hits([dirty])
+    (shown,) = clean_hits([dirty])
     assert (shown.title, shown.site, shown.snippet, shown.published) == ("T", "s", "It opened in 1889", None)
     assert shown.url == dirty.url
 
@@ -91,30 +91,30 @@ def test_hits_are_cleaned_before_use() -> None:
 @pytest.mark.parametrize("url", ["javascript:alert(1)", "data:text/html,x", "file:///etc/passwd", "ftp://a.example/x"])
 def test_a_hit_without_a_web_url_is_dropped(url: str) -> None:
     """It could neither be fetched nor cited."""
-    assert cleaned_hits([hit(1, "a", url=url)]) == []
+    assert clean_hits([hit(1, "a", url=url)]) == []
 
 
 def test_duplicate_hits_are_removed() -> None:
     """Two snippets of one page are two hits, and so are two corpus documents without URLs."""
     hits = [hit(1, "a"), hit(1, "<b>a</b>"), hit(1, "b"), hit(2, "c", url=""), hit(2, "d", url="")]
-    assert [each.snippet for each in cleaned_hits(hits)] == ["a", "b", "c", "d"]
+    assert [each.snippet for each in clean_hits(hits)] == ["a", "b", "c", "d"]
 
 
 def test_a_pages_own_metadata_takes_precedence_over_the_hits() -> None:
     """Missing fields are taken from the hit."""
     found = hit(1, "a", "2020-01-01")
     said = page(found, "Text <script>x</script>", title="Own", site="own.example", published="2021-02-03T04:05")
-    shown = cleaned_page(said, found)
+    shown = clean_page(said, found)
     assert (shown.title, shown.site, shown.text, shown.published) == ("Own", "own.example", "Text", "2021-02-03")
-    shown = cleaned_page(page(found, "Text", title="", site="", published="never"), found)
+    shown = clean_page(page(found, "Text", title="", site="", published="never"), found)
     assert (shown.title, shown.site, shown.published) == ("Title 1", "site1.example", "2020-01-01")
 
 
 def test_a_moved_page_is_cited_at_its_new_url() -> None:
     """Unless the new one is invalid."""
     found = hit(1)
-    assert cleaned_page(page(found, "a", url="https://moved.example/x"), found).url == "https://moved.example/x"
-    assert cleaned_page(page(found, "a", url="javascript:x"), found).url == found.url
+    assert clean_page(page(found, "a", url="https://moved.example/x"), found).url == "https://moved.example/x"
+    assert clean_page(page(found, "a", url="javascript:x"), found).url == found.url
 
 
 def test_hits_and_pages_become_passages_with_all_known_fields() -> None:

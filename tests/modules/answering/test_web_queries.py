@@ -6,7 +6,7 @@ import pytest
 
 from app.backends.web_search.registry import PROVIDERS, shorten_query
 from app.domain.model import Claim, Question
-from app.modules.answerers.web_search import LONG_CHARACTERS, LONG_WORDS, names_query, whole_query
+from app.modules.answerers.web_search import MAX_QUERY_LENGTH, MAX_QUERY_WORDS, names_query, whole_query
 
 
 def test_claim_and_question_are_searched_verbatim() -> None:
@@ -27,8 +27,8 @@ def test_a_long_claim_does_not_truncate_the_question(claim: str, engine) -> None
 
 
 def test_the_length_limit_is_that_of_the_first_engine() -> None:
-    assert min(engine.limits.words or LONG_WORDS for engine in PROVIDERS) == LONG_WORDS
-    assert min(engine.limits.characters for engine in PROVIDERS) == LONG_CHARACTERS
+    assert min(engine.limits.words or MAX_QUERY_WORDS for engine in PROVIDERS) == MAX_QUERY_WORDS
+    assert min(engine.limits.characters for engine in PROVIDERS) == MAX_QUERY_LENGTH
 
 
 @pytest.mark.parametrize(

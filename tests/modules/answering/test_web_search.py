@@ -11,7 +11,7 @@ from app.domain.events import PhaseEntered, TroubleMet
 from app.domain.instrumentation import listening
 from app.domain.model import Answer, Claim, Origin
 from app.modules.answerers.web_documents import PromptedChooser, PromptedReader
-from app.modules.answerers.web_search import HITS, TRIES, DocumentSettings, WebSearchAnswerer
+from app.modules.answerers.web_search import MAX_HITS, MAX_OPENED, DocumentSettings, WebSearchAnswerer
 from tests.modules.answering.web_fakes import QUESTION, FindsWord, TablePages, TableSearch, Takes, hit, page
 from tests.modules.prompted.cases import REFUSAL
 from tests.text_generators import PlayedModel, playing
@@ -43,7 +43,7 @@ class TestSearching:
     def test_claim_and_question_are_searched_together(self) -> None:
         search = TableSearch((hit(1, SNIPPET),))
         ask(search=search)
-        assert search.asked == [(f"{CLAIM.text} {QUESTION.text}", HITS, None)]
+        assert search.asked == [(f"{CLAIM.text} {QUESTION.text}", MAX_HITS, None)]
 
     def test_the_names_are_searched_when_the_first_query_finds_nothing(self) -> None:
         """Once; their hits are used like any others."""
@@ -60,7 +60,7 @@ class TestSearching:
     def test_surplus_hits_are_dropped(self) -> None:
         chooser = Takes()
         ask(*(hit(number, SNIPPET) for number in range(1, 31)), chooser=chooser)
-        assert len(chooser.shown[0]) == HITS
+        assert len(chooser.shown[0]) == MAX_HITS
 
     def test_a_failed_search_fails_the_call(self) -> None:
         """The provider's message is neither an answer nor a reason for another search."""
@@ -206,7 +206,7 @@ class TestClaimDate:
         pages, chooser = TablePages(dict(at(each, TEXT) for each in hits)), Takes()
         answerer = WebSearchAnswerer(TableSearch(hits), pages, chooser, FindsWord(), DocumentSettings(undated=False))
         assert answerer.answer(QUESTION, DATED) == Answer(None, answerer="web-search")
-        assert len(pages.asked) == TRIES
+        assert len(pages.asked) == MAX_OPENED
 
     def test_an_invalid_claim_date_prevents_the_search(self) -> None:
         search = TableSearch((hit(1, SNIPPET),))
@@ -293,9 +293,11 @@ THEIR_PAGES = dict(at(each, TEXT) for each in THREE)
 class TestOpeningAhead:
     """Pages are opened while a document is being chosen."""
 
-    def answerer(self, pages, chooser, opened_ahead: int = 2, **settings) -> WebSearchAnswerer:
+    def answerer(self, pages, chooser, prefetched_pages: int = 2, **settings) -> WebSearchAnswerer:
         how = DocumentSettings(**settings)
-        return WebSearchAnswerer(TableSearch(THREE), pages, chooser, FindsWord(), how, opened_ahead=opened_ahead)
+        return WebSearchAnswerer(
+            TableSearch(THREE), pages, chooser, FindsWord(), how, prefetched_pages=prefetched_pages
+        )
 
     def test_the_chosen_page_is_opened_once_while_the_choice_is_made(self) -> None:
         opening = threading.Event()
@@ -312,7 +314,7 @@ class TestOpeningAhead:
 
         pages = Tells(THEIR_PAGES)
         answer = self.answerer(pages, Waits()).answer(QUESTION, CLAIM)
-        assert answer == self.answerer(TablePages(THEIR_PAGES), Takes(), opened_ahead=0).answer(QUESTION, CLAIM)
+        assert answer == self.answerer(TablePages(THEIR_PAGES), Takes(), prefetched_pages=0).answer(QUESTION, CLAIM)
         assert pages.asked.count(THREE[0].url) == 1
 
     def test_a_page_not_opened_ahead_is_opened_when_chosen(self) -> None:
@@ -323,8 +325,10 @@ class TestOpeningAhead:
 
     def test_one_page_per_site_is_opened_ahead(self) -> None:
         pages, same = TablePages(), [hit(n, SNIPPET, site="one.example") for n in (1, 2)]
-        with WebSearchAnswerer(TableSearch(), pages, Takes(), FindsWord(), opened_ahead=2)._opening(same) as opening:
-            assert list(opening._begun) == same[:1]
+        with WebSearchAnswerer(TableSearch(), pages, Takes(), FindsWord(), prefetched_pages=2)._opening(
+            same
+        ) as opening:
+            assert list(opening._tasks) == same[:1]
 
     def test_an_unavailable_page_that_was_not_chosen_is_ignored(self) -> None:
         said: list = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from app.modules.answerers.web_documents import LONGEST_SENTENCE, window_for
+from app.modules.answerers.web_documents import MAX_SENTENCE_WORDS, window_for
 
 TEN = [
     f"Sentence {word} tells of {word}ness."
@@ -70,7 +70,7 @@ def test_a_table_without_full_stops_is_split() -> None:
     words = [f"w{number}" for number in range(3_000)]
     window = window_for(" ".join(words), " ".join(words[1_500:1_520]), "")
     assert window is not None
-    assert len(window.split()) == 5 * LONGEST_SENTENCE
+    assert len(window.split()) == 5 * MAX_SENTENCE_WORDS
     assert "w1500 w1501" in window
 
 

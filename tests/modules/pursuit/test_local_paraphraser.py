@@ -8,8 +8,8 @@ import pytest
 
 from app.domain.errors import CallFailed
 from app.domain.model import Claim, Question
-from app.modules.prompting import data
-from app.modules.pursuit_paraphraser import LocalParaphraser, claim_as_question, holds_up, prompt_for
+from app.modules.prompting import demonstrations
+from app.modules.pursuit_paraphraser import LocalParaphraser, claim_as_question, keeps_meaning, prompt_for
 from app.text.wording import names
 from app.web.forms import EXAMPLES
 from tests.text_generators import playing
@@ -33,7 +33,7 @@ def wordings(*said: str, question: Question = BORN, n: int = 4, claim: Claim = C
     ],
 )
 def test_a_wording_with_the_same_names_and_the_same_question_is_accepted(question: str, wording: str) -> None:
-    assert holds_up(question, wording)
+    assert keeps_meaning(question, wording)
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_a_wording_with_the_same_names_and_the_same_question_is_accepted(questio
 )
 def test_a_wording_that_asks_something_else_is_rejected(question: str, wording: str) -> None:
     """A lost name, another question kind, a lost content word, or an added name or year."""
-    assert not holds_up(question, wording)
+    assert not keeps_meaning(question, wording)
 
 
 def test_the_models_wordings_come_first_without_duplicates() -> None:
@@ -111,9 +111,9 @@ def test_a_failed_call_is_raised() -> None:
 
 
 def test_demonstrations_keep_names_change_words_and_show_no_sample() -> None:
-    for each in data("same_question"):
+    for each in demonstrations("same_question"):
         assert names(each["question"]) == names(each["same"]) and each["question"] != each["same"]
-    shown = " ".join(f"{each['question']} {each['same']}" for each in data("same_question"))
+    shown = " ".join(f"{each['question']} {each['same']}" for each in demonstrations("same_question"))
     for sample in EXAMPLES:
         assert not [name for name in names(sample.claim) if name in shown], sample.claim
 

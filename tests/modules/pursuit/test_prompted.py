@@ -7,9 +7,9 @@ import pytest
 from app.domain.errors import UnparseableOutput
 from app.domain.model import Claim, LabelSet, Question
 from app.domain.ports import Ask, Decide
-from app.modules.prompting import Marks
+from app.modules.prompting import Delimiters
 from app.modules.pursuit_questioners import (
-    ANSWERS_WORDS,
+    MAX_ANSWERS_WORDS,
     PromptedParaphraser,
     PromptedPursuer,
     first_prompt,
@@ -52,7 +52,7 @@ def test_a_step_is_a_decision_or_another_question(said: str, step: Ask | Decide)
 def test_the_step_prompt_lists_every_question_so_far() -> None:
     """Answers between marks, unanswered questions by their text, and failed hops without a question left out."""
     prompt = step_prompt(CLAIM, (AUTHOR, BIRTH), (IN_VAIN, hop(4, "", None)))
-    mark = Marks.made_for(["Jane Austen", "Steventon"]).name
+    mark = Delimiters.for_texts(["Jane Austen", "Steventon"]).name
     assert f"Question 1 = Who wrote Emma?\nAnswer 1 = [data {mark}] Jane Austen [end {mark}]" in prompt
     assert f"Answer 3 = [data {mark}] Steventon [end {mark}]" in prompt
     assert "- When was Emma filmed?\n" in prompt and "- \n" not in prompt
@@ -61,7 +61,7 @@ def test_the_step_prompt_lists_every_question_so_far() -> None:
 
 def test_long_answers_are_truncated() -> None:
     context = tuple(hop(number, "Who?", "word " * 1_000) for number in range(1, 6))
-    assert step_prompt(CLAIM, context, ()).count("word") <= ANSWERS_WORDS
+    assert step_prompt(CLAIM, context, ()).count("word") <= MAX_ANSWERS_WORDS
 
 
 def test_speaker_and_date_are_in_the_prompts_when_known() -> None:

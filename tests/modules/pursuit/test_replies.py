@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from app.domain.errors import UnparseableOutput
 from app.domain.model import Question
 from app.domain.ports import Ask, Decide
-from app.modules.pursuit_questioners import MAX_WORDS, questions_from, step_from
+from app.modules.pursuit_questioners import MAX_QUESTION_WORDS, questions_from, step_from
 from tests.modules.prompted.cases import ESSAY, REFUSAL
 
 
@@ -118,13 +118,13 @@ def test_the_first_question_of_an_invalid_json_list_is_taken(text: str) -> None:
 
 
 def test_an_overlong_item_is_dropped() -> None:
-    long = "Why " + "so " * MAX_WORDS + "?"
+    long = "Why " + "so " * MAX_QUESTION_WORDS + "?"
     assert questions_from(f'["{long}", "Who wrote Emma?"]') == (Question("Who wrote Emma?"),)
 
 
 @given(st.text(alphabet=st.sampled_from(list('[]{}"\\?: Truefals\n*-.ab10é')), max_size=80) | st.text())
 def test_any_text_is_parsed_or_raises_an_error(text: str) -> None:
-    """Never another exception, an empty question, or one of more than MAX_WORDS words."""
+    """Never another exception, an empty question, or one of more than MAX_QUESTION_WORDS words."""
     for read in (questions_from, step_from):
         try:
             found = read(text)
@@ -132,7 +132,9 @@ def test_any_text_is_parsed_or_raises_an_error(text: str) -> None:
             continue
         questions = found if isinstance(found, tuple) else [found.question] if isinstance(found, Ask) else []
         assert all(any(letter.isalnum() for letter in question.text) for question in questions)
-        assert all(len(question.text.split()) <= MAX_WORDS and "\n" not in question.text for question in questions)
+        assert all(
+            len(question.text.split()) <= MAX_QUESTION_WORDS and "\n" not in question.text for question in questions
+        )
 
 
 def test_deeply_nested_brackets_are_not_a_list() -> None:

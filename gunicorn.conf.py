@@ -15,8 +15,8 @@ from functools import partial
 from gunicorn.glogging import Logger
 from gunicorn.workers.gthread import ThreadWorker
 
+from app.bootstrap import startup_problem
 from app.components import keep_warm
-from app.config.preflight import startup_problem
 from app.config.settings import load_settings
 from app.logging import configure_logging, formatter
 from app.web.http_delivery import ShortenTimeouts, set_socket_timeouts

@@ -47,11 +47,7 @@ def create_app(settings: Settings | None = None, container: AppContainer | None 
     from app.config.settings import load_settings
     from app.text.wording import escape_direction
     from app.web import add_routes, views
-    from app.web.access import limit_requests, require_host, require_password
-    from app.web.errors import register_error_pages
     from app.web.http_delivery import ThreadLimit, cache_static_files, compress
-    from app.web.observability import log_requests
-    from app.web.security import protect
 
     settings = settings or load_settings(ROOT)
     app = Flask(
@@ -63,12 +59,7 @@ def create_app(settings: Settings | None = None, container: AppContainer | None 
     app.secret_key = _signing_key(settings)
     app.jinja_options = {"finalize": escape_direction}
     app.jinja_env.filters.update(views.FILTERS)
-    log_requests(app)
-    require_host(app)
-    require_password(app, settings)
-    protect(app, settings)
-    limit_requests(app, settings)
-    register_error_pages(app)
+    _guard(app, settings)
     cache_static_files(app)
     compress(app)
     app.wsgi_app = ThreadLimit(app.wsgi_app, settings.threads)  # type: ignore[method-assign]
@@ -77,6 +68,21 @@ def create_app(settings: Settings | None = None, container: AppContainer | None 
     if commands:
         _add_commands(app)
     return app
+
+
+def _guard(app: Flask, settings: Settings) -> None:
+    """Log requests, and refuse those that are not allowed, in this order."""
+    from app.web.access import limit_requests, require_host, require_password
+    from app.web.errors import register_error_pages
+    from app.web.observability import log_requests
+    from app.web.security import protect
+
+    log_requests(app)
+    require_host(app)
+    require_password(app, settings)
+    protect(app, settings)
+    limit_requests(app, settings)
+    register_error_pages(app)
 
 
 def check(
@@ -149,7 +155,7 @@ def _connect(app: Flask, settings: Settings, container: AppContainer | None) -> 
     """Create the application's services and store them as `extensions["hopcheck"]`."""
     from app.runs.call_log import CallLog
     from app.runs.service import Runs
-    from app.web.services import AppServices
+    from app.web import AppServices
     from app.web.sse import Followers
 
     container = container or _container(settings)

@@ -1,4 +1,4 @@
-"""Prepare an installation once: unpack the models' weights and index the corpora.
+"""Prepare an installation once (unpack the models' weights, index the corpora) and check it before a server starts.
 
 Steps are atomic, and steps already done are skipped, so the preparation can be interrupted and repeated.
 
@@ -8,7 +8,10 @@ Steps are atomic, and steps already done are skipped, so the preparation can be 
 
 from __future__ import annotations
 
+import errno
+import os
 import shutil
+import socket
 import sys
 import time
 from collections.abc import Callable, Iterable
@@ -19,6 +22,7 @@ from app.backends.corpus.bm25 import Java
 from app.backends.corpus.registry import CORPORA, Corpus, build_built_in, folder_of, is_current
 from app.backends.local.weight_files import unchanged_since_checked
 from app.config.settings import Settings, load_settings
+from app.domain.errors import SettingsError
 
 BASE_MODEL = "smollm2-135m"
 
@@ -93,6 +97,48 @@ def _unpack(target: Path) -> None:
 
     shutil.rmtree(target, ignore_errors=True)  # `unpack` keeps a model that exists, even a damaged one
     unpack(target)
+
+
+# Before a server starts, so that a problem is one line instead of a traceback.
+
+_INHERITED_SOCKET = ("GUNICORN_PID", "LISTEN_FDS")
+"""Environment variables of a socket that is open already: from gunicorn during an upgrade, and from systemd."""
+
+
+def startup_problem(settings: Settings) -> str | None:
+    """Return the first problem that prevents a start, with its fix, or None."""
+    try:
+        settings.signing_key()
+    except SettingsError as error:
+        return f"{error}."
+    if any(name in os.environ for name in _INHERITED_SOCKET):
+        return None
+    return port_problem(settings.host, settings.port)
+
+
+def port_problem(host: str, port: int) -> str | None:
+    """Return why no server can listen on this address, or None."""
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+    except OSError:
+        return f"HOST={host} is no address. Set HOST to one of this machine, such as 127.0.0.1."
+    with socket.socket(family, kind, protocol) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as servers do
+        try:
+            probe.bind(address)
+        except OSError as error:
+            return _bind_problem(error, host, port)
+    return None
+
+
+def _bind_problem(error: OSError, host: str, port: int) -> str:
+    if error.errno == errno.EADDRINUSE:
+        return f"Port {port} of {host} is taken. Stop what listens there, or choose another: make run PORT={port + 1}"
+    if error.errno == errno.EACCES:
+        return f"Port {port} may not be used by this user. Choose one from 1024 up: make run PORT=8000"
+    return f"HOST={host} is no address of this machine. Set HOST to one that is, such as 127.0.0.1."
 
 
 def main() -> int:

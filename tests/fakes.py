@@ -41,7 +41,7 @@ from app.domain.ports import Strategy, TextGenerator
 from app.modules.claim_extraction import PromptedClaims
 from app.strategies.claim_only import ClaimOnly
 from app.strategies.question_guided import QuestionGuided
-from app.text.statements import Candidate
+from app.text.claims import Candidate
 from tests.waiting import LONG
 
 BeforeStep = Callable[[str], None]

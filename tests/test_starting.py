@@ -7,7 +7,7 @@ import socket
 import pytest
 
 from app import create_app
-from app.config.preflight import port_problem, startup_problem
+from app.bootstrap import port_problem, startup_problem
 from app.config.settings import Settings
 from tests.fakes import scripted_container
 

@@ -11,7 +11,7 @@ from app.config.settings import Settings
 from app.container.container import MAX_PAGES_AT_ONCE, Container
 from app.domain.errors import CallFailed, InvalidInput
 from app.domain.model import HopStatus, Label, Origin, Page, RunOptions, SearchHit
-from app.text.statements import candidates
+from app.text.claims import candidates
 from tests.one_claim import checked
 from tests.openai_server import OpenAIServer, error, play, role_of
 from tests.text_generators import playing

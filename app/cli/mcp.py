@@ -20,8 +20,8 @@ from app.logging import configure_logging
 from app.run_request import RunRequest
 from app.runs.service import Runs, StoredRun
 from app.runs.transfer import run_as_dict
+from app.web import AppServices, services
 from app.web.exporters.markdown import report_as_markdown
-from app.web.services import AppServices, services
 
 if TYPE_CHECKING:
     from mcp.server import MCPServer
@@ -114,13 +114,19 @@ def mcp_server(here: AppServices) -> "MCPServer":
     def get_report(run_id: RunId) -> Annotated[CallToolResult, dict[str, Any]]:
         """Return the report of a check that has ended, with every question, answer and cited passage."""
         with _as_tool_errors():
-            run = stored_run(here.runs, run_id)
-            if not run.report.ended:
-                raise InvalidInput(NOT_YET)
+            run = ended_run(here.runs, run_id)
             text = TextContent(type="text", text=report_as_markdown(run, ""))
             return CallToolResult(content=[text], structured_content=run_as_dict(run))
 
     return server
+
+
+def ended_run(runs: Runs, run_id: str) -> StoredRun:
+    """Return the run. Raises InvalidInput for an unknown one, and for one that still goes on."""
+    run = stored_run(runs, run_id)
+    if not run.report.ended:
+        raise InvalidInput(NOT_YET)
+    return run
 
 
 @contextmanager

@@ -14,8 +14,8 @@ from app.bootstrap import Step, steps
 from app.bootstrap import prepare as run_steps
 from app.capabilities.options import Choice
 from app.config.settings import Settings
-from app.doctor import CHECKS, ONLINE
-from app.doctor.findings import State, lines, run_checks
+from app.doctor import State, lines, run_checks
+from app.doctor.__main__ import CHECKS, ONLINE
 from app.domain.errors import ModelUnavailable
 from app.runs.schema_version import is_newest
 

@@ -14,8 +14,8 @@ from app.runs.call_log import MEGABYTE, CallLog
 from app.runs.lifecycle import Publishing
 from app.runs.projections import RunFilter
 from app.runs.transfer import run_as_dict
-from app.web.api.tokens import line_of, new_token
-from app.web.services import services
+from app.web import services
+from app.web.api.auth import line_of, new_token
 
 runs = AppGroup("runs", help="Everybody's runs, and reports that their owners have published (PUBLISHING=on).")
 

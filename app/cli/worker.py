@@ -16,7 +16,7 @@ from flask.cli import with_appcontext
 
 from app.components import keep_warm
 from app.logging import configure_logging
-from app.web.services import AppServices, services
+from app.web import AppServices, services
 
 if TYPE_CHECKING:
     from wsgiref.simple_server import WSGIServer

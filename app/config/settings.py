@@ -8,6 +8,7 @@ A test compares the fields with the tables in docs/settings.md. A blank value co
 from __future__ import annotations
 
 import os
+import secrets
 from collections.abc import Mapping
 from dataclasses import Field, dataclass, field, fields
 from pathlib import Path
@@ -16,7 +17,6 @@ from typing import Any
 from dotenv import dotenv_values
 
 from app.config.kinds import database, like, names, number, one_of, setting, switch, whole
-from app.config.secret_key import load_or_create_secret
 from app.domain.errors import SettingsError
 from app.domain.model import ANSWERERS
 
@@ -297,3 +297,38 @@ def load_settings(root: Path = ROOT) -> Settings:
         raise SystemExit(f"Hopcheck cannot start: {error}.") from None
     except (OSError, UnicodeDecodeError):
         raise SystemExit(f"Hopcheck cannot start: {root / '.env'} cannot be read, or is no text in UTF-8.") from None
+
+
+# The signing key: a random secret in a file, created once and atomically, readable only by its owner.
+
+MIN_SECRET_LENGTH = 16
+"""Characters. A generated secret has 43; a truncated one must not be used."""
+
+
+def load_or_create_secret(path: Path) -> str:
+    """Return the secret in `path`, creating it when missing. Raises SettingsError for an unusable file."""
+    try:
+        if not path.exists():
+            _make(path)
+        secret = path.read_text(encoding="ascii").strip()
+    except OSError as error:
+        raise SettingsError(f"the signing key {path} can be neither read nor made ({error.strerror})") from None
+    except UnicodeDecodeError:
+        secret = ""
+    if len(secret) < MIN_SECRET_LENGTH:
+        raise SettingsError(f"{path} holds no signing key. Delete it, and a new one is made at the next start")
+    return secret
+
+
+def _make(path: Path) -> None:
+    """Create the secret atomically. If several processes do so at once, the first file linked is kept."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_name(f"{path.name}.{secrets.token_hex(8)}.partial")
+    with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+        file.write(secrets.token_urlsafe(32))
+    try:
+        path.hardlink_to(draft)
+    except FileExistsError:
+        pass
+    finally:
+        draft.unlink()

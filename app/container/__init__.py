@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from app.components import Component
     from app.domain.model import Page, RunOptions
     from app.domain.ports import Strategy
-    from app.text.statements import Candidate
+    from app.text.claims import Candidate
 
 
 class AppContainer(Protocol):

@@ -65,7 +65,7 @@ from app.modules.reasoner import FlanT5Reasoner, JudgeReasoner, PromptedReasoner
 from app.presets import PURSUIT_PRESETS, PursuitPreset
 from app.strategies.claim_only import ClaimOnly
 from app.strategies.question_guided import QuestionGuided
-from app.text.statements import Candidate, language_of
+from app.text.claims import Candidate, language_of
 
 
 class SearchEngines:

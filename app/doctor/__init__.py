@@ -8,29 +8,72 @@ server unless asked to.
 
 from __future__ import annotations
 
-from app.doctor import components, machine
-from app.doctor.findings import Check
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
 
-CHECKS: tuple[tuple[str, Check], ...] = (
-    ("Python", machine.python),
-    ("packages", machine.packages),
-    ("memory", machine.memory),
-    ("cores", machine.cores),
-    ("clock", machine.clock),
-    ("settings", components.settings_found),
-    ("instance folder", components.instance),
-    ("signing key", components.signing_key),
-    ("database", components.database),
-    ("Redis and workers", machine.workers),
-    ("port", machine.port),
-    ("Java", machine.java),
-    ("corpora", components.corpora),
-    ("question model", components.question_model),
-    ("judge's base", components.base_model),
-    ("judge and reader", components.shipped_models),
-    ("reranker", components.reranker),
-    ("language models", components.language_models),
-)
+from app.config.settings import Settings
 
-ONLINE: tuple[tuple[str, Check], ...] = (("language models online", components.language_models_online),)
-"""Checks that call servers and may cost money; run only on request."""
+
+class State(StrEnum):
+    """The severity of a finding. WARNING: it works, but not as it should; PROBLEM: something cannot work."""
+
+    OK = "ok"
+    WARNING = "warning"
+    PROBLEM = "problem"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One result of a check, in words for the operator."""
+
+    name: str
+    state: State
+    message: str
+    fix: str = ""
+    """A command, a setting or advice; empty for OK."""
+
+    def as_json(self) -> dict[str, str]:
+        """Return the finding as `doctor --json` prints it, where two fields have other names."""
+        return {"name": self.name, "state": self.state, "said": self.message, "mend": self.fix}
+
+
+Check = Callable[[Settings], Iterable[Finding]]
+
+
+def ok(name: str, message: str) -> Finding:
+    """Return a finding without a problem."""
+    return Finding(name, State.OK, message)
+
+
+def warning(name: str, message: str, fix: str) -> Finding:
+    """Return a finding about something that works, but not as it should."""
+    return Finding(name, State.WARNING, message, fix)
+
+
+def problem(name: str, message: str, fix: str) -> Finding:
+    """Return a finding about something that cannot work."""
+    return Finding(name, State.PROBLEM, message, fix)
+
+
+def run_checks(settings: Settings, checks: Iterable[tuple[str, Check]]) -> Iterator[Finding]:
+    """Run the checks in order and yield their findings. An exception in a check is reported as a problem."""
+    for name, check in checks:
+        try:
+            yield from check(settings)
+        except Exception as error:
+            text = str(error).splitlines()[0] if str(error) else "no reason given"
+            yield problem(
+                name, f"It could not be looked at: {type(error).__name__}, {text}", "LOG_LEVEL=DEBUG says more"
+            )
+
+
+def lines(findings: Iterable[Finding]) -> Iterator[str]:
+    """Yield the findings as lines for a terminal, each fix on its own line, and the totals at the end."""
+    counted = dict.fromkeys(State, 0)
+    for finding in findings:
+        counted[finding.state] += 1
+        yield f"{finding.state:8} {finding.name:18} {finding.message}"
+        if finding.fix:
+            yield f"{'':8} {'':18} Fix: {finding.fix}"
+    yield f"Problems: {counted[State.PROBLEM]}. Warnings: {counted[State.WARNING]}."

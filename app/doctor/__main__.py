@@ -5,8 +5,31 @@ from __future__ import annotations
 import sys
 
 from app.config.settings import load_settings
-from app.doctor import CHECKS
-from app.doctor.findings import State, lines, run_checks
+from app.doctor import Check, State, components, lines, machine, run_checks
+
+CHECKS: tuple[tuple[str, Check], ...] = (
+    ("Python", machine.python),
+    ("packages", machine.packages),
+    ("memory", machine.memory),
+    ("cores", machine.cores),
+    ("clock", machine.clock),
+    ("settings", components.settings_found),
+    ("instance folder", components.instance),
+    ("signing key", components.signing_key),
+    ("database", components.database),
+    ("Redis and workers", machine.workers),
+    ("port", machine.port),
+    ("Java", machine.java),
+    ("corpora", components.corpora),
+    ("question model", components.question_model),
+    ("judge's base", components.base_model),
+    ("judge and reader", components.shipped_models),
+    ("reranker", components.reranker),
+    ("language models", components.language_models),
+)
+
+ONLINE: tuple[tuple[str, Check], ...] = (("language models online", components.language_models_online),)
+"""Checks that call servers and may cost money; run only on request."""
 
 
 def main() -> int:

@@ -16,9 +16,8 @@ from typing import TYPE_CHECKING
 
 from dotenv import dotenv_values
 
-from app.config.secret_key import MIN_SECRET_LENGTH
-from app.config.settings import ROOT, Settings, settings_fields
-from app.doctor.findings import Finding, ok, problem, warning
+from app.config.settings import MIN_SECRET_LENGTH, ROOT, Settings, settings_fields
+from app.doctor import Finding, ok, problem, warning
 from app.domain.errors import CallFailed, ModelUnavailable, SettingsError
 
 if TYPE_CHECKING:

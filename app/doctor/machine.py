@@ -14,9 +14,9 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from app.backends.corpus.jvm import MIN_JAVA_VERSION, choose_java, java_version
-from app.config.preflight import port_problem
+from app.bootstrap import port_problem
 from app.config.settings import ROOT, Settings
-from app.doctor.findings import Finding, ok, problem, warning
+from app.doctor import Finding, ok, problem, warning
 from app.domain.errors import HopcheckError, ModelUnavailable
 
 MIN_PYTHON = (3, 11)

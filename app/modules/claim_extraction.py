@@ -12,8 +12,7 @@ from dataclasses import dataclass, replace
 from app.domain.ports import TextGenerator
 from app.modules.prompting import Delimiters, one_line, template
 from app.modules.question_generator import is_grounded
-from app.text.claims import MAX_CLAIM_LENGTH, MIN_CLAIM_LENGTH
-from app.text.statements import NOT_CHECKABLE, Candidate
+from app.text.claims import MAX_CLAIM_LENGTH, MIN_CLAIM_LENGTH, NOT_CHECKABLE, Candidate
 
 SENTENCES_PER_CALL = 25
 MAX_TOKENS_PER_SENTENCE = 60

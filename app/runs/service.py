@@ -309,10 +309,7 @@ class Runs:
         return self._events.follow_all(after, wait)
 
     def interrupt(self, run_id: str, message: str) -> bool:
-        """End an unfinished run at once; the process that carries it out stops at its next step.
-
-        False if the run had ended, or was ended elsewhere at the same moment.
-        """
+        """End an unfinished run at once; return False if it had ended. Its process stops at its next step."""
         while (lease := self._leases.steal(run_id)) is not None:
             with suppress(LeaseLost, RunEnded):  # another process stole it meanwhile and may have ended the run
                 self._events.append(lease, RunInterrupted(message))

@@ -1,14 +1,23 @@
-"""Validate claims, questions, speakers and dates as people write them."""
+"""Validate claims, questions, speakers and dates as people write them, and tell what was typed before a run.
+
+A visitor may type one claim, a question, several sentences, a link, or no English statement at all. Languages are told
+apart by py3langid, which knows 139 languages and needs no network.
+"""
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
+from enum import StrEnum
+from functools import lru_cache
+from typing import Any
 
 from app.domain.errors import InvalidInput
 from app.domain.model import Claim
+from app.text.sentences import is_common_word, sentence_spans
+from app.text.wording import names
 
 MIN_CLAIM_LENGTH = 3
 MAX_CLAIM_LENGTH = 500
@@ -121,3 +130,151 @@ def _one_line(raw: str, field: str) -> str:
     if "Cc" in categories:
         raise InvalidInput(f"The {field} holds control characters; please take them out.", field)
     return text
+
+
+# What was typed before a run.
+
+MIN_ENGLISH = 0.05
+"""Probability of English below which a text counts as something else (research/notes/2026-11-23-before-a-run.md)."""
+MIN_KNOWN = 0.25
+"""Probability from which another language is recognised; below it the text is in no language that can be told."""
+NO_LANGUAGE = "zxx"
+"""The model's class for numbers, markup and letters that are no words."""
+
+MAX_TEXT_CHARACTERS = 20_000
+MAX_SENTENCES = 50
+"""Sentences of one text that are offered as claims."""
+
+_LINK = re.compile(r"(?:https?://|www\.)\S+", re.IGNORECASE)
+_PARAGRAPH = re.compile(r"\S.*?(?=\n\s*\n|\Z)", re.DOTALL)
+_LINE = re.compile(r"\S.*")
+ANOTHER = "another language"
+NOT_CHECKABLE = "Nothing that can be checked"
+QUESTION_MARKS = ("?", "？", "؟")
+
+
+class Kind(StrEnum):
+    """What a visitor typed."""
+
+    CLAIM = "claim"
+    QUESTION = "question"
+    TEXT = "text"
+    LINK = "link"
+    FOREIGN = "foreign"
+    NO_CLAIM = "no claim"
+
+
+@dataclass(frozen=True, slots=True)
+class Hint:
+    """What is said in place of a run. `suggestion` is a claim that can be checked instead."""
+
+    title: str
+    text: str
+    suggestion: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A sentence of a text, [start, end), as a claim that can be ticked. `note` says why it is not."""
+
+    start: int
+    end: int
+    claim: str
+    note: str = ""
+
+
+def kind_of(text: str) -> Kind:
+    """Return what the text is. More than one sentence is a text, whatever its sentences are."""
+    text = text.strip()
+    if link_in(text):
+        return Kind.LINK
+    if sum(_has_letters(text[start:end]) for start, end in sentence_spans(text)) > 1:
+        return Kind.TEXT
+    return _kind_of_sentence(text)
+
+
+def link_in(text: str) -> str | None:
+    """Return the address, with a scheme, if the text is one and nothing else."""
+    found = _LINK.fullmatch(text.strip())
+    return None if not found else found[0] if "://" in found[0] else f"https://{found[0]}"
+
+
+def language_of(text: str) -> str:
+    """Return the ISO 639 code of the text's language, "en" where English is possible, "" where none is recognised.
+
+    A short claim may have more foreign names than words, so it is also read without them.
+    """
+    likely = dict(_identifier().rank(text))
+    if max(likely["en"], dict(_identifier().rank(_without_names(text)))["en"]) >= MIN_ENGLISH:
+        return "en"
+    best = max(likely, key=lambda code: likely[code])
+    return best if best != NO_LANGUAGE and likely[best] >= MIN_KNOWN else ""
+
+
+def language_name(code: str) -> str:
+    """Return the English name of a language, "another language" for a code that Babel does not know."""
+    from babel import Locale, UnknownLocaleError
+
+    try:
+        return Locale.parse(code).get_display_name("en") or ANOTHER
+    except (UnknownLocaleError, ValueError):
+        return ANOTHER
+
+
+def candidates(text: str, line_by_line: bool = False) -> tuple[Candidate, ...]:
+    """Return the first MAX_SENTENCES sentences; a question, or one that names nothing, has a note.
+
+    A blank line ends a sentence, and with `line_by_line` every line does, as in the text of a web page.
+    """
+    found: list[Candidate] = []
+    for block in (_LINE if line_by_line else _PARAGRAPH).finditer(text):
+        for start, end in sentence_spans(block[0]):
+            if len(found) == MAX_SENTENCES:
+                return tuple(found)
+            claim = " ".join(block[0][start:end].split())
+            if _has_letters(claim):
+                found.append(Candidate(block.start() + start, block.start() + end, claim, _note(claim)))
+    return tuple(found)
+
+
+def _note(claim: str) -> str:
+    """Return why a sentence is not ticked as a claim, "" where it is."""
+    if not MIN_CLAIM_LENGTH <= len(claim) <= MAX_CLAIM_LENGTH:
+        return f"Over {MAX_CLAIM_LENGTH} characters" if len(claim) > MAX_CLAIM_LENGTH else "Too short"
+    match _kind_of_sentence(claim):
+        case Kind.QUESTION:
+            return "A question"
+        case Kind.FOREIGN:
+            return "Not in English"
+        case Kind.NO_CLAIM:
+            return "No statement"
+    named = (word for name in names(claim) for word in name.split() if len(word) > 1)
+    is_named = any(not is_common_word(word) for word in named)
+    return "" if is_named else "Names nothing that can be looked up"
+
+
+def _kind_of_sentence(text: str) -> Kind:
+    language = language_of(text)
+    if language not in ("en", ""):
+        return Kind.FOREIGN
+    if text.endswith(QUESTION_MARKS):
+        return Kind.QUESTION
+    return Kind.CLAIM if language and len(text.split()) > 1 else Kind.NO_CLAIM
+
+
+def _without_names(text: str) -> str:
+    for name in sorted(names(text), key=len, reverse=True):
+        text = text.replace(name, " ")
+    return " ".join(text.split())
+
+
+def _has_letters(text: str) -> bool:
+    return any(letter.isalpha() for letter in text)
+
+
+@lru_cache(maxsize=1)
+def _identifier() -> Any:
+    # Imported on first use: reading the model takes a second.
+    from py3langid.langid import MODEL_FILE, LanguageIdentifier
+
+    return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)

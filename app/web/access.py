@@ -24,11 +24,11 @@ from werkzeug.urls import iri_to_uri
 
 from app.config.settings import Settings
 from app.domain.errors import InvalidInput
+from app.web import services
 from app.web.api.auth import client, token_name
 from app.web.api.blueprint import API, problem, seconds_to_wait
 from app.web.observability import client_address, healthz, refused
 from app.web.security import STALE, on_csrf_error
-from app.web.services import services
 from app.web.views import about
 
 site_password = Blueprint("site_password", __name__)

@@ -21,8 +21,7 @@ from flask import Blueprint, Flask, Response, abort, current_app, g, jsonify, re
 from app.domain.errors import HopcheckError
 from app.logging import current_run
 from app.runs.service import Runs
-from app.web.api.tokens import bearer
-from app.web.services import services
+from app.web import services
 
 # Operators filter by these names (docs/operations.md).
 access_log = logging.getLogger("app.web.access_log")
@@ -205,3 +204,12 @@ def scrape() -> Response:
         abort(404)
     text = current_app.extensions["hopcheck.metrics"].text()
     return Response(text, mimetype="text/plain", headers={"Cache-Control": "no-store"})
+
+
+def bearer() -> str:
+    """Return the token in the request's Authorization header, "" without one."""
+    try:
+        given = request.authorization
+    except ValueError:  # Werkzeug fails on a user name or password that is not ASCII
+        return ""
+    return given.token or "" if given and given.type == "bearer" else ""

@@ -10,9 +10,9 @@ from flask import render_template, session
 from app.domain.comparison import normalised_claim
 from app.runs.notes import MAX_NOTE_LENGTH, Note
 from app.runs.service import RunFilter, RunSummary, StoredRun
+from app.web import services
 from app.web.report_view import differences
 from app.web.security import allow_indexing
-from app.web.services import services
 
 MAX_OTHERS = 8
 MAX_CANDIDATES = 40

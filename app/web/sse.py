@@ -24,8 +24,8 @@ from app.domain.events import TERMINAL, HopKept, RunResumed
 from app.domain.model import Hop
 from app.domain.report import apply_event
 from app.runs.service import Place, StoredEvent, StoredRun
+from app.web import services
 from app.web.run_view import branches_of, notes_of
-from app.web.services import services
 from app.web.views import at_work
 
 log = logging.getLogger(__name__)

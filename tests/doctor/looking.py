@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from app.doctor.findings import State
+from app.doctor import State
 
 SOUND, WARNED, BROKEN = State.OK, State.WARNING, State.PROBLEM
 

@@ -11,8 +11,8 @@ import sys
 import pytest
 
 from app.config.settings import ROOT, Settings
-from app.doctor import CHECKS
-from app.doctor.findings import Finding, State, lines, ok, problem, run_checks, warning
+from app.doctor import Finding, State, lines, ok, problem, run_checks, warning
+from app.doctor.__main__ import CHECKS
 from tests.doctor.looking import BROKEN, SOUND
 from tests.waiting import LONG
 

@@ -44,7 +44,7 @@ def test_the_online_check_accepts_a_model_that_answers_and_reports_one_that_refu
 
 
 def test_the_check_reports_a_broken_models_file(tmp_path: Path):
-    from app.doctor.findings import run_checks
+    from app.doctor import run_checks
 
     (tmp_path / "models.toml").write_text("[[model]\n")
     settings = Settings(models_file=tmp_path / "models.toml")

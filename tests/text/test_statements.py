@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from app.text.statements import MAX_SENTENCES, Kind, candidates, kind_of, language_name, language_of, link_in
+from app.text.claims import MAX_SENTENCES, Kind, candidates, kind_of, language_name, language_of, link_in
 from app.web.forms import EXAMPLES
 
 WRITTEN = Path(__file__).parents[2] / "research" / "claims" / "written.jsonl"

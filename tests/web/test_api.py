@@ -12,7 +12,7 @@ from app.capabilities.options import Choice
 from app.domain.model import LabelSet
 from app.runs.transfer import run_as_dict
 from app.web.api.about import document
-from app.web.api.tokens import line_of, new_token
+from app.web.api.auth import line_of, new_token
 from app.web.pages.history import cursor_of
 from tests.fakes import AWAY, FAILING, Gate, scripted_container
 from tests.waiting import LONG, until

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from app.domain.errors import InvalidInput, SettingsError
-from app.web.api.tokens import holder, line_of, new_token
+from app.web.api.auth import holder, line_of, new_token
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from flask import Flask
 from flask.sessions import SecureCookieSessionInterface
 from itsdangerous import URLSafeTimedSerializer
 
-from app.web.api.tokens import line_of, new_token
+from app.web.api.auth import line_of, new_token
 from tests.web.conftest import started, token, wait_for
 from tests.web.test_api import CLAIM, RUNS
 from tests.web.test_site_password import PASSWORD, enter

@@ -9,8 +9,8 @@ from urllib.parse import urlsplit
 import pytest
 from flask.testing import FlaskClient
 
+from app.web.api.auth import line_of, new_token
 from app.web.api.blueprint import API
-from app.web.api.tokens import line_of, new_token
 from tests.web.conftest import finished
 
 PASSWORD = "correct horse"

@@ -9,7 +9,7 @@ import pytest
 
 from app.domain.errors import CallFailed
 from app.domain.model import Page, RunOptions
-from app.text.statements import MAX_TEXT_CHARACTERS
+from app.text.claims import MAX_TEXT_CHARACTERS
 from app.web.pages.batches import NOTHING_TICKED
 from app.web.security import STALE
 from tests.fakes import AWAY, scripted_container

@@ -5,24 +5,45 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import MISSING, fields
+from datetime import UTC, datetime
 from functools import cache
+from typing import Any
 
 from flask import Response, jsonify, render_template
 
+from app.batches.files import BatchResult
+from app.batches.service import BatchState
+from app.capabilities.options import Choice
 from app.config import VERSION
 from app.config.settings import MAX_HOPS
-from app.domain.model import LabelSet
-from app.runs.event_store import event_schema
+from app.domain.events import AnswerFound, Event, HopKept, QuestionAsked, QuestioningEnded, RunStarted, VerdictReached
+from app.domain.model import (
+    Answer,
+    Claim,
+    Label,
+    LabelSet,
+    Passage,
+    Question,
+    RunOptions,
+    Sentence,
+    Span,
+    Usage,
+    Verdict,
+)
+from app.domain.report import Report, reduce_events
+from app.runs.event_store import encode, event_schema
 from app.runs.json_schema import as_json, json_schemas
+from app.runs.lifecycle import PublishedRun
+from app.runs.notes import Note
+from app.runs.projections import RunSummary, StoredRun
 from app.runs.report_schema import RunReport
-from app.runs.transfer import options_of
+from app.runs.transfer import options_of, report_fields, run_as_dict, usage_of
+from app.web import capabilities
 from app.web.api import schemas
 from app.web.api.blueprint import API, api_blueprint
-from app.web.api.examples import examples
 from app.web.api.operations import COUNT, OPERATIONS, REF, TEXT, Parameter, Schema, reference
 from app.web.api.schemas import Choices, Labels
 from app.web.forms import EXAMPLES
-from app.web.services import capabilities
 
 ABOUT = (
     "Check a claim one question at a time, with the evidence for every answer. What a page of this site does, a "
@@ -136,3 +157,109 @@ def choices() -> Response:
         samples=tuple(sample.claim for sample in EXAMPLES),
     )
     return jsonify(as_json(answer))
+
+
+# Examples of requests and answers, by schema. Answers are made from the classes that the routes answer with.
+
+RUN_ID, OTHER_ID, BATCH_ID = "Vt6b1nKx0cQy2dRw3eSz4g", "h7JmPqR2sT4uVwX5yZaB6c", "b9CdEfG3hJkL4mNpQrS5tU"
+WHEN = datetime(2026, 11, 23, 9, 30, tzinfo=UTC)
+CLAIM = Claim("The author of Hamlet was born in England.", "A teacher", "2020-10-31")
+TEXTS = ("Hamlet is a tragedy by William Shakespeare.", "William Shakespeare was born in Stratford-upon-Avon, England.")
+
+
+def _answer(answer: str, text: str, title: str) -> Answer:
+    url = f"https://en.wikipedia.org/wiki/{title.replace(' ', '_')}"
+    passage = Passage(text, title, "Vital articles, CC BY-SA 4.0", url, score=12.5)
+    start = text.index(answer)
+    return Answer(answer, Span(passage, start, start + len(answer)), (passage,), "retriever-reader", 0.9)
+
+
+def _report() -> Report:
+    """Return the report of a run of two hops."""
+    rationale = (Sentence("William Shakespeare wrote Hamlet.", (1,)), Sentence("He was born in England.", (2,)))
+    events: tuple[Event, ...] = (
+        RunStarted(CLAIM, RunOptions()),
+        QuestionAsked(1, Question("Who wrote Hamlet?")),
+        AnswerFound(1, _answer("William Shakespeare", TEXTS[0], "Hamlet")),
+        HopKept(1, "It is tied to the claim."),
+        QuestionAsked(2, Question("Where was William Shakespeare born?")),
+        AnswerFound(2, _answer("England", TEXTS[1], "William Shakespeare")),
+        HopKept(2, "It is tied to a kept answer."),
+        QuestioningEnded("The claim verifier was satisfied."),
+        VerdictReached(Verdict(Label.SUPPORTED, rationale, confidence=0.91)),
+    )
+    return reduce_events((event, 0.4 * at) for at, event in enumerate(events))
+
+
+REPORT = _report()
+STORED = StoredRun(RUN_ID, "", WHEN, 9, REPORT)
+SUMMARY = RunSummary(RUN_ID, CLAIM.text, Label.SUPPORTED, "verdict", WHEN)
+BATCH = (BATCH_ID, "Claims of the week", BatchState.GOING, WHEN)
+NOTE = Note(2, False, "Stratford is named, but the passage does not say when.", WHEN)
+EVENT = {"seq": 2, "seconds": 0.4, **encode(QuestionAsked(1, Question("Who wrote Hamlet?")))}
+COMPARED = tuple(
+    schemas.ComparedRun(run_id, "verdict", Label.SUPPORTED, 3.2, usage_of(Usage(9, 0, 0)))
+    for run_id in (RUN_ID, OTHER_ID)
+)
+PASSAGE = next(passage for hop in REPORT.hops if hop.answer for passage in hop.answer.retrieved)
+PAGE = schemas.ComparedPage(
+    PASSAGE.title, PASSAGE.source, PASSAGE.url, True, (schemas.PageUse((1,), ()), schemas.PageUse((1,), ()))
+)
+
+ANSWERS = (
+    schemas.Run(**report_fields(STORED), place=None, concluding=False, published_at=None, taken_down=False),
+    schemas.RunList((SUMMARY,), None),
+    schemas.NoteList((NOTE,)),
+    NOTE,
+    schemas.Gallery((PublishedRun(RUN_ID, CLAIM.text, Label.SUPPORTED, WHEN),), None),
+    schemas.Comparison(COMPARED, (schemas.ComparedQuestion("Who wrote Hamlet?", True, (1, 1)),), (PAGE,)),
+    schemas.Batch(*BATCH, {"SUPPORTED": 1, "waiting": 1}, 1, 2, None),
+    schemas.BatchList((schemas.BatchSummary(*BATCH),)),
+    schemas.BatchResults(
+        (
+            BatchResult(
+                1, CLAIM.text, CLAIM.speaker, CLAIM.date, Label.SUPPORTED, 0.91, "verdict", None, f"/runs/{RUN_ID}"
+            ),
+        ),
+        2,
+    ),
+    schemas.Choices(
+        strategies=(Choice("question-guided", "One question at a time"),),
+        presets=(Choice("local", "Local models"),),
+        answerers=(Choice("web-search", "Web search", False, "No search engine is set up.", "Set SEARXNG_URL."),),
+        models=(Choice("gpt-4o-mini", "gpt-4o-mini", destination="api.openai.com"),),
+        corpora=(Choice("vital", "Vital articles"),),
+        pursuits=(Choice("local", "Local pursuit"),),
+        searches=(Choice("corpus", "The corpora"),),
+        labels=tuple(schemas.Labels(each, each.labels) for each in LabelSet),
+        most_hops=10,
+        defaults=options_of(RunOptions()),
+        samples=(CLAIM.text,),
+    ),
+)
+
+
+def examples() -> dict[str, Any]:
+    """Return one example by the name of its schema."""
+    return {
+        **{type(each).__name__: as_json(each) for each in ANSWERS},
+        "StoredEvent": EVENT,
+        "Message": {"id": "2", "data": json.dumps(EVENT)},
+        "Readiness": {
+            "ready": True,
+            "parts": [{"name": "database", "state": "ready"}, {"name": "judge", "state": "ready"}],
+        },
+        "Problem": {
+            "type": "about:blank",
+            "title": "Unprocessable Entity",
+            "status": 422,
+            "detail": "Please write a claim.",
+            "field": "claim",
+        },
+        "Exported": run_as_dict(STORED),
+        "NewRun": {"claim": CLAIM.text, "speaker": CLAIM.speaker, "date": CLAIM.date, "max_hops": 4},
+        "NewBatch": {"title": BATCH[1], "claims": [CLAIM.text, {"claim": "Paris is a river.", "speaker": "A pupil"}]},
+        "NewBranch": {"hop": 2, "question": "In which country was William Shakespeare born?"},
+        "NewNote": {"agrees": NOTE.agrees, "text": NOTE.text},
+        "Nothing": {},
+    }

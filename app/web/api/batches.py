@@ -13,13 +13,13 @@ from app.batches.files import result
 from app.batches.service import Batch
 from app.domain.errors import InvalidInput
 from app.runs.json_schema import as_json
+from app.web import services
 from app.web.api import schemas
 from app.web.api.auth import current_principal, principal_for_new_run
 from app.web.api.blueprint import API, api_blueprint, sent, sent_batch, sent_key, sent_limit
 from app.web.api.schemas import BatchList, BatchResults, BatchSummary, Nothing
 from app.web.observability import refused
 from app.web.pages.batches import CLOSED, NOT_NOW, NOTHING_FAILED, most_claims, permalink
-from app.web.services import services
 
 api_batches = api_blueprint("api_batches")
 

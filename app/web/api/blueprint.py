@@ -26,12 +26,12 @@ from app.runs.json_schema import as_json
 from app.runs.projections import Position
 from app.runs.service import Rejected, RunFilter, RunSummary, StoredRun, Unreadable
 from app.runs.transfer import report_fields
+from app.web import capabilities, services
 from app.web.api.auth import stored_run
 from app.web.api.schemas import NewBatch, NewRun, Request, Run, RunList
 from app.web.observability import about_run
 from app.web.pages.history import MAX_SEARCH, OUTCOMES, cursor_of, position_of
 from app.web.security import csrf
-from app.web.services import capabilities, services
 
 log = logging.getLogger(__name__)
 

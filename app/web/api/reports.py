@@ -15,6 +15,7 @@ from app.runs.json_schema import as_json
 from app.runs.notes import Note, NoteChanged, clean_note, hop_to_note
 from app.runs.service import StoredRun
 from app.runs.transfer import usage_of
+from app.web import services
 from app.web.api.auth import owned, stored_run
 from app.web.api.blueprint import API, api_blueprint, one_of, run_response, sent, sent_cursor, sent_limit
 from app.web.api.schemas import (
@@ -32,7 +33,6 @@ from app.web.exporters.citations import CITATIONS, sources
 from app.web.pages.annotations import CLOSED, NOTHING_SAID, is_open
 from app.web.pages.history import cursor_of
 from app.web.pages.transfer import NO_REVIEW, NO_SOURCES, NOT_YET, markdown_of, review_of
-from app.web.services import services
 
 api_reports = api_blueprint("api_reports")
 

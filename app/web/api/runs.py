@@ -13,6 +13,7 @@ from app.domain.errors import InvalidInput
 from app.domain.events import TERMINAL
 from app.runs.event_store import encode
 from app.runs.service import Place, StoredEvent, StoredRun, hop_to_change
+from app.web import services
 from app.web.api.auth import client, current_principal, owned, principal_for_new_run, stored_run
 from app.web.api.blueprint import (
     API,
@@ -31,7 +32,6 @@ from app.web.api.blueprint import (
 )
 from app.web.api.schemas import NewBranch, Nothing
 from app.web.pages.run_actions import ENDED, NOTHING_KEPT, STOPPED, BranchForm, branch_off
-from app.web.services import services
 from app.web.sse import stream_run
 
 

@@ -16,11 +16,11 @@ from app.domain.errors import InvalidInput
 from app.domain.model import Label
 from app.runs.notes import NoteChanged, clean_note, hop_to_note
 from app.runs.service import StoredRun
+from app.web import services
 from app.web.pages.history import INVALID_CURSOR, cursor_of, position_of
 from app.web.pages.run_actions import owned
 from app.web.run_view import SIDES, NoteForm, NotePlace, may_steer, run_page
 from app.web.security import STALE, on_csrf_error
-from app.web.services import services
 
 notes = Blueprint("notes", __name__)
 

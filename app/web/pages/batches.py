@@ -31,12 +31,11 @@ from app.domain.errors import InvalidInput
 from app.domain.model import SourceText
 from app.run_request import resolve_options
 from app.runs.models import RUNNING
-from app.text.statements import Candidate
-from app.web import views
+from app.text.claims import Candidate
+from app.web import capabilities, services, views
 from app.web.observability import refused
 from app.web.pages.home import claims_page, sent_form, sent_source
 from app.web.security import STALE, on_csrf_error, owner
-from app.web.services import capabilities, services
 
 batches = Blueprint("batches", __name__)
 

@@ -21,8 +21,8 @@ from app.domain.model import HopStatus, Label
 from app.domain.report import Report
 from app.runs.projections import Position
 from app.runs.service import RunFilter, StoredEvent, StoredRun
+from app.web import capabilities, services
 from app.web.run_view import others_of
-from app.web.services import capabilities, services
 from app.web.sse import advanced, last_seen, message, stream_messages
 from app.web.views import FACES
 

@@ -16,8 +16,8 @@ from app.config.settings import MAX_HOPS
 from app.domain.errors import CallFailed, InvalidInput, UnparseableOutput
 from app.domain.model import RunOptions, SourceText
 from app.run_request import RunRequest, resolve_options
-from app.text.claims import MAX_CLAIM_LENGTH
-from app.text.statements import (
+from app.text.claims import (
+    MAX_CLAIM_LENGTH,
     MAX_TEXT_CHARACTERS,
     Candidate,
     Hint,
@@ -28,13 +28,12 @@ from app.text.statements import (
     language_of,
     link_in,
 )
-from app.web import views
+from app.web import capabilities, services, views
 from app.web.api.auth import client
 from app.web.forms import ClaimForm, example, pairs, source_of, sources
 from app.web.observability import about_run
 from app.web.run_view import run_page
 from app.web.security import owner
-from app.web.services import capabilities, services
 from app.web.views import GUIDED_MODULES, PURSUIT_MODULES
 
 log = logging.getLogger(__name__)

@@ -20,12 +20,12 @@ from app.run_request import raw_options, resolve_options
 from app.runs.lifecycle import UNDO_SECONDS
 from app.runs.service import RunSummary, StoredRun, Unreadable, hop_to_change
 from app.text.claims import clean_question
+from app.web import capabilities, services
 from app.web.api.auth import client
 from app.web.observability import about_run, refused
 from app.web.pages.history import history_page
 from app.web.run_view import may_steer, run_page
 from app.web.security import STALE, on_csrf_error, owner
-from app.web.services import capabilities, services
 
 steering = Blueprint("steering", __name__)
 steering.add_app_template_global(may_steer)

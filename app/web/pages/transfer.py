@@ -18,13 +18,13 @@ from app.runs.notes import Note
 from app.runs.report_schema import ExportedRun, export_schema
 from app.runs.service import StoredRun
 from app.runs.transfer import MAX_BYTES, TOO_LARGE, report_fields, run_as_dict
+from app.web import services
 from app.web.exporters.citations import CITATIONS, sources
 from app.web.exporters.claim_review import claim_review
 from app.web.exporters.markdown import report_as_markdown
 from app.web.observability import about_run
 from app.web.run_view import may_steer, notes_on, run_page
 from app.web.security import STALE, on_csrf_error, owner
-from app.web.services import services
 
 exports = Blueprint("exports", __name__)
 

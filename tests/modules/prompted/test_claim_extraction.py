@@ -6,7 +6,7 @@ import pytest
 
 from app.domain.errors import CallFailed
 from app.modules.claim_extraction import SENTENCES_PER_CALL, PromptedClaims
-from app.text.statements import NOT_CHECKABLE, candidates
+from app.text.claims import NOT_CHECKABLE, candidates
 from tests.text_generators import PlayedModel, playing
 
 TEXT = "Marie Curie was born in Warsaw. She discovered polonium in 1898. She was the best. Was she Polish?"

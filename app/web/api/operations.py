@@ -10,7 +10,7 @@ from app.domain.comparison import MAX_RUNS, MIN_RUNS
 from app.domain.model import Label
 from app.runs.lifecycle import UNDO_SECONDS
 from app.web.api.blueprint import LIMIT
-from app.web.exporters.citations import CITATIONS
+from app.web.exporters import Exporter, exporters
 from app.web.pages.history import MAX_SEARCH, OUTCOMES
 
 Schema = dict[str, Any]
@@ -166,15 +166,17 @@ def _steering(path: str, name: str, summary: str, about: str, answered: str = ""
     )
 
 
-def _citations(ending: str, name: str, form: str) -> Operation:
+def _export(exporter: Exporter) -> Operation:
+    name, summary, answered, about = exporter.operation or ("", "", "", "")
     return Operation(
-        f"get /runs/{{run_id}}/export.{ending}",
+        f"get /runs/{{run_id}}/{exporter.file}",
         name,
-        f"Read the cited sources in {form}",
-        "The sources.",
-        "What kept answers cite, for a reference manager; 409 while the run is running or where there is no source.",
-        content=(CITATIONS[ending][0], TEXT),
-        problems=(409, *BY_ID),
+        summary,
+        answered,
+        about,
+        content=(exporter.media_type, {"type": "object"} if exporter.media_type.endswith("json") else TEXT),
+        problems=(401, 409, 422, *BY_ID) if exporter.takes_notes else (409, *BY_ID),
+        parameters=(WITH_NOTES,) if exporter.takes_notes else (),
     )
 
 
@@ -299,18 +301,7 @@ REPORTS = (
         "404 where the operator lets nobody publish.", "Gallery", problems=(404, 422, 503),
         parameters=(*LISTING, Parameter("label", {**TEXT, "enum": list(Label)}, "The label of the verdict.")),
     ),
-    Operation(
-        "get /runs/{run_id}/export.md", "exportMarkdown", "Read a report in Markdown", "The report.",
-        "The claim, the verdict and every hop with its cited passage; 409 while the run is running.",
-        content=("text/markdown", TEXT), problems=(401, 409, 422, *BY_ID), parameters=(WITH_NOTES,),
-    ),
-    Operation(
-        "get /runs/{run_id}/claimreview.json", "exportClaimReview", "Read a verdict as ClaimReview",
-        "The review, in JSON-LD.", "schema.org's ClaimReview; 409 for a run without a verdict of its own.",
-        content=("application/ld+json", {"type": "object"}), problems=(409, *BY_ID),
-    ),
-    _citations("ris", "exportRis", "RIS"),
-    _citations("bib", "exportBibtex", "BibTeX"),
+    *(_export(each) for each in exporters() if each.operation),
     Operation(
         "get /compare", "compareRuns", "Compare runs of a claim", "The runs side by side.",
         "As they are now; each can be followed by itself. Open to whoever has the ids.", "Comparison",

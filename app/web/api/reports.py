@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from flask import Response, json, jsonify, request
+from flask import Response, jsonify, request
 from flask.typing import ResponseReturnValue
 from werkzeug.exceptions import Conflict, NotFound
 
@@ -29,39 +29,28 @@ from app.web.api.schemas import (
     Nothing,
     PageUse,
 )
-from app.web.exporters.citations import CITATIONS, sources
+from app.web.exporters import exporter_of, exporters
 from app.web.pages.annotations import CLOSED, NOTHING_SAID, is_open
 from app.web.pages.history import cursor_of
-from app.web.pages.transfer import NO_REVIEW, NO_SOURCES, NOT_YET, markdown_of, review_of
+from app.web.pages.transfer import NOT_YET, export_of
 
 api_reports = api_blueprint("api_reports")
 
 
-@api_reports.get(f"{API}/runs/<run_id>/export.md")
-def as_markdown(run_id: str) -> Response:
-    """Return an ended run as Markdown; `?notes=yes` adds the owner's notes, for the owner only."""
-    notes = services().runs.notes.of(owned(run_id).id) if one_of("notes", ("yes",)) else ()
-    return Response(markdown_of(_ended(run_id), notes), mimetype="text/markdown")
-
-
-@api_reports.get(f"{API}/runs/<run_id>/claimreview.json")
-def as_claim_review(run_id: str) -> Response:
-    """Return the verdict of a run as schema.org's ClaimReview."""
-    review = review_of(_ended(run_id))
-    if review is None:
-        raise Conflict(NO_REVIEW)
-    return Response(json.dumps(review), mimetype="application/ld+json")
-
-
-@api_reports.get(f"{API}/runs/<run_id>/export.ris", defaults={"form": "ris"})
-@api_reports.get(f"{API}/runs/<run_id>/export.bib", defaults={"form": "bib"})
-def as_citations(run_id: str, form: str) -> Response:
-    """Return the sources that an ended run cites."""
+def export(run_id: str, file: str) -> Response:
+    """Return an ended run in the format of `file`; `?notes=yes` adds the owner's notes, for the owner only."""
+    exporter = exporter_of(file)
+    has_notes = exporter.takes_notes and one_of("notes", ("yes",))
+    notes = tuple(services().runs.notes.of(owned(run_id).id)) if has_notes else None
     run = _ended(run_id)
-    if not sources(run):
-        raise Conflict(NO_SOURCES)
-    kind, write = CITATIONS[form]
-    return Response(write(run), mimetype=kind)
+    if not exporter.has_content(run):
+        raise Conflict(exporter.without_content)
+    return Response(exporter.write(export_of(run, notes)), mimetype=exporter.media_type)
+
+
+for _each in exporters():
+    if _each.operation:
+        api_reports.add_url_rule(f"{API}/runs/<run_id>/{_each.file}", view_func=export, defaults={"file": _each.file})
 
 
 @api_reports.get(f"{API}/compare")

@@ -1,1 +1,80 @@
-"""Exporters of finished runs: Markdown, ClaimReview, RIS and BibTeX."""
+"""Exporters of finished runs. A new one is a file here with its `EXPORTERS`, and the file's name in `MODULES`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+from app.runs import json_schema
+from app.runs.notes import Note
+from app.runs.report_schema import ExportedRun
+from app.runs.service import StoredRun
+from app.runs.transfer import report_fields, run_as_dict
+
+MODULES = ("markdown", "claim_review", "citations")
+
+
+@dataclass(frozen=True)
+class Export:
+    """A finished run to be exported, with the addresses of its page and of the site."""
+
+    run: StoredRun
+    address: str
+    home: str
+    notes: tuple[Note, ...] | None = None  # None leaves them out
+
+
+@dataclass(frozen=True)
+class Exporter:
+    """A format in which everybody who has a run's link can take it away."""
+
+    file: str
+    """Last part of its address, whose ending is that of the file."""
+    title: str
+    hint: str
+    media_type: str
+    write: Callable[[Export], str]
+    has_content: Callable[[StoredRun], bool] = lambda run: True
+    without_content: str = ""
+    """The reason why there is no content, for the reader."""
+    takes_notes: bool = False
+    operation: tuple[str, str, str, str] | None = None
+    """Name, summary, answer and description of its operation in the API; None if the API has another for it."""
+
+
+@cache
+def exporters() -> tuple[Exporter, ...]:
+    """Return all exporters in the order of the page's menu."""
+    found = [import_module(f"{__name__}.{name}").EXPORTERS for name in MODULES]
+    first, *others = (each for group in found for each in group)
+    return first, JSON, *others
+
+
+def exporter_of(file: str) -> Exporter:
+    """Return the exporter of that file. Raises KeyError for an unknown one."""
+    return {each.file: each for each in exporters()}[file]
+
+
+def to_json(value: dict[str, Any]) -> str:
+    """Return the text of a JSON file."""
+    return json.dumps(value, ensure_ascii=False, indent=1) + "\n"
+
+
+def _report_as_json(export: Export) -> str:
+    if export.notes is None:
+        return to_json(run_as_dict(export.run))
+    return to_json(json_schema.as_json(ExportedRun(**report_fields(export.run), notes=export.notes)))
+
+
+JSON = Exporter(
+    file="export.json",
+    title="JSON",
+    hint="everything, to import again",
+    media_type="application/json",
+    write=_report_as_json,
+    takes_notes=True,
+)

@@ -14,6 +14,7 @@ from typing import NamedTuple
 from app.domain.comparison import pages
 from app.domain.model import Origin, Passage
 from app.runs.service import StoredRun
+from app.web.exporters import Exporter
 from app.web.exporters.markdown import IMPORTED, encoded
 from app.web.report_view import web_link
 
@@ -112,8 +113,26 @@ def _key(title: str) -> str:
     return "".join(re.findall("[a-z0-9]+", ascii_title)[:3])[:40] or "source"
 
 
-CITATIONS: dict[str, tuple[str, Callable[[StoredRun], str]]] = {
-    "ris": ("application/x-research-info-systems", as_ris),
-    "bib": ("application/x-bibtex", as_bibtex),
-}
-"""The media type and the exporter of each format, by the ending of its files."""
+def _exporter(ending: str, title: str, media_type: str, write: Callable[[StoredRun], str]) -> Exporter:
+    return Exporter(
+        file=f"export.{ending}",
+        title=title,
+        hint="the cited sources, for a reference manager",
+        media_type=media_type,
+        write=lambda export: write(export.run),
+        has_content=lambda run: bool(sources(run)),
+        without_content="No kept answer of this report cites a source, so there is nothing to list.",
+        operation=(
+            f"export{title.capitalize()}",
+            f"Read the cited sources in {title}",
+            "The sources.",
+            "What kept answers cite, for a reference manager; 409 while the run is running or where there is "
+            "no source.",
+        ),
+    )
+
+
+EXPORTERS = (
+    _exporter("ris", "RIS", "application/x-research-info-systems", as_ris),
+    _exporter("bib", "BibTeX", "application/x-bibtex", as_bibtex),
+)

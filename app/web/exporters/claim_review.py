@@ -10,11 +10,17 @@ from typing import Any
 
 from app.domain.model import Claim, Label, Verdict
 from app.runs.service import StoredRun
+from app.web.exporters import Exporter, to_json
 from app.web.exporters.markdown import CLAIM_ALONE, MACHINE, READ
 from app.web.views import FACES, claim_only
 
 WORST, BEST = 1, 5
 RATINGS = {Label.REFUTED: WORST, Label.SUPPORTED: BEST}
+
+
+def has_review(run: StoredRun) -> bool:
+    """Return whether the run has a verdict that was reached here."""
+    return run.report.verdict is not None and not run.report.imported
 
 
 def claim_review(run: StoredRun, address: str, home: str) -> dict[str, Any] | None:
@@ -23,7 +29,7 @@ def claim_review(run: StoredRun, address: str, home: str) -> dict[str, Any] | No
     `address` is the run's page, `home` the site's first page.
     """
     report = run.report
-    if report.verdict is None or report.imported:
+    if report.verdict is None or not has_review(run):
         return None
     return {
         "@context": "https://schema.org",
@@ -59,3 +65,22 @@ def _rating(verdict: Verdict) -> dict[str, Any]:
         rating |= {"ratingValue": RATINGS[verdict.label], "bestRating": BEST, "worstRating": WORST}
     reasons = " ".join(sentence.text for sentence in verdict.rationale)
     return {**rating, "ratingExplanation": reasons} if reasons else rating
+
+
+EXPORTERS = (
+    Exporter(
+        file="claimreview.json",
+        title="ClaimReview",
+        hint="the verdict, for programs",
+        media_type="application/ld+json",
+        write=lambda export: to_json(claim_review(export.run, export.address, export.home) or {}),
+        has_content=has_review,
+        without_content="There is no ClaimReview of this report: only a verdict that was reached here has one.",
+        operation=(
+            "exportClaimReview",
+            "Read a verdict as ClaimReview",
+            "The review, in JSON-LD.",
+            "schema.org's ClaimReview; 409 for a run without a verdict of its own.",
+        ),
+    ),
+)

@@ -15,6 +15,7 @@ from app.runs.notes import VERDICT, Note
 from app.runs.service import StoredRun
 from app.text.fact_checkers import is_fact_check
 from app.text.wording import escape_direction
+from app.web.exporters import Exporter
 from app.web.report_view import web_link
 from app.web.views import (
     FACES,
@@ -195,3 +196,21 @@ def _run_details(report: Report) -> Iterator[str]:
     lines += [("calls of models", usage_words(report.usage)), ("time", duration(report.seconds))]
     yield "## At work"
     yield "\n".join(f"- {plain(name[:1].upper() + name[1:])}: {plain(value)}" for name, value in lines if value)
+
+
+EXPORTERS = (
+    Exporter(
+        file="export.md",
+        title="Markdown",
+        hint="to read and to pass on",
+        media_type="text/markdown",
+        write=lambda export: report_as_markdown(export.run, export.address, export.notes or ()),
+        takes_notes=True,
+        operation=(
+            "exportMarkdown",
+            "Read a report in Markdown",
+            "The report.",
+            "The claim, the verdict and every hop with its cited passage; 409 while the run is running.",
+        ),
+    ),
+)

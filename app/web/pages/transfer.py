@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Sequence
 from typing import Any
 
 from flask import Blueprint, Response, abort, jsonify, redirect, render_template, request, url_for
@@ -13,15 +11,13 @@ from flask_wtf.csrf import CSRFError
 from werkzeug.exceptions import RequestEntityTooLarge
 
 from app.domain.errors import InvalidInput
-from app.runs import json_schema
 from app.runs.notes import Note
-from app.runs.report_schema import ExportedRun, export_schema
+from app.runs.report_schema import export_schema
 from app.runs.service import StoredRun
-from app.runs.transfer import MAX_BYTES, TOO_LARGE, report_fields, run_as_dict
+from app.runs.transfer import MAX_BYTES, TOO_LARGE
 from app.web import services
-from app.web.exporters.citations import CITATIONS, sources
+from app.web.exporters import Export, exporter_of, exporters
 from app.web.exporters.claim_review import claim_review
-from app.web.exporters.markdown import report_as_markdown
 from app.web.observability import about_run
 from app.web.run_view import may_steer, notes_on, run_page
 from app.web.security import STALE, on_csrf_error, owner
@@ -29,106 +25,48 @@ from app.web.security import STALE, on_csrf_error, owner
 exports = Blueprint("exports", __name__)
 
 NOT_YET = "This check still goes on, so there is nothing whole to export yet."
-NO_REVIEW = "There is no ClaimReview of this report: only a verdict that was reached here has one."
-NO_SOURCES = "No kept answer of this report cites a source, so there is nothing to list."
 MAX_NAME = 60
 """Characters of the claim in a file's name."""
 
 
-@exports.get("/runs/<run_id>/export.json")
-def as_json(run_id: str) -> ResponseReturnValue:
-    """Return the whole report, which /import accepts. `?notes=yes` adds the notes, for the owner only."""
-    run = _run(run_id)
+def download(run_id: str, file: str) -> ResponseReturnValue:
+    """Return a finished run in the format of `file`. `?notes=yes` adds the notes, for the owner only."""
+    exporter, run = exporter_of(file), services().runs.report(run_id) or abort(404)
     if not run.report.ended:
-        return _not_yet(run)
-    has_notes = _includes_notes(run)
-    exported = (
-        json_schema.as_json(ExportedRun(**report_fields(run), notes=notes_on(run))) if has_notes else run_as_dict(run)
-    )
-    return _download(run, _json(exported), "application/json", "json")
+        return run_page(run, NOT_YET), 409
+    if not exporter.has_content(run):
+        return run_page(run, exporter.without_content), 409
+    has_notes = exporter.takes_notes and request.args.get("notes") == "yes" and may_steer(run)
+    text = exporter.write(export_of(run, tuple(notes_on(run)) if has_notes else None))
+    response = Response(text.encode("utf-8", "replace"), mimetype=exporter.media_type)
+    words = "-".join(re.findall("[a-z0-9]+", run.report.claim.text.lower()))[:MAX_NAME].strip("-")
+    name = f"hopcheck-{words or 'report'}.{file.removeprefix('export.')}"
+    response.headers.set("Content-Disposition", "attachment", filename=name)
+    return response
 
 
-@exports.get("/runs/<run_id>/export.md")
-def as_markdown(run_id: str) -> ResponseReturnValue:
-    """Return the report as Markdown; `?notes=yes` adds the notes, for the owner only."""
-    run = _run(run_id)
-    if not run.report.ended:
-        return _not_yet(run)
-    text = markdown_of(run, notes_on(run) if _includes_notes(run) else ())
-    return _download(run, text, "text/markdown", "md")
+for _each in exporters():
+    exports.add_url_rule(f"/runs/<run_id>/{_each.file}", view_func=download, defaults={"file": _each.file})
+exports.add_app_template_global(exporters, "exporters")
 
 
-@exports.get("/runs/<run_id>/claimreview.json")
-def as_claim_review(run_id: str) -> ResponseReturnValue:
-    """Return the verdict as schema.org's ClaimReview, in JSON-LD."""
-    run = _run(run_id)
-    if not run.report.ended:
-        return _not_yet(run)
-    review = review_of(run)
-    if review is None:
-        return run_page(run, NO_REVIEW), 409
-    return _download(run, _json(review), "application/ld+json", "claimreview.json")
+def export_of(run: StoredRun, notes: tuple[Note, ...] | None = None) -> Export:
+    """Return what an exporter of the run gets."""
+    page, home = url_for("pages.run", run_id=run.id, _external=True), url_for("pages.home", _external=True)
+    return Export(run, page, home, notes)
 
 
-@exports.get("/runs/<run_id>/export.ris", defaults={"form": "ris"})
-@exports.get("/runs/<run_id>/export.bib", defaults={"form": "bib"})
-def as_citations(run_id: str, form: str) -> ResponseReturnValue:
-    """Return the cited sources for a reference manager."""
-    run = _run(run_id)
-    if not run.report.ended:
-        return _not_yet(run)
-    if not sources(run):
-        return run_page(run, NO_SOURCES), 409
-    kind, write = CITATIONS[form]
-    return _download(run, write(run), kind, form)
+@exports.app_template_global("review_of")
+def review_of(run: StoredRun) -> dict[str, Any] | None:
+    """Return the run's ClaimReview; None for a run without a verdict and for an imported one."""
+    export = export_of(run)
+    return claim_review(run, export.address, export.home)
 
 
 @exports.get("/export.schema.json")
 def schema() -> Response:
     """Return the JSON Schema of export.json."""
     return jsonify(export_schema())
-
-
-def markdown_of(run: StoredRun, notes: Sequence[Note] = ()) -> str:
-    """Return the run as Markdown with these notes."""
-    return report_as_markdown(run, _address(run), notes)
-
-
-@exports.app_template_global("review_of")
-def review_of(run: StoredRun) -> dict[str, Any] | None:
-    """Return the run's ClaimReview; None for a run without a verdict and for an imported one."""
-    return claim_review(run, _address(run), url_for("pages.home", _external=True))
-
-
-exports.add_app_template_global(sources, "sources_of")
-
-
-def _run(run_id: str) -> StoredRun:
-    return services().runs.report(run_id) or abort(404)
-
-
-def _includes_notes(run: StoredRun) -> bool:
-    return request.args.get("notes") == "yes" and may_steer(run)
-
-
-def _address(run: StoredRun) -> str:
-    return url_for("pages.run", run_id=run.id, _external=True)
-
-
-def _not_yet(run: StoredRun) -> ResponseReturnValue:
-    return run_page(run, NOT_YET), 409
-
-
-def _json(value: dict[str, Any]) -> str:
-    return json.dumps(value, ensure_ascii=False, indent=1) + "\n"
-
-
-def _download(run: StoredRun, text: str, mimetype: str, extension: str) -> Response:
-    """Return a download, named after the ASCII words of the claim."""
-    words = "-".join(re.findall("[a-z0-9]+", run.report.claim.text.lower()))[:MAX_NAME].strip("-")
-    response = Response(text.encode("utf-8", "replace"), mimetype=mimetype)
-    response.headers.set("Content-Disposition", "attachment", filename=f"hopcheck-{words or 'report'}.{extension}")
-    return response
 
 
 importing = Blueprint("importing", __name__)

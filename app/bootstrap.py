@@ -73,12 +73,12 @@ def index_folder(settings: Settings, corpus: str) -> Path:
     return folder_of(settings.instance, corpus)
 
 
-def prepare(todo: Iterable[Step], say: Writer, anew: bool = False) -> None:
-    """Perform the steps that are not done, or all of them with `anew`. Raises ModelUnavailable when one fails."""
+def prepare(todo: Iterable[Step], say: Writer, redo: bool = False) -> None:
+    """Perform the steps that are not done, or all of them with `redo`. Raises ModelUnavailable when one fails."""
     todo = list(todo)
     for number, step in enumerate(todo, 1):
-        if step.is_done() and not anew:
-            say(f"[{number}/{len(todo)}] {step.title}: done before")
+        if step.is_done() and not redo:
+            say(f"[{number}/{len(todo)}] {step.title}: already done")
             continue
         say(f"[{number}/{len(todo)}] {step.title} ...")
         started = time.monotonic()
@@ -99,10 +99,10 @@ def _unpack(target: Path) -> None:
     unpack(target)
 
 
-# Before a server starts, so that a problem is one line instead of a traceback.
+# Checks before a server starts, which report a problem in one line instead of a traceback.
 
 _INHERITED_SOCKET = ("GUNICORN_PID", "LISTEN_FDS")
-"""Environment variables of a socket that is open already: from gunicorn during an upgrade, and from systemd."""
+"""Environment variables that announce an open socket, from gunicorn during an upgrade and from systemd."""
 
 
 def startup_problem(settings: Settings) -> str | None:

@@ -68,7 +68,7 @@ def test_results_are_csv_by_file_extension_and_printed_without_a_file(terminal, 
 def test_a_claim_without_a_verdict_is_reported_with_exit_code_1(terminal):
     check, _ = terminal(FAILING, TWO_HOPS, workers=1)
     result = check("--file", "HERE/claims.csv")
-    assert result.exit_code == 1 and "Not every claim came to a verdict." in result.stderr
+    assert result.exit_code == 1 and "Not every claim got a verdict." in result.stderr
     assert [json.loads(line)["state"] for line in result.stdout.splitlines()] == ["failed", "verdict"]
 
 
@@ -78,7 +78,7 @@ def test_an_interrupted_batch_resumes_by_its_id(terminal):
     assert spent.exit_code == 0
     left = check("--file", "HERE/claims.csv")
     assert left.exit_code == 1 and "limit of 1 call a day is reached" in left.stderr
-    batch_id = re.search(r"--batch (\S+) goes", left.stderr)[1]
+    batch_id = re.search(r"--batch (\S+)\.", left.stderr)[1]
     assert runs.batches.get(batch_id).state is BatchState.PAUSED
     check, runs = terminal()
     result = check("--batch", batch_id)
@@ -88,9 +88,9 @@ def test_an_interrupted_batch_resumes_by_its_id(terminal):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((), "Give one claim, a file of claims, or a batch to go on with."),
+        ((), "Give one claim, a file of claims, or a batch to resume."),
         (("A claim.", "--file", "HERE/claims.csv"), "Give one claim, a file of claims"),
-        (("--batch", "nothing"), "There is no batch of that id that could go on."),
+        (("--batch", "nothing"), "There is no batch with this id that could be resumed."),
         (("--file", "HERE/none.csv"), "does not exist"),
     ],
 )

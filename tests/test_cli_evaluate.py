@@ -98,7 +98,7 @@ def test_the_judge_gets_the_gold_evidence(command, tmp_path):
 def test_ctrl_c_leaves_whole_lines_and_prints_how_to_resume(command, hover_file, tmp_path):
     stopped = command(hover_file, judge=FakeJudge(_5=KeyboardInterrupt()))
     assert stopped.exit_code == 130
-    assert "predictions.jsonl has them" in stopped.stderr and "The same command goes on from there." in stopped.stderr
+    assert "predictions.jsonl has them" in stopped.stderr and "The same command resumes there." in stopped.stderr
     kept = [json.loads(line) for line in (tmp_path / "out" / "predictions.jsonl").read_text().splitlines()]
     assert 0 < len(kept) < 12 and not (tmp_path / "out" / "metrics.json").exists()
     judge = FakeJudge()
@@ -276,7 +276,7 @@ def test_rows_without_evidence_of_their_own_are_left_out_of_evidence_only(comman
 @pytest.mark.parametrize("more", [(), ("--evidence", "run", "--baseline", "majority")])
 def test_exactly_one_thing_is_measured_at_a_time(command, hover_file, more):
     done = command(hover_file, *more, evidence="")
-    assert "Say one of --evidence, --baseline and --table." in error_line(done)
+    assert "Give one of --evidence, --baseline and --table." in error_line(done)
 
 
 def test_the_manifest_has_the_given_settings_and_no_secret(command, hover_file, tmp_path):
@@ -314,4 +314,4 @@ def test_evaluations_are_compared_by_their_folders(command, hover_file, tmp_path
     head, _, runs, majority = done.stdout.splitlines()
     assert "2-hop: macro-F1 | 2-hop: gold pages found | 3-hop: n" in head
     assert runs.startswith("| runs | 12 | 0 | ") and majority.startswith("| majority | 12 | 0 | 0.750 (")
-    assert "holds no whole figures" in error_line(runner.invoke(args=["results", str(tmp_path)]))
+    assert "has no complete figures" in error_line(runner.invoke(args=["results", str(tmp_path)]))

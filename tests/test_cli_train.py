@@ -264,7 +264,7 @@ def test_ctrl_c_reports_what_is_kept_and_the_same_command_resumes(command, asked
     finally:
         log.removeHandler(interrupt)
     assert error_of(done, 130) == (
-        f"Stopped. {out / 'first-question' / 'checkpoint.pt'} is kept, and the same command goes on from it."
+        f"Stopped. {out / 'first-question' / 'checkpoint.pt'} is kept, and the same command resumes from it."
     )
     assert not (out / "first-question" / "model.safetensors").exists()
     assert command(*arguments).exit_code == 0

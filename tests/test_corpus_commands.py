@@ -24,7 +24,7 @@ def command(settings):
     """Runs `flask --app app ...` on an empty instance folder."""
     app = Flask("app")
     app.extensions["hopcheck"] = SimpleNamespace(settings=settings)
-    corpus.register(app)
+    app.cli.add_command(corpus.corpus)
     return lambda *arguments, **options: app.test_cli_runner().invoke(args=("corpus", *arguments), **options)
 
 
@@ -46,7 +46,7 @@ def test_a_corpus_is_built_listed_and_removed(command, facts):
     built = command("build", "facts", "--from", str(facts), "--title", "Facts", "--source", "Nobody, CC0")
     assert built.exit_code == 0, built.output
     assert "facts: 1 passages of 1 documents" in built.output
-    assert "left out 1 broken entries, named in" in built.output
+    assert "skipped 1 broken entries, listed in" in built.output
     listed = next(line for line in command("list").output.splitlines() if line.startswith("facts"))
     assert "Facts (Nobody, CC0)" in listed
     assert "built, 1 passages" in listed
@@ -66,7 +66,10 @@ def test_a_refused_line_is_named_with_exit_code_2(command, facts):
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (("build", "nowhere"), "nowhere does not ship; say --from which file or folder it is built."),
+        (
+            ("build", "nowhere"),
+            "nowhere is not a built-in corpus; name the file or folder to build it from with --from.",
+        ),
         (("build", "a", "--from", "b", "--prebuilt", "c"), "Give --from or --prebuilt, not both."),
         (("build", "vital", "--from", "b"), "vital is built in and cannot be replaced; choose another name."),
         (("build", "--from", "b"), "vital is built in and cannot be replaced; choose another name."),

@@ -41,7 +41,7 @@ def test_a_language_model_is_listed_with_its_destination(command):
 
 def test_a_model_folder_needs_no_fetch(command, tmp_path):
     folder = tiny_t5(tmp_path / "t5")
-    assert f"lies in {folder}" in command("fetch", "flan-t5").stdout
+    assert f"is in {folder}" in command("fetch", "flan-t5").stdout
     assert "yes flan-t5" in command("list").stdout
 
 

@@ -38,8 +38,8 @@ def command(settings):
     """Runs `flask --app app ...` with the setup commands, on an empty instance folder."""
     app = Flask("app")
     app.extensions["hopcheck"] = SimpleNamespace(settings=settings)
-    models.register_setup(app)
-    corpus.register(app)
+    app.cli.add_command(models.prepare)
+    app.cli.add_command(corpus.corpus)
     return lambda *arguments: app.test_cli_runner().invoke(args=arguments)
 
 
@@ -62,13 +62,13 @@ def test_a_completed_step_is_not_repeated():
     prepare([log.step("models")], lines.append)
     prepare([log.step("models"), log.step("corpus")], lines.append)
     assert log.made == ["models", "corpus"]
-    assert "[1/2] models: done before" in lines
+    assert "[1/2] models: already done" in lines
 
 
 def test_a_completed_step_is_repeated_on_request():
     log = Made()
     prepare([log.step("corpus")], print)
-    prepare([log.step("corpus")], print, anew=True)
+    prepare([log.step("corpus")], print, redo=True)
     assert log.made == ["corpus", "corpus"]
 
 
@@ -152,7 +152,7 @@ def test_the_built_in_corpus_is_built_once(command, settings):
     assert built.exit_code == 0, built.output
     assert "indexed 10,033 of 10,033 passages" in built.output
     assert (index_folder(settings, "vital") / "manifest.json").is_file()
-    assert "done before" in command("corpus", "build", "--if-needed").output
+    assert "already done" in command("corpus", "build", "--if-needed").output
     assert "10,033 passages" in command("corpus", "list").output
 
 

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import click
-from flask import current_app
 from flask.cli import with_appcontext
 
 from app.batches.files import as_csv, as_jsonl, read_claims
@@ -24,11 +23,12 @@ from app.run_request import RunRequest, resolve_options
 from app.runs.jobs import RESUBMIT_SECONDS
 from app.runs.service import Runs, StoredEvent
 from app.runs.transfer import run_as_dict
+from app.web import services
 
 POLL_SECONDS = 0.5
 """Interval at which a batch is fed and its progress is read."""
 
-NO_SUCH_BATCH = "There is no batch of that id that could go on."
+NO_SUCH_BATCH = "There is no batch with this id that could be resumed."
 
 
 def check_file(runs: Runs, path: Path, options: RunOptions, owner: str, out: Path | None) -> bool:
@@ -53,8 +53,8 @@ def resume_batch(runs: Runs, batch_id: str, out: Path | None) -> bool:
 
 
 def _run_batch(runs: Runs, batch_id: str, out: Path | None) -> bool:
-    """Run the batch with progress on standard error and write its results. Any exception, also Ctrl-C, pauses it."""
-    _say(f"Batch {batch_id}; --batch {batch_id} goes on with it.")
+    """Run the batch, print its progress and write its results. Any exception, including Ctrl-C, pauses it."""
+    _say(f"Batch {batch_id} is running; if interrupted, resume it with --batch {batch_id}.")
     try:
         _run_until_complete(runs, batch_id)
     except BaseException:
@@ -107,6 +107,7 @@ def _say(line: str) -> None:
 
 
 OWNER = "command line"
+"""The owner of runs that this command starts."""
 
 _EXISTING = click.Path(exists=True, dir_okay=False, path_type=Path)
 _WRITABLE = click.Path(dir_okay=False, writable=True, path_type=Path)
@@ -118,9 +119,7 @@ _WRITABLE = click.Path(dir_okay=False, writable=True, path_type=Path)
 @click.option("--batch", help="Go on with an earlier batch, by the id that it told.")
 @click.option("--out", type=_WRITABLE, help="Where a batch's results go: a .csv file, or JSON Lines.")
 @click.option("--speaker", default="", help="Who made the claim.")
-@click.option(
-    "--date", "said_on", default="", help="The day it was made on, like 2020-10-31: nothing later is evidence."
-)
+@click.option("--date", default="", help="The day it was made on, like 2020-10-31: nothing later is evidence.")
 @click.option(
     "--strategy", help="How to check: question-guided, evidence-pursuit, or a baseline; STRATEGY if not given."
 )
@@ -153,7 +152,7 @@ def check(
     batch: str | None,
     out: Path | None,
     speaker: str,
-    said_on: str,
+    date: str,
     as_json: bool,
     **chosen: Any,
 ) -> None:
@@ -162,36 +161,36 @@ def check(
     `flask --app app models list` says what can be chosen here.
     """
     if sum(each is not None for each in (claim, claims_file, batch)) != 1:
-        raise click.UsageError("Give one claim, a file of claims, or a batch to go on with.")
+        raise click.UsageError("Give one claim, a file of claims, or a batch to resume.")
     if claim is None:
         return _check_batch(claims_file, batch, out, chosen)
-    _check_claim(claim, speaker, said_on, as_json, chosen)
+    _check_claim(claim, speaker, date, as_json, chosen)
 
 
 def _check_batch(claims_file: Path | None, batch: str | None, out: Path | None, chosen: dict[str, Any]) -> None:
-    runs = current_app.extensions["hopcheck"].runs
+    runs = services().runs
     with one_line_errors():
         if claims_file is None:
             all_decided = resume_batch(runs, batch or "", out)
         else:
-            capabilities = current_app.extensions["hopcheck"].container.capabilities()
+            capabilities = services().container.capabilities()
             options = resolve_options(_raw(**chosen), capabilities)
             _print_destination(options, capabilities)
             all_decided = check_file(runs, claims_file, options, OWNER, out)
     if not all_decided:
-        raise click.ClickException("Not every claim came to a verdict.")
+        raise click.ClickException("Not every claim got a verdict.")
 
 
-def _check_claim(claim: str, speaker: str, said_on: str, as_json: bool, chosen: dict[str, Any]) -> None:
-    runs = current_app.extensions["hopcheck"].runs
+def _check_claim(claim: str, speaker: str, date: str, as_json: bool, chosen: dict[str, Any]) -> None:
+    runs = services().runs
 
     def say(line: str) -> None:
         click.echo(strip_control_chars(line), err=as_json)
 
     with one_line_errors():
-        capabilities = current_app.extensions["hopcheck"].container.capabilities()
+        capabilities = services().container.capabilities()
         run_request = RunRequest.resolve(
-            {"claim": claim, "speaker": speaker, "date": said_on, **_raw(**chosen)}, capabilities
+            {"claim": claim, "speaker": speaker, "date": date, **_raw(**chosen)}, capabilities
         )
         _print_destination(run_request.options, capabilities)
         run_id = runs.start(run_request.claim, run_request.options, OWNER)

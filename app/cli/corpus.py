@@ -1,4 +1,4 @@
-"""`flask --app app corpus build | list | remove`: the corpora that evidence comes from."""
+"""The command group `corpus`: build, list and remove corpora."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import click
-from flask import Flask, current_app
 from flask.cli import AppGroup
 
 from app.backends.corpus.bm25 import Java
@@ -21,13 +20,9 @@ from app.backends.corpus.registry import CORPORA, VITAL, CorpusInfo, folder_of, 
 from app.bootstrap import corpus_index, prepare
 from app.config.settings import Settings
 from app.domain.errors import HopcheckError, InvalidInput
+from app.web import services
 
 corpus = AppGroup("corpus", help="The corpora that evidence comes from.")
-
-
-def register(app: Flask) -> None:
-    """Add the commands to the application."""
-    app.cli.add_command(corpus)
 
 
 @corpus.command("build")
@@ -55,15 +50,17 @@ def build(name: str | None, path: Path | None, prebuilt: str | None, if_needed: 
         elif prebuilt:
             _fetch(settings, name, prebuilt, chosen["title"], chosen["source"], chosen["replace"])
         elif name in CORPORA:
-            prepare([corpus_index(settings, CORPORA[name])], click.echo, anew=not if_needed)
+            prepare([corpus_index(settings, CORPORA[name])], click.echo, redo=not if_needed)
         else:
-            raise InvalidInput(f"{name} does not ship; say --from which file or folder it is built.")
+            raise InvalidInput(
+                f"{name} is not a built-in corpus; name the file or folder to build it from with --from."
+            )
 
 
-def _build(settings: Settings, name: str, path: Path, on_error: str, replace: bool, anew: bool, **order: str) -> None:
+def _build(settings: Settings, name: str, path: Path, on_error: str, replace: bool, anew: bool, **fields: str) -> None:
     folder = folder_of(settings.instance, name)
     manifest, state = build_corpus(
-        BuildRequest(name, path, refuse=on_error == "refuse", **order),
+        BuildRequest(name, path, refuse=on_error == "refuse", **fields),
         folder,
         _java(settings),
         click.echo,
@@ -74,13 +71,13 @@ def _build(settings: Settings, name: str, path: Path, on_error: str, replace: bo
         f"{name}: {manifest.count:,} passages of {state.documents:,} documents, {manifest.bytes / 1e6:,.1f} MB of index"
     )
     if state.problems:
-        click.echo(f"left out {state.problems:,} broken entries, named in {folder / PROBLEMS}")
+        click.echo(f"skipped {state.problems:,} broken entries, listed in {folder / PROBLEMS}")
 
 
 def _fetch(settings: Settings, name: str, prebuilt: str, title: str, source: str, replace: bool) -> None:
     folder = folder_of(settings.instance, name)
-    made = install_prebuilt(name, prebuilt, folder, _java(settings), click.echo, title, source, replaces=replace)
-    click.echo(f"{name}: {made.count:,} documents, {made.bytes / 1e6:,.1f} MB of index in {made.index}")
+    manifest = install_prebuilt(name, prebuilt, folder, _java(settings), click.echo, title, source, replaces=replace)
+    click.echo(f"{name}: {manifest.count:,} documents, {manifest.bytes / 1e6:,.1f} MB of index in {manifest.index}")
 
 
 @corpus.command("list")
@@ -91,8 +88,8 @@ def listing() -> None:
         click.echo(_row(each, each.name in default))
 
 
-def _row(info: CorpusInfo, default: bool) -> str:
-    name = f"{info.name} (default)" if default else info.name
+def _row(info: CorpusInfo, is_default: bool) -> str:
+    name = f"{info.name} (default)" if is_default else info.name
     title = f"{info.title} ({info.source})" if info.source else info.title
     if info.state != "ready":
         return f"{name}\t{title}\t{info.message} Fix it with: {info.fix}"
@@ -115,7 +112,7 @@ def remove(name: str, yes: bool) -> None:
             raise InvalidInput(f"{name} is searched by default; take it out of CORPORA first.")
     if not yes:
         click.confirm(f"Remove {info.title}, {info.passages:,} passages?", abort=True)
-    (folder / MANIFEST).unlink(missing_ok=True)  # first, so that a removal that is cut off leaves no damaged corpus
+    (folder / MANIFEST).unlink(missing_ok=True)  # first, so that an interrupted removal leaves no damaged corpus
     shutil.rmtree(folder, ignore_errors=True)
     click.echo(f"removed {name}")
 
@@ -140,4 +137,4 @@ def _java(settings: Settings) -> Java:
 
 
 def _settings() -> Settings:
-    return current_app.extensions["hopcheck"].settings
+    return services().settings

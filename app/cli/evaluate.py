@@ -10,15 +10,15 @@ from pathlib import Path
 from typing import Any
 
 import click
-from flask import Flask, current_app
 from flask.cli import AppGroup, with_appcontext
 
 from app.backends.corpus.bm25 import Java
 from app.backends.corpus.registry import CorpusRegistry
-from app.cli.output import one_line_errors
+from app.cli.output import EXIT_INTERRUPTED, one_line_errors
 from app.config.settings import MAX_REPLY_TOKENS, MAX_SEED, MAX_TEMPERATURE
 from app.domain.errors import InvalidInput
 from app.domain.model import LabelSet
+from app.web import services
 from research.evaluation.baselines import BASELINES
 from research.evaluation.datasets import FORMATS, Row, read_released
 from research.evaluation.harness import is_right
@@ -26,20 +26,10 @@ from research.evaluation.official import HOVER, SOURCES, with_texts
 from research.evaluation.predictions import Prediction, write_text
 
 TABLES = ("qacheck-1", "papelo-1", "papelo-2", "papelo-3")
-PASSAGES_LOOKED_AT = 10
-"""Passages searched for an article by its title."""
+MAX_TITLE_HITS = 10
+"""Search results among which an article is looked up by its title."""
 PROGRESS_EVERY = 10
 """Rows between progress lines."""
-STOPPED = 130
-"""The exit status after Ctrl-C."""
-
-
-def register(app: Flask) -> None:
-    """Add the commands to the application."""
-    app.cli.add_command(evaluate)
-    app.cli.add_command(results)
-    app.cli.add_command(datasets)
-
 
 datasets = AppGroup("datasets", help="The data sets of the papers: where they are, and what they need.")
 
@@ -69,12 +59,12 @@ def prepare_dataset(name: str, file: Path, corpus: str, out: Path) -> None:
     """
     with one_line_errors():
         rows = read_released(file, name)
-        settings = current_app.extensions["hopcheck"].settings
+        settings = services().settings
         retriever = CorpusRegistry(settings.instance, Java(settings.java_home, settings.java_memory)).retriever(corpus)
 
         @cache
         def text_of(title: str) -> str:
-            found = retriever.retrieve(title, PASSAGES_LOOKED_AT)
+            found = retriever.retrieve(title, MAX_TITLE_HITS)
             return next((each.text for each in found if each.title.casefold() == title.casefold()), "")
 
         filled = [row for row in (with_texts(row, text_of) for row in rows) if row]
@@ -125,7 +115,7 @@ def evaluate(table: str | None, labels: str, evidence: str | None, estimate: boo
         from research.evaluation.evaluate import Order  # imports scipy, which would delay every server's start
 
         if sum(map(bool, (table, evidence, chosen["baseline"]))) != 1:
-            raise InvalidInput("Say one of --evidence, --baseline and --table.", "evidence")
+            raise InvalidInput("Give one of --evidence, --baseline and --table.", "evidence")
         order = Order(labels=LabelSet(labels), evidence=evidence or "run", **chosen)
         if estimate:
             _print_estimate(table, order)
@@ -153,14 +143,14 @@ def _figures_in(folder: Path) -> dict[str, Any]:
             return found
     except (FileNotFoundError, ValueError):
         pass
-    raise InvalidInput(f"{folder} holds no whole figures; give its evaluation's command once more.", "folders")
+    raise InvalidInput(f"{folder} has no complete figures; run the command of its evaluation again.", "folders")
 
 
 def _measure(order: Any) -> dict[str, Any]:
     from research.evaluation.evaluate import measure
 
-    def follow(made: Iterable[Prediction], rows: Sequence[Row]) -> list[Prediction]:
-        return _collect(made, rows, order.labels, order.out)
+    def follow(predictions: Iterable[Prediction], rows: Sequence[Row]) -> list[Prediction]:
+        return _collect(predictions, rows, order.labels, order.out)
 
     return measure(order, _site(), _say, follow).figures
 
@@ -168,7 +158,7 @@ def _measure(order: Any) -> dict[str, Any]:
 def _site() -> Any:
     from research.evaluation.evaluate import Site
 
-    hopcheck = current_app.extensions["hopcheck"]
+    hopcheck = services()
     return Site(hopcheck.container, hopcheck.settings, hopcheck.runs.metering(hopcheck.settings.database_url))
 
 
@@ -182,44 +172,44 @@ def _print_estimate(table: str | None, order: Any) -> None:
             click.echo(line)
         return
     cost = expected(order, _site(), _say)
-    click.echo(str(cost) if cost else "No language model of a server is asked.")
+    click.echo(str(cost) if cost else "No language model on a server is called.")
 
 
 def _print_table(name: str, order: Any) -> None:
     from research.evaluation.paper_tables import TABLES as papers
     from research.evaluation.paper_tables import as_markdown, run_table
 
-    outcomes = run_table(papers[name], order, current_app.extensions["hopcheck"].container, _measure)
+    outcomes = run_table(papers[name], order, services().container, _measure)
     table = as_markdown(papers[name], outcomes, order.format)
     order.out.mkdir(parents=True, exist_ok=True)
     write_text(order.out / "table.md", table)
     click.echo(table)
 
 
-def _collect(made: Iterable[Prediction], rows: Sequence[Row], labels: LabelSet, out: Path) -> list[Prediction]:
+def _collect(predictions: Iterable[Prediction], rows: Sequence[Row], labels: LabelSet, out: Path) -> list[Prediction]:
     """Collect the predictions and print progress. After Ctrl-C, exit; the same command resumes."""
     found: list[Prediction] = []
-    right = failed = 0
-    began = time.monotonic()
+    correct = failed = 0
+    started = time.monotonic()
     try:
-        for row, prediction in zip(rows, made, strict=True):
+        for row, prediction in zip(rows, predictions, strict=True):
             found.append(prediction)
-            right += is_right(row, prediction, labels)
+            correct += is_right(row, prediction, labels)
             failed += prediction.label is None
             if len(found) % PROGRESS_EVERY == 0 or len(found) == len(rows):
-                score = f"accuracy {right / len(found):.3f}, {failed} failed"
-                _say(f"{len(found)} of {len(rows)}: {score}, {_pace(found, len(rows), began)}")
+                score = f"accuracy {correct / len(found):.3f}, {failed} failed"
+                _say(f"{len(found)} of {len(rows)}: {score}, {_pace(found, len(rows), started)}")
     except KeyboardInterrupt:
         _say(f"\nStopped after {len(found)} of {len(rows)}; {out / 'predictions.jsonl'} has them.")
-        _say("The same command goes on from there.")
-        raise SystemExit(STOPPED) from None
+        _say("The same command resumes there.")
+        raise SystemExit(EXIT_INTERRUPTED) from None
     return found
 
 
-def _pace(found: Sequence[Prediction], total: int, began: float) -> str:
-    """Return the mean time of a row, and the remaining time at the pace since `began`."""
+def _pace(found: Sequence[Prediction], total: int, started: float) -> str:
+    """Return the mean time of a row, and the remaining time at the pace since `started`."""
     seconds = sum(each.spent.seconds for each in found) / len(found)
-    left = (time.monotonic() - began) / len(found) * (total - len(found)) / 60
+    left = (time.monotonic() - started) / len(found) * (total - len(found)) / 60
     return f"{seconds:.1f} s a row" + (f", about {left:.0f} min left" if total > len(found) else "")
 
 

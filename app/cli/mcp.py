@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 import click
-from flask import Flask
 from flask.cli import with_appcontext
 from pydantic import Field
 
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
 
 OWNER = "mcp"
 DEFAULT_WAIT_SECONDS, MAX_WAIT_SECONDS = 20, 50
-"""How long `follow_check` waits. Many clients give up on a tool after a minute."""
+"""Seconds for which `follow_check` waits. Many clients stop waiting for a tool after a minute."""
 
 INSTRUCTIONS = (
     "Hopcheck checks a factual claim one question at a time. Start with check_claim, call follow_check until `ended` "
@@ -37,7 +36,7 @@ INSTRUCTIONS = (
     "to be followed."
 )
 NO_SUCH_CHECK = "There is no check of that id."
-NOT_YET = "This check still goes on; call follow_check until it has ended."
+NOT_YET = "This check is still running; call follow_check until it has ended."
 
 RunId = Annotated[str, Field(description="The run_id that check_claim returned.")]
 
@@ -53,33 +52,28 @@ class StartedCheck:
 
 @dataclass(frozen=True)
 class News:
-    """What has happened in a check."""
+    """The events of a check since the last call."""
 
     lines: tuple[str, ...]
     """Questions, answers and decisions, at the end the verdict with its reasons, in order."""
     after: int
-    """What to pass as `after` in the next call."""
+    """The value of `after` for the next call."""
     ended: bool
-
-
-def register(app: Flask) -> None:
-    """Add the command."""
-    app.cli.add_command(mcp)
 
 
 @click.command()
 @with_appcontext
 def mcp() -> None:
     """Serve the Model Context Protocol on standard input and output, for an assistant that starts this command."""
-    here = services()
-    configure_logging(here.settings.log_level)
+    app_services = services()
+    configure_logging(app_services.settings.log_level)
     try:
-        mcp_server(here).run("stdio")
+        mcp_server(app_services).run("stdio")
     finally:
-        here.runs.stop()
+        app_services.runs.stop()
 
 
-def mcp_server(here: AppServices) -> "MCPServer":
+def mcp_server(app_services: AppServices) -> "MCPServer":
     """Return the server with its tools: check a claim, follow the check, get its report."""
     from mcp.server import MCPServer
     from mcp.types import CallToolResult, TextContent, ToolAnnotations
@@ -95,10 +89,10 @@ def mcp_server(here: AppServices) -> "MCPServer":
         strategy: Annotated[str | None, Field(description="question-guided or evidence-pursuit.")] = None,
         max_hops: Annotated[int | None, Field(description="How many questions at most.")] = None,
     ) -> StartedCheck:
-        """Start to check a factual claim, and return at once. What is left out is as the operator has set it."""
+        """Start to check a factual claim, and return at once. Omitted fields have the operator's defaults."""
         with _as_tool_errors():
             fields = {"claim": claim, "speaker": speaker, "date": date, "strategy": strategy, "max_hops": max_hops}
-            return start_check(here, {name: value for name, value in fields.items() if value is not None})
+            return start_check(app_services, {name: value for name, value in fields.items() if value is not None})
 
     @server.tool(annotations=reading)
     def follow_check(
@@ -108,13 +102,13 @@ def mcp_server(here: AppServices) -> "MCPServer":
     ) -> News:
         """Wait until the check has ended or the time is over, and return what has happened in it."""
         with _as_tool_errors():
-            return news(here.runs, run_id, after, wait_seconds)
+            return news(app_services.runs, run_id, after, wait_seconds)
 
     @server.tool(annotations=reading)
     def get_report(run_id: RunId) -> Annotated[CallToolResult, dict[str, Any]]:
         """Return the report of a check that has ended, with every question, answer and cited passage."""
         with _as_tool_errors():
-            run = ended_run(here.runs, run_id)
+            run = ended_run(app_services.runs, run_id)
             text = TextContent(type="text", text=report_as_markdown(run, ""))
             return CallToolResult(content=[text], structured_content=run_as_dict(run))
 
@@ -122,7 +116,7 @@ def mcp_server(here: AppServices) -> "MCPServer":
 
 
 def ended_run(runs: Runs, run_id: str) -> StoredRun:
-    """Return the run. Raises InvalidInput for an unknown one, and for one that still goes on."""
+    """Return the run. Raises InvalidInput for an unknown one, and for one that is still running."""
     run = stored_run(runs, run_id)
     if not run.report.ended:
         raise InvalidInput(NOT_YET)
@@ -131,7 +125,7 @@ def ended_run(runs: Runs, run_id: str) -> StoredRun:
 
 @contextmanager
 def _as_tool_errors() -> Iterator[None]:
-    """Show the message of an error of Hopcheck to the client. The SDK hides the text of all others."""
+    """Send the messages of Hopcheck's errors to the client; the SDK hides those of all others."""
     from mcp.server.mcpserver.exceptions import ToolError
 
     try:
@@ -140,17 +134,18 @@ def _as_tool_errors() -> Iterator[None]:
         raise ToolError(str(error)) from error
 
 
-def start_check(here: AppServices, fields: dict[str, str | int]) -> StartedCheck:
-    """Start a run of these fields. Raises InvalidInput and Rejected."""
-    capabilities = here.container.capabilities()
-    asked = RunRequest.resolve(fields, capabilities)
-    hosts = (capabilities.destination(asked.options), capabilities.searched_at(asked.options))
-    run_id = here.runs.start(asked.claim, asked.options, OWNER)
+def start_check(app_services: AppServices, fields: dict[str, str | int]) -> StartedCheck:
+    """Start a run with these fields. Raises InvalidInput and Rejected."""
+    capabilities = app_services.container.capabilities()
+    run_request = RunRequest.resolve(fields, capabilities)
+    options = run_request.options
+    hosts = (capabilities.destination(options), capabilities.searched_at(options))
+    run_id = app_services.runs.start(run_request.claim, options, OWNER)
     return StartedCheck(run_id, tuple(dict.fromkeys(filter(None, hosts))))
 
 
 def news(runs: Runs, run_id: str, after: int, seconds: float) -> News:
-    """Wait up to `seconds` for the run's end; return its events above `after` in words. Raises InvalidInput."""
+    """Wait up to `seconds` for the run's end; return its events after number `after` as text. Raises InvalidInput."""
     lines: list[str] = []
     stored_run(runs, run_id)
     for stored in runs.until_end(run_id, after, seconds) if seconds else runs.follow(run_id, after, 0):

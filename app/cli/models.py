@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 
 import click
-from flask import Flask, current_app
 from flask.cli import AppGroup, with_appcontext
 from flask_migrate import upgrade
 
@@ -18,6 +17,7 @@ from app.doctor import State, lines, run_checks
 from app.doctor.__main__ import CHECKS, ONLINE
 from app.domain.errors import ModelUnavailable
 from app.runs.schema_version import is_newest
+from app.web import services
 
 FETCHED = {
     "flan-t5": "flan_t5",
@@ -31,16 +31,11 @@ FETCHED = {
 models = AppGroup("models", help="The models and modules that runs can be made of.")
 
 
-def register(app: Flask) -> None:
-    """Add the commands to the application."""
-    app.cli.add_command(models)
-
-
 @models.command("list")
 @with_appcontext
 def listing() -> None:
     """Every module's options: what is available, why not, and the command or setting that makes it so."""
-    for group in current_app.extensions["hopcheck"].container.catalogue():
+    for group in services().container.catalogue():
         click.echo(f"{group.title}{f'  ({group.setting})' if group.setting else ''}")
         for choice in group.choices:
             click.echo(_line(choice))
@@ -53,12 +48,12 @@ def listing() -> None:
 @with_appcontext
 def fetch(name: str) -> None:
     """Download the model that the setting of that name names (FLAN_T5, READER, JUDGE, ...), for later runs to use."""
-    model = getattr(current_app.extensions["hopcheck"].settings, FETCHED[name])
+    model = getattr(services().settings, FETCHED[name])
     if not model:
         raise click.UsageError(f"{FETCHED[name].upper()} is not set, so there is nothing to fetch.")
     click.echo(f"Fetching {model} ...")
     try:
-        click.echo(f"{model} lies in {fetch_model(model)}")
+        click.echo(f"{model} is in {fetch_model(model)}")
     except ModelUnavailable as error:
         raise click.ClickException(str(error)) from None
 
@@ -75,16 +70,11 @@ def _details(choice: Choice) -> list[str]:
     return text
 
 
-def register_setup(app: Flask) -> None:
-    """Add the command to the application."""
-    app.cli.add_command(prepare)
-
-
 @click.command()
 @with_appcontext
 def prepare() -> None:
     """Make what the first claim needs: unpacked weights, corpus index, database. What is made already stays."""
-    settings = current_app.extensions["hopcheck"].settings
+    settings = services().settings
     try:
         run_steps([*steps(settings), database(settings)], click.echo)
     except ModelUnavailable as error:
@@ -96,18 +86,13 @@ def database(settings: Settings) -> Step:
     return Step("Bring the database up to date", lambda: is_newest(settings.database_url), lambda say: upgrade())
 
 
-def register_doctor(app: Flask) -> None:
-    """Add the command to the application."""
-    app.cli.add_command(doctor)
-
-
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="Print the findings as one JSON list.")
 @click.option("--online", is_flag=True, help="Also ask each language model for one word, which may cost a little.")
 @with_appcontext
 def doctor(as_json: bool, online: bool) -> None:
     """Look at everything that Hopcheck needs. Exits 0 when there is no problem, 1 when there is one."""
-    found = list(run_checks(current_app.extensions["hopcheck"].settings, CHECKS + ONLINE if online else CHECKS))
+    found = list(run_checks(services().settings, CHECKS + ONLINE if online else CHECKS))
     if as_json:
         click.echo(json.dumps([finding.as_json() for finding in found], ensure_ascii=False))
     else:

@@ -1,4 +1,4 @@
-"""Prints runs to the terminal, and turns errors into one line with an exit status."""
+"""Print runs to the terminal, and turn errors into one line with an exit status."""
 
 from __future__ import annotations
 
@@ -28,9 +28,12 @@ from app.text.wording import escape_direction
 
 Writer = Callable[[str], None]
 
+EXIT_INTERRUPTED = 130
+"""The exit status after Ctrl-C."""
+
 
 def print_event(event: Event, say: Writer) -> None:
-    """Print an event; phases and costs are left out."""
+    """Print an event; phases and costs are skipped."""
     match event:
         case QuestionAsked(number, question):
             say(f"{number}. {question.text}")
@@ -60,17 +63,18 @@ def _print_answer(answer: Answer, say: Writer) -> None:
 
 def _source(passage: Passage) -> str:
     """Return title and address; for web pages also site, date and whether it is a fact-check."""
-    words = [passage.title]
+    parts = [passage.title]
     if passage.origin is Origin.WEB:
-        words += [passage.source, passage.published or "date unknown"]
-        words += ["a fact-checker's own article"] if is_fact_check(passage.url) else []
-    return f"{', '.join(filter(None, words))} {passage.url or ''}".strip()
+        parts += [passage.source, passage.published or "date unknown"]
+        parts += ["a fact-checker's own article"] if is_fact_check(passage.url) else []
+    return f"{', '.join(filter(None, parts))} {passage.url or ''}".strip()
 
 
 def print_verdict(verdict: Verdict, report: Report, say: Writer) -> None:
+    """Print the label with its confidence, the rationale with the hops it cites, and what is missing."""
     recited = {hop.number for hop in report.hops if hop.from_memory}
-    sure = "" if verdict.confidence is None else f" ({verdict.confidence:.0%})"
-    say(f"{verdict.label}{sure}")
+    confidence = "" if verdict.confidence is None else f" ({verdict.confidence:.0%})"
+    say(f"{verdict.label}{confidence}")
     for sentence in verdict.rationale:
         hops = "".join(f"[{hop}, {SOURCE}]" if hop in recited else f"[{hop}]" for hop in sentence.hops)
         say(f"   {sentence.text} {hops}".rstrip())
@@ -79,7 +83,7 @@ def print_verdict(verdict: Verdict, report: Report, say: Writer) -> None:
 
 
 def strip_control_chars(line: str) -> str:
-    """Replace control characters, which could control the terminal, and escape those of the direction of text."""
+    """Replace characters that could control the terminal, and escape those that change the direction of text."""
     safe = "".join("\ufffd" if unicodedata.category(each) in ("Cc", "Cs") else each for each in line)
     return escape_direction(safe)
 

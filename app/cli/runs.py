@@ -1,4 +1,4 @@
-"""`flask --app app runs ...`: what the operator sees of everybody's runs, and can do about them."""
+"""The command groups `runs`, `tokens` and `cache`, with which the operator manages all runs, API tokens and replies."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import json
 import re
 
 import click
-from flask import Flask, current_app
 from flask.cli import AppGroup
 
 from app.cli.output import one_line_errors, print_event, print_verdict, strip_control_chars
@@ -15,18 +14,13 @@ from app.runs.lifecycle import Publishing
 from app.runs.projections import RunFilter
 from app.runs.transfer import run_as_dict
 from app.web import services
-from app.web.api.auth import line_of, new_token
+from app.web.api.auth import new_token, token_line
 
 runs = AppGroup("runs", help="Everybody's runs, and reports that their owners have published (PUBLISHING=on).")
 
 MAX_LISTED = 1000
-ID_WITH_A_DASH = {"ignore_unknown_options": True}
-"""Settings of a command that is given an id: one in 64 begins with a dash, as options do."""
-
-
-def register(app: Flask) -> None:
-    """Make the commands known to `flask --app app`."""
-    app.cli.add_command(runs)
+TAKES_AN_ID = {"ignore_unknown_options": True}
+"""Context settings of a command that takes an id: one id in 64 begins with a dash, as options do."""
 
 
 @runs.command("list")
@@ -38,10 +32,10 @@ def listing(outcome: str, words: str, limit: int) -> None:
     with one_line_errors():
         found = services().runs.overview.newest(RunFilter(words, outcome), limit)
     for each in found:
-        _say_run(f"{each.created_at:%Y-%m-%d %H:%M}  {each.id}  {each.label or each.state}", each.claim)
+        _print_run(f"{each.created_at:%Y-%m-%d %H:%M}  {each.id}  {each.label or each.state}", each.claim)
 
 
-@runs.command("show", context_settings=ID_WITH_A_DASH)
+@runs.command("show", context_settings=TAKES_AN_ID)
 @click.argument("run_id")
 @click.option("--json", "as_json", is_flag=True, help="Print the run as one JSON object.")
 def show(run_id: str, as_json: bool) -> None:
@@ -53,7 +47,7 @@ def show(run_id: str, as_json: bool) -> None:
         raise click.ClickException("There is no such run.")
     if as_json:
         return click.echo(json.dumps(run_as_dict(run), ensure_ascii=False))
-    _say_run(f"{run.created_at:%Y-%m-%d %H:%M}  {run.report.ended or 'running'}", run.report.claim.text)
+    _print_run(f"{run.created_at:%Y-%m-%d %H:%M}  {run.report.ended or 'running'}", run.report.claim.text)
     for stored in events:
         print_event(stored.event, _say)
     if run.report.verdict:
@@ -83,12 +77,12 @@ def published() -> None:
     with one_line_errors():
         found = _publishing().listed(limit=MAX_LISTED)
     for each in found:
-        _say_run(f"{each.published_at:%Y-%m-%d %H:%M}  {each.id}  {each.label}", each.claim)
+        _print_run(f"{each.published_at:%Y-%m-%d %H:%M}  {each.id}  {each.label}", each.claim)
     if len(found) == MAX_LISTED:
         click.echo("There may be more.", err=True)
 
 
-@runs.command("take-down", context_settings=ID_WITH_A_DASH)
+@runs.command("take-down", context_settings=TAKES_AN_ID)
 @click.argument("run_id")
 def take_down(run_id: str) -> None:
     """Take the report RUN_ID out of the gallery for good. Its owner cannot publish it again and is told why."""
@@ -96,10 +90,10 @@ def take_down(run_id: str) -> None:
         taken = _publishing().take_down(run_id)
     if not taken:
         raise click.ClickException("There is no such report, or it was taken down already.")
-    click.echo("Taken down. Whoever has its link can still read it.")
+    click.echo("Taken down. Anybody with its link can still read it.")
 
 
-@runs.command("allow", context_settings=ID_WITH_A_DASH)
+@runs.command("allow", context_settings=TAKES_AN_ID)
 @click.argument("run_id")
 def allow(run_id: str) -> None:
     """Let the owner publish the report RUN_ID again, which was taken down."""
@@ -114,7 +108,7 @@ def _publishing() -> Publishing:
     return services().runs.publishing
 
 
-def _say_run(about: str, claim: str) -> None:
+def _print_run(about: str, claim: str) -> None:
     _say(f"{about}  {' '.join(claim.split())}")
 
 
@@ -122,14 +116,7 @@ def _say(line: str) -> None:
     click.echo(strip_control_chars(line))
 
 
-# `flask --app app tokens ...`: tokens for the JSON API.
-
 tokens = AppGroup("tokens", help="Tokens for the JSON API.")
-
-
-def register_tokens(app: Flask) -> None:
-    """Make the commands known to `flask --app app`."""
-    app.cli.add_command(tokens)
 
 
 @tokens.command("new")
@@ -141,22 +128,15 @@ def new(name: str) -> None:
     """
     token = new_token()
     with one_line_errors():
-        line = line_of(name, token)
-    path = current_app.extensions["hopcheck"].settings.api_tokens
+        line = token_line(name, token)
+    path = services().settings.api_tokens
     where = f"to {path}" if path else "to a file, and name that file in API_TOKENS"
-    click.echo("Whoever asks the API shows this token; it is printed only now:", err=True)
+    click.echo("This token gives access to the API and is printed only now:", err=True)
     click.echo(token)
     click.echo(f"Add this line {where}:\n{line}", err=True)
 
 
-# `flask --app app cache ...`: what the replies of language models that are kept take, and forgetting them.
-
 cache = AppGroup("cache", help="The replies of language models that are kept, so that none is paid for twice.")
-
-
-def register_cache(app: Flask) -> None:
-    """Make the commands known to `flask --app app`."""
-    app.cli.add_command(cache)
 
 
 @cache.command("show")
@@ -164,7 +144,7 @@ def show_cache() -> None:
     """Print the number of stored replies and their share of CACHE_MB."""
     with one_line_errors():
         count, size = _calls().size()
-    limit = current_app.extensions["hopcheck"].settings.cache_mb
+    limit = services().settings.cache_mb
     click.echo(f"{count:,} {'reply' if count == 1 else 'replies'}, {size / MEGABYTE:.1f} of {limit:,} MB (CACHE_MB)")
 
 
@@ -180,4 +160,4 @@ def purge_cache(yes: bool) -> None:
 
 
 def _calls() -> CallLog:
-    return current_app.extensions["hopcheck"].calls
+    return services().calls

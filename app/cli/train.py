@@ -1,7 +1,7 @@
-"""`flask --app app train ...`: train the judge, the reader and the questioners. Heavy imports are in the commands.
+"""The command group `train`: train the judge, the reader and the question generators (docs/training.md).
 
-All three are seeded, say their loss and time on the way, use a GPU where there is one, and go on from a checkpoint in
-OUT when the same command is given again. docs/training.md has the formats.
+Training is seeded, logs its loss and time, and uses a GPU if there is one. A repeated command resumes from the
+checkpoint in OUT. Heavy imports are inside the commands, so that others start fast.
 """
 
 from __future__ import annotations
@@ -15,18 +15,17 @@ from pathlib import Path
 from typing import Any
 
 import click
-from flask import Flask, current_app
 from flask.cli import AppGroup, with_appcontext
 
 from app.backends.local.loading import fetch, is_path, why_missing
-from app.cli.output import one_line_errors
+from app.bootstrap import base_model_folder
+from app.cli.output import EXIT_INTERRUPTED, one_line_errors
+from app.web import services
 
 train = AppGroup("train", help="Train the judge, the reader, or models that ask questions.")
 
 SEED = 7
 THREADS = 2
-STOPPED = 130
-"""The exit status after Ctrl-C."""
 
 Command = Callable[..., Any]
 _data = click.option("--data", required=True, type=click.Path(path_type=Path), help="What to learn from.")
@@ -37,13 +36,8 @@ _seed = click.option("--seed", default=SEED, show_default=True, help="Seeds ever
 
 
 def _base(default: str | None, about: str) -> Callable[[Command], Command]:
-    """`--base`, a name on the hub or a folder."""
+    """Return the option `--base`: a name on the hub, or a folder."""
     return click.option("--base", default=default, show_default=bool(default), help=about)
-
-
-def register(app: Flask) -> None:
-    """Add the commands to the application."""
-    app.cli.add_command(train)
 
 
 @train.command("entailment")
@@ -86,13 +80,13 @@ def entailment(
         from research.training.judge_examples import VITAL, epochs_of, held_out
 
         require_judge_data(data)
-        start = require_judge_base(_fetched(base)) if base else _packaged_base()
+        start = require_judge_base(_downloaded(base)) if base else _packaged_base()
         claims = read_claims(data / VITAL)
         settings = AdapterSettings(
             seed=seed, minutes=minutes, epochs=epochs, rank=rank, first_layer=first_adapted_layer(start)
         )
-        beside = json.loads(neighbours.read_text(encoding="utf-8")) if neighbours else None
-        measured, families = held_out(data, claims), epochs_of(data, claims, epochs, seed, beside)
+        retrieved = json.loads(neighbours.read_text(encoding="utf-8")) if neighbours else None
+        measured, families = held_out(data, claims), epochs_of(data, claims, epochs, seed, retrieved)
         card = train_judge(families, measured, start, out, settings, resume_from, threads=THREADS)
         click.echo(f"trained on {card['trained_on']} pairs in {card['minutes']} minutes (data {card['data_hash']})")
         for source, row in calibrate(start, out, measured, THREADS)["by_source"].items():
@@ -127,7 +121,7 @@ def question_generator(
         from research.training.question_generator import train as train_questioner
         from research.training.question_generator_data import read_asked
 
-        asked, start = read_asked(data), _fetched(base)
+        asked, start = read_asked(data), _downloaded(base)
         tuning = Tuning(seed=seed, epochs=epochs, batch_size=batch_size, **rest)
         for questioner in {"first": (FIRST,), "next": (NEXT,), None: (FIRST, NEXT)}[only]:
             card = train_questioner(asked, start, out / questioner.name, questioner, tuning, THREADS)
@@ -165,15 +159,15 @@ def reader(
 
         require_squad(data)
         if base:
-            _train_base_reader(data, _fetched(base), out, seed, epochs)
+            _train_base_reader(data, _downloaded(base), out, seed, epochs)
             return
         from research.training.reader import CONTINUED, ReaderSettings
         from research.training.reader_run import make_reader
 
         settings = replace(CONTINUED if continue_from else ReaderSettings(), seed=seed, minutes=minutes)
-        for of, parts in make_reader(data, out, settings, THREADS, continue_from).items():
+        for source, parts in make_reader(data, out, settings, THREADS, continue_from).items():
             for part, row in parts.items():
-                click.echo(f"{of:24} {part:14} n {row['n']:4}  EM {row['EM']}  F1 {row['F1']}")
+                click.echo(f"{source:24} {part:14} n {row['n']:4}  EM {row['EM']}  F1 {row['F1']}")
 
 
 def _train_base_reader(data: Path, base: str, out: Path, seed: int, epochs: int) -> None:
@@ -189,20 +183,20 @@ def _train_base_reader(data: Path, base: str, out: Path, seed: int, epochs: int)
 
 @contextmanager
 def _exit_codes(out: Path) -> Iterator[None]:
-    """Progress on standard error; what cannot be is one sentence, and Ctrl-C says what is kept and how to go on."""
+    """Log progress to standard error and turn errors into one line; after Ctrl-C, name the checkpoint and exit."""
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
     try:
         with one_line_errors():
             yield
     except KeyboardInterrupt:
         kept = sorted(out.glob("checkpoint.pt")) + sorted(out.glob("*/checkpoint.pt"))
-        text = f"{kept[-1]} is kept, and the same command goes on from it" if kept else "There was no checkpoint yet"
+        text = f"{kept[-1]} is kept, and the same command resumes from it" if kept else "There was no checkpoint yet"
         click.echo(f"\nStopped. {text}.", err=True)
-        raise SystemExit(STOPPED) from None
+        raise SystemExit(EXIT_INTERRUPTED) from None
 
 
-def _fetched(base: str) -> str:
-    """`base`, downloaded first when it is a name of the hub that is not on this machine: that is what was asked for."""
+def _downloaded(base: str) -> str:
+    """Return `base`, after downloading it if it is a name on the hub that is not on this machine."""
     if not is_path(base) and why_missing(base):
         click.echo(f"Fetching {base} ...", err=True)
         fetch(base)
@@ -210,7 +204,7 @@ def _fetched(base: str) -> str:
 
 
 def _packaged_base() -> Path:
-    """SmolLM2-135M, as Hopcheck's own judge is made of it."""
+    """Return the folder of SmolLM2-135M, the base of Hopcheck's own judge."""
     from app.backends.local.llama_cpp import unpack
 
-    return unpack(current_app.extensions["hopcheck"].settings.instance / "models" / "smollm2-135m")
+    return unpack(base_model_folder(services().settings))

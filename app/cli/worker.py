@@ -1,7 +1,7 @@
-"""`flask --app app worker`: execute runs that web processes stored, on this machine or on another.
+"""The command `worker`: execute runs that web processes stored, on this machine or on another.
 
-A worker reads the same settings as the web processes and needs their DATABASE_URL and REDIS_URL. Its models are loaded
-in the background once it is up, and shared by the WORKERS runs that it carries out at the same time.
+A worker reads the same settings as the web processes and needs their DATABASE_URL and REDIS_URL. It loads its models in
+the background after its start; the WORKERS runs that it executes at once share them.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import threading
 from typing import TYPE_CHECKING
 
 import click
-from flask import Flask
 from flask.cli import with_appcontext
 
 from app.components import keep_warm
@@ -28,11 +27,6 @@ SHUTDOWN_SECONDS = 8.0
 """Time for which a stopping worker waits for calls in progress."""
 
 
-def register(app: Flask) -> None:
-    """Add the command."""
-    app.cli.add_command(worker)
-
-
 @click.command()
 @click.option("--queues", default="people,batches", show_default=True, help="The queues to work on, the first first.")
 @click.option("--metrics-port", type=click.IntRange(1, 65535), help="Answer /metrics there, on this machine alone.")
@@ -42,18 +36,18 @@ def worker(queues: str, metrics_port: int | None, name: str) -> None:
     """Carry out runs until told to leave (needs REDIS_URL)."""
     app_services = services()
     if not app_services.settings.redis_url:
-        raise click.UsageError("REDIS_URL is not set, so web processes carry out their runs themselves.")
+        raise click.UsageError("REDIS_URL is not set, so web processes execute their runs themselves.")
     configure_logging(app_services.settings.log_level, app_services.settings.log_format)
     if metrics_port:
-        measure(app_services, metrics_port)
+        serve_metrics(app_services, metrics_port)
     app = celery_worker(app_services)
     level = app_services.settings.log_level
-    called = ["worker", "--hostname", f"{name}@%h", "--queues", queues, "--loglevel", level]
-    app.worker_main([*called, "--without-gossip", "--without-mingle"])
+    arguments = ["worker", "--hostname", f"{name}@%h", "--queues", queues, "--loglevel", level]
+    app.worker_main([*arguments, "--without-gossip", "--without-mingle"])
 
 
 def celery_worker(app_services: AppServices) -> Celery:
-    """Return the Celery application, whose one task carries out a run."""
+    """Return the Celery application, whose only task executes a run."""
     from celery.signals import worker_ready, worker_shutting_down
 
     from app.runs.celery_jobs import CARRY_OUT, celery_app
@@ -71,12 +65,12 @@ def celery_worker(app_services: AppServices) -> Celery:
 
     @worker_shutting_down.connect(weak=False)
     def shut_down(**_: object) -> None:
-        threading.Thread(target=_shut_down, args=(app_services,), name="leave", daemon=True).start()
+        threading.Thread(target=_shut_down, args=(app_services,), name="shutdown", daemon=True).start()
 
     return app
 
 
-def measure(app_services: AppServices, port: int) -> WSGIServer:
+def serve_metrics(app_services: AppServices, port: int) -> WSGIServer:
     """Serve Prometheus metrics of the runs on that port, in a thread; return the server."""
     from prometheus_client import start_http_server
 

@@ -149,7 +149,7 @@ def test_an_unknown_batch_is_neither_deleted_nor_restored(runs):
 def test_purging_runs_removes_finished_batches_without_runs(runs, done):
     app = Flask("test")
     app.extensions["hopcheck"] = type("Hopcheck", (), {"runs": runs})
-    cli.runs.register(app)
+    app.cli.add_command(cli.runs.runs)
     waiting = runs.batches.create(lines(1), RunOptions(), "me", "Waiting")
     purged = app.test_cli_runner().invoke(args=["runs", "purge", "--older-than", "0d", "--yes"])
     assert purged.output == "Runs deleted for good: 2.\n"

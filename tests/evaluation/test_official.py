@@ -90,8 +90,8 @@ def test_hovers_texts_are_filled_in_from_a_corpus_and_rows_without_all_of_them_a
     settings = replace(Settings.from_env({}), instance=tmp_path / "instance")
     app = Flask("app")
     app.extensions["hopcheck"] = SimpleNamespace(settings=settings)
-    corpus.register(app)
-    evaluate.register(app)
+    app.cli.add_command(corpus.corpus)
+    app.cli.add_command(evaluate.datasets)
     runner = app.test_cli_runner()
     built = runner.invoke(args=["corpus", "build", "wiki", "--from", str(file), "--title", "W", "--source", "CC0"])
     assert built.exit_code == 0, built.output
@@ -106,7 +106,7 @@ def test_hovers_texts_are_filled_in_from_a_corpus_and_rows_without_all_of_them_a
 
 def test_the_list_of_data_sets_names_address_licence_size_and_needs():
     app = Flask("app")
-    evaluate.register(app)
+    app.cli.add_command(evaluate.datasets)
     listed = app.test_cli_runner().invoke(args=["datasets", "list"]).output
     for source in SOURCES:
         assert all(told in listed for told in (source.name, source.address, source.licence, source.also))

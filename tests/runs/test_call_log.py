@@ -290,7 +290,7 @@ def test_a_damaged_reply_is_treated_as_missing(run, sessions):
 def terminal(calls):
     app = Flask("app")
     app.extensions["hopcheck"] = SimpleNamespace(calls=calls, settings=SimpleNamespace(cache_mb=1))
-    runs.register_cache(app)
+    app.cli.add_command(runs.cache)
     return lambda *words, typed=None: app.test_cli_runner().invoke(args=["cache", *words], input=typed)
 
 

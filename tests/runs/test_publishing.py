@@ -137,7 +137,7 @@ def test_the_gallery_is_sorted_by_publication_time_filtered_by_label_and_paged(r
 def terminal(runs):
     app = Flask("app")
     app.extensions["hopcheck"] = type("Hopcheck", (), {"runs": runs})
-    cli.runs.register(app)
+    app.cli.add_command(cli.runs.runs)
     return lambda *words: app.test_cli_runner().invoke(args=["runs", *words])
 
 
@@ -145,7 +145,7 @@ def test_the_operator_lists_and_takes_down_published_reports_on_the_command_line
     runs.publishing.publish(run_id)
     line = terminal("published").output
     assert f"{run_id}  SUPPORTED  {CLAIM.text}" in line and line.count("\n") == 1
-    assert terminal("take-down", run_id).output == "Taken down. Whoever has its link can still read it.\n"
+    assert terminal("take-down", run_id).output == "Taken down. Anybody with its link can still read it.\n"
     assert terminal("published").output == ""
     again = terminal("take-down", run_id)
     assert (again.exit_code, again.output) == (1, "Error: There is no such report, or it was taken down already.\n")

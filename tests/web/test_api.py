@@ -12,7 +12,7 @@ from app.capabilities.options import Choice
 from app.domain.model import LabelSet
 from app.runs.transfer import run_as_dict
 from app.web.api.about import document
-from app.web.api.auth import line_of, new_token
+from app.web.api.auth import new_token, token_line
 from app.web.pages.history import cursor_of
 from tests.fakes import AWAY, FAILING, Gate, scripted_container
 from tests.waiting import LONG, until
@@ -54,7 +54,7 @@ def with_tokens(make_app, tmp_path, *names: str, container=None, **settings):
     """Return an application that requires tokens, and the request headers of one token per name."""
     tokens = [new_token() for _ in names]
     file = tmp_path / "tokens"
-    file.write_text("\n".join(line_of(name, token) for name, token in zip(names, tokens, strict=True)))
+    file.write_text("\n".join(token_line(name, token) for name, token in zip(names, tokens, strict=True)))
     return make_app(container, api_tokens=file, **settings), *({"Authorization": f"Bearer {token}"} for token in tokens)
 
 

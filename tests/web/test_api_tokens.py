@@ -7,7 +7,7 @@ import re
 import pytest
 
 from app.domain.errors import InvalidInput, SettingsError
-from app.web.api.auth import holder, line_of, new_token
+from app.web.api.auth import find_token, new_token, token_line
 
 
 @pytest.fixture
@@ -21,7 +21,7 @@ def test_the_command_prints_a_token_and_its_line_for_the_token_file(make_app, fi
     line = re.search(r"^my-script:[0-9a-f]{64}$", result.stderr, re.MULTILINE)[0]
     file.write_text(f"# for trials\n\n{line}\n")
     assert result.exit_code == 0 and str(file) in result.stderr
-    assert token not in line and holder(file, token) == "my-script"
+    assert token not in line and find_token(file, token) == "my-script"
 
 
 def test_the_command_refuses_an_invalid_name(make_app):
@@ -31,28 +31,28 @@ def test_the_command_refuses_an_invalid_name(make_app):
 
 def test_tokens_are_unique_and_each_belongs_to_its_own_name(file):
     first, second = new_token(), new_token()
-    file.write_text(line_of("one", first) + "\n" + line_of("two", second) + "\n")
-    assert (holder(file, first), holder(file, second), holder(file, new_token())) == ("one", "two", None)
+    file.write_text(token_line("one", first) + "\n" + token_line("two", second) + "\n")
+    assert (find_token(file, first), find_token(file, second), find_token(file, new_token())) == ("one", "two", None)
 
 
 def test_a_token_whose_line_was_removed_is_rejected(file):
     token = new_token()
-    file.write_text(line_of("one", token))
-    assert holder(file, token) == "one"
+    file.write_text(token_line("one", token))
+    assert find_token(file, token) == "one"
     file.write_text("")
-    assert holder(file, token) is None
+    assert find_token(file, token) is None
 
 
 @pytest.mark.parametrize("name", ["", "a:b", "Big", "a\nb", "x" * 41, "-a"])
 def test_a_name_that_would_break_the_file_is_refused(name):
     with pytest.raises(InvalidInput):
-        line_of(name, "token")
+        token_line(name, "token")
 
 
 def test_a_missing_or_broken_file_is_reported_without_its_content(file):
     with pytest.raises(SettingsError, match="cannot be read"):
-        holder(file, "token")
+        find_token(file, "token")
     file.write_text("# fine\nplain-secret\n")
     with pytest.raises(SettingsError, match="Line 2") as refusal:
-        holder(file, "token")
+        find_token(file, "token")
     assert "plain-secret" not in str(refusal.value)

@@ -11,7 +11,7 @@ from flask import Flask
 from flask.sessions import SecureCookieSessionInterface
 from itsdangerous import URLSafeTimedSerializer
 
-from app.web.api.auth import line_of, new_token
+from app.web.api.auth import new_token, token_line
 from tests.web.conftest import started, token, wait_for
 from tests.web.test_api import CLAIM, RUNS
 from tests.web.test_site_password import PASSWORD, enter
@@ -90,7 +90,7 @@ def test_a_forged_cookie_does_not_replace_the_password(make_app):
 @pytest.mark.parametrize("scheme", ["Bearer ", "bearer ", "Basic ", "Token ", ""])
 def test_a_forged_api_token_is_refused(make_app, tmp_path, scheme):
     known, file = new_token(), tmp_path / "tokens"
-    file.write_text(line_of("one", known))
+    file.write_text(token_line("one", known))
     client = make_app(api_tokens=file).test_client()
     hashed = sha256(known.encode()).hexdigest()
     guesses = [known[:-1], known + "A", known.swapcase(), known[9:], hashed, f"one:{hashed}", "one", "", "\xe9"]

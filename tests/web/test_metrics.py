@@ -9,7 +9,7 @@ import pytest
 from click import ClickException
 from prometheus_client.parser import text_string_to_metric_families
 
-from app.cli.worker import measure
+from app.cli.worker import serve_metrics
 from app.domain.instrumentation import Call, cached_call, use_stores
 from app.extensions import db
 from app.runs.metrics import Metrics
@@ -114,12 +114,12 @@ def test_the_metrics_contain_no_user_text(make_app):
 def test_a_worker_serves_its_metrics_only_on_localhost(make_app):
     app = make_app()
     port = free_port()
-    server = measure(app.extensions["hopcheck"], port)
+    server = serve_metrics(app.extensions["hopcheck"], port)
     finished(app.test_client())
     with urlopen(f"http://127.0.0.1:{port}/metrics", timeout=LONG) as answer:
         seen = scraped(answer.read().decode())
     with pytest.raises(ClickException, match=f"Port {port} cannot be used"):
-        measure(app.extensions["hopcheck"], port)
+        serve_metrics(app.extensions["hopcheck"], port)
     server.shutdown(), server.server_close()
     assert server.server_address[0] == "127.0.0.1"
     assert seen["hopcheck_hop_seconds_count", ("outcome", "kept")] == 2

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import pytest
 from flask.testing import FlaskClient
 
-from app.web.api.auth import line_of, new_token
+from app.web.api.auth import new_token, token_line
 from app.web.api.blueprint import API
 from tests.web.conftest import finished
 
@@ -145,7 +145,7 @@ def test_changing_the_password_or_the_key_ends_all_sessions(make_app):
 
 def test_a_program_uses_a_token_instead_of_the_password(make_app, tmp_path):
     token, file = new_token(), tmp_path / "tokens"
-    file.write_text(line_of("one", token))
+    file.write_text(token_line("one", token))
     client = make_app(site_password=PASSWORD, api_tokens=file).test_client()
     bearer = {"Authorization": f"Bearer {token}"}
     assert client.get(f"{API}/choices", headers=bearer).status_code == 200

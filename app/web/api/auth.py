@@ -45,8 +45,8 @@ def current_principal() -> str:
 
 def token_name() -> str | None:
     """Return the name of the request's token, None without a known one."""
-    path, shown = services().settings.api_tokens, bearer()
-    return holder(path, shown) if path and shown else None
+    path, token = services().settings.api_tokens, bearer()
+    return find_token(path, token) if path and token else None
 
 
 def client() -> str:
@@ -83,8 +83,8 @@ def new_token() -> str:
     return f"hopcheck_{secrets.token_urlsafe(32)}"
 
 
-def line_of(name: str, token: str) -> str:
-    """Return the line for the file. Raises InvalidInput for an invalid name."""
+def token_line(name: str, token: str) -> str:
+    """Return the line of a token in that file. Raises InvalidInput for an invalid name."""
     if not NAME.fullmatch(name):
         raise InvalidInput(
             "A token's name has at most 40 small letters, digits, '.', '_' and '-', and begins with a letter or digit.",
@@ -93,14 +93,14 @@ def line_of(name: str, token: str) -> str:
     return f"{name}:{_hashed(token)}"
 
 
-def holder(path: Path, token: str) -> str | None:
+def find_token(path: Path, token: str) -> str | None:
     """Return the name of the token in that file, None for an unknown one.
 
     Raises SettingsError when the file cannot be read or has an invalid line.
     """
-    known, found = _read(path), None
-    for name, kept in known:  # without an early exit, so that the time does not depend on the match
-        if hmac.compare_digest(kept, _hashed(token)):
+    found = None
+    for name, stored in _read(path):  # without an early exit, so that the time does not depend on the match
+        if hmac.compare_digest(stored, _hashed(token)):
             found = name
     return found
 

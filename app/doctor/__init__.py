@@ -63,9 +63,7 @@ def run_checks(settings: Settings, checks: Iterable[tuple[str, Check]]) -> Itera
             yield from check(settings)
         except Exception as error:
             text = str(error).splitlines()[0] if str(error) else "no reason given"
-            yield problem(
-                name, f"It could not be looked at: {type(error).__name__}, {text}", "LOG_LEVEL=DEBUG says more"
-            )
+            yield problem(name, f"The check failed: {type(error).__name__}, {text}", "Set LOG_LEVEL=DEBUG for details")
 
 
 def lines(findings: Iterable[Finding]) -> Iterator[str]:

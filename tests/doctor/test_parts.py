@@ -60,7 +60,7 @@ def test_a_truncated_question_model_is_a_problem_and_a_complete_one_is_not(tmp_p
     writer.write_tensors_to_file()
     writer.close()
     state, message = the_one(components.question_model, Settings(question_model=own))
-    assert state is SOUND and "its bytes can be compared with nothing" in message
+    assert state is SOUND and "there is no checksum to compare" in message
     for kept in (9000, 40, 0):
         own.write_bytes(own.read_bytes()[:kept])
         state, message = the_one(components.question_model, Settings(question_model=own))
@@ -125,4 +125,4 @@ def test_weights_that_differ_from_the_committed_ones_are_reported(copied):
     content = bytearray(weights.read_bytes())
     content[-100] ^= 1
     weights.write_bytes(content)
-    assert has(found(components.shipped_models, Settings(), copied), WARNED, "is not as committed")
+    assert has(found(components.shipped_models, Settings(), copied), WARNED, "differs from the committed file")

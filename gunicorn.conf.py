@@ -1,7 +1,6 @@
-"""How `gunicorn` serves the application: one process, many threads.
+"""Settings of Gunicorn: one process, because models are large, with many threads, because each open run page holds one.
 
-One process, because models are large and runs are carried out in it; threads, because an open run page holds one.
-What is loaded, connected and taken up happens in the worker, after the fork.
+Models are loaded, and runs resumed, in the worker after the fork.
 """
 
 import logging
@@ -25,10 +24,10 @@ _settings = load_settings()
 
 
 class Worker(ThreadWorker):
-    """Gunicorn's threaded worker, whose main thread and whose other connections wait for no client."""
+    """Gunicorn's threaded worker, in which a slow client delays neither the main thread nor other connections."""
 
     def enqueue_req(self, conn):
-        """Give a connection a thread once something arrived on it; new ones wait in the poller, `keepalive` seconds."""
+        """Give a connection a thread once data has arrived; until then it waits in the poller, up to `keepalive` s."""
         if conn.initialized or conn.data_ready:
             super().enqueue_req(conn)
             return
@@ -38,7 +37,7 @@ class Worker(ThreadWorker):
         self.poller.register(conn.sock, selectors.EVENT_READ, partial(self.on_pending_socket_readable, conn))
 
     def handle(self, conn):
-        """Close the connection here: Gunicorn would wait in its main thread, 2 s for a client that does not close."""
+        """Also close the connection here: Gunicorn would wait for the client in its main thread, up to 2 s."""
         is_kept = super().handle(conn)
         if not is_kept:
             with suppress(OSError):  # it may be closed already
@@ -48,7 +47,7 @@ class Worker(ThreadWorker):
 
 
 class JsonLogger(Logger):
-    """Gunicorn's own lines as JSON."""
+    """Write Gunicorn's own log lines as JSON."""
 
     def setup(self, cfg):
         super().setup(cfg)
@@ -62,42 +61,42 @@ wsgi_app = "app:create_app(commands=False)"
 bind = f"{_settings.host}:{_settings.port}"
 workers = 1
 worker_class = Worker
-worker_connections = 800  # below the usual limit of 1024 open files, at which the worker would end
-threads = 700  # one for each connection with a request; how many of them compute at once is THREADS (ThreadLimit)
-forwarded_allow_ips = ""  # scheme, host and address of a proxy are read by the application, if PROXIES says so
+worker_connections = 800  # below the usual limit of 1024 open files, at which the worker would exit
+threads = 700  # one for each connection with a request; at most THREADS of them compute at once (ThreadLimit)
+forwarded_allow_ips = ""  # the application reads scheme, host and address from trusted proxies (PROXIES)
 timeout = 120
-graceful_timeout = 8  # of the 10 s that leaving may take: whatever a page or a call does, it is ended then
+graceful_timeout = 8  # seconds; requests still open then are cut off, so that a stop takes less than 10 s
 keepalive = 5
 loglevel = _settings.log_level.lower()
-control_socket_disable = True  # it would be made in the home folder, outside the clone
+control_socket_disable = True  # the socket would be created in the home folder
 
 
 def on_starting(server):
-    """Where it cannot serve, say why in one line and leave, before a worker is made."""
+    """Exit with one line that says why if the server cannot start, before a worker is forked."""
     if reason := startup_problem(_settings):
         raise SystemExit(f"Hopcheck cannot start: {reason}")
 
 
 def when_ready(server):
-    """Whoever connects from now on has to go on, or is cut off."""
+    """Set the timeouts after which clients that neither send nor read are disconnected."""
     set_socket_timeouts(listener.sock for listener in server.LISTENERS)
 
 
 def post_worker_init(worker):
-    """Take up the runs that were left unfinished, and load the models without keeping the first page waiting."""
+    """Start to execute runs, unfinished ones first, and load the models in the background."""
     configure_logging(_settings.log_level, _settings.log_format)
     logging.getLogger("gunicorn.error").addFilter(ShortenTimeouts())
-    here = worker.wsgi.extensions["hopcheck"]
-    here.runs.serve()
-    if not _settings.redis_url:  # else workers carry the runs out, and they alone need the models
-        threading.Thread(target=keep_warm, args=(here.container,), name="warm", daemon=True).start()
-    threading.Thread(target=_leave_with, args=(worker, here.runs), name="leave", daemon=True).start()
+    app_services = worker.wsgi.extensions["hopcheck"]
+    app_services.runs.serve()
+    if not _settings.redis_url:  # else workers execute the runs, and only they need the models
+        threading.Thread(target=keep_warm, args=(app_services.container,), name="warm", daemon=True).start()
+    threading.Thread(target=_stop_runs_at_exit, args=(worker, app_services.runs), name="shutdown", daemon=True).start()
 
 
 def worker_int(worker):
-    """Interrupted, a worker ends at once: its runs must be free before.
+    """Release the runs of an interrupted worker, which exits right after this.
 
-    After Ctrl-C the master's own signal follows the terminal's; handled in the middle, it would end the process there.
+    Further signals are ignored: after Ctrl-C the master's signal follows the terminal's and would end the process.
     """
     for another in (signal.SIGINT, signal.SIGQUIT, signal.SIGTERM):
         signal.signal(another, signal.SIG_IGN)
@@ -105,10 +104,10 @@ def worker_int(worker):
         worker.wsgi.extensions["hopcheck"].runs.stop()
 
 
-def _leave_with(worker, runs):
-    """Once the worker is told to go, let go of its runs and their followers: nobody waits for a timeout.
+def _stop_runs_at_exit(worker, runs):
+    """Release the runs and end their streams when the worker shall exit, so that nothing waits for a timeout.
 
-    Gunicorn has a hook for an interrupt but none for a termination, so this looks.
+    Gunicorn has a hook for an interrupt but none for a termination, so this polls.
     """
     while worker.alive:
         time.sleep(0.2)

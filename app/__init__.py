@@ -64,14 +64,14 @@ def create_app(settings: Settings | None = None, container: AppContainer | None 
     compress(app)
     app.wsgi_app = ThreadLimit(app.wsgi_app, settings.threads)  # type: ignore[method-assign]
     add_routes(app)
-    _connect(app, settings, container)
+    _add_services(app, settings, container)
     if commands:
         _add_commands(app)
     return app
 
 
 def _guard(app: Flask, settings: Settings) -> None:
-    """Log requests, and refuse those that are not allowed, in this order."""
+    """Log requests and refuse those that are not allowed. The order of the calls matters."""
     from app.web.access import limit_requests, require_host, require_password
     from app.web.errors import register_error_pages
     from app.web.observability import log_requests
@@ -101,8 +101,8 @@ def check(
     from app.runs.transfer import report_fields
 
     services = (app or _shared_app()).extensions["hopcheck"]
-    asked = RunRequest.resolve({"claim": claim, **options}, services.container.capabilities())
-    run_id = services.runs.start(asked.claim, asked.options, "python")
+    run_request = RunRequest.resolve({"claim": claim, **options}, services.container.capabilities())
+    run_id = services.runs.start(run_request.claim, run_request.options, "python")
     try:
         for stored in services.runs.until_end(run_id):
             if on_event:
@@ -115,12 +115,12 @@ def check(
     return RunReport(**report_fields(run))
 
 
-_sharing = threading.Lock()
+_shared_app_lock = threading.Lock()
 
 
 def _shared_app() -> Flask:
     """Return the application of `check`, made at its first call."""
-    with _sharing:
+    with _shared_app_lock:
         return _make_shared_app()
 
 
@@ -151,7 +151,7 @@ def _container(settings: Settings) -> AppContainer:
         raise SystemExit(f"Hopcheck cannot start: {str(error).rstrip('.')}.") from None
 
 
-def _connect(app: Flask, settings: Settings, container: AppContainer | None) -> None:
+def _add_services(app: Flask, settings: Settings, container: AppContainer | None) -> None:
     """Create the application's services and store them as `extensions["hopcheck"]`."""
     from app.runs.call_log import CallLog
     from app.runs.service import Runs

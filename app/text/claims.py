@@ -1,7 +1,7 @@
-"""Validate claims, questions, speakers and dates as people write them, and tell what was typed before a run.
+"""Validate claims, questions, speakers and dates as people write them, and classify a visitor's input before a run.
 
-A visitor may type one claim, a question, several sentences, a link, or no English statement at all. Languages are told
-apart by py3langid, which knows 139 languages and needs no network.
+The input may be one claim, a question, several sentences, a link, or no English statement at all. py3langid identifies
+its language, one of 139, without a network.
 """
 
 from __future__ import annotations
@@ -132,12 +132,12 @@ def _one_line(raw: str, field: str) -> str:
     return text
 
 
-# What was typed before a run.
+# Classification of the input before a run.
 
 MIN_ENGLISH = 0.05
 """Probability of English below which a text counts as something else (research/notes/2026-11-23-before-a-run.md)."""
-MIN_KNOWN = 0.25
-"""Probability from which another language is recognised; below it the text is in no language that can be told."""
+MIN_LANGUAGE = 0.25
+"""Probability from which another language is recognised."""
 NO_LANGUAGE = "zxx"
 """The model's class for numbers, markup and letters that are no words."""
 
@@ -148,13 +148,13 @@ MAX_SENTENCES = 50
 _LINK = re.compile(r"(?:https?://|www\.)\S+", re.IGNORECASE)
 _PARAGRAPH = re.compile(r"\S.*?(?=\n\s*\n|\Z)", re.DOTALL)
 _LINE = re.compile(r"\S.*")
-ANOTHER = "another language"
+UNKNOWN_LANGUAGE = "another language"
 NOT_CHECKABLE = "Nothing that can be checked"
 QUESTION_MARKS = ("?", "？", "؟")
 
 
 class Kind(StrEnum):
-    """What a visitor typed."""
+    """The kind of a visitor's input."""
 
     CLAIM = "claim"
     QUESTION = "question"
@@ -166,7 +166,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Hint:
-    """What is said in place of a run. `suggestion` is a claim that can be checked instead."""
+    """A message shown instead of starting a run. `suggestion` is a claim that can be checked instead."""
 
     title: str
     text: str
@@ -175,7 +175,7 @@ class Hint:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A sentence of a text, [start, end), as a claim that can be ticked. `note` says why it is not."""
+    """The sentence at [start, end) of a text, offered as a claim; ticked unless `note` says why not."""
 
     start: int
     end: int
@@ -184,7 +184,7 @@ class Candidate:
 
 
 def kind_of(text: str) -> Kind:
-    """Return what the text is. More than one sentence is a text, whatever its sentences are."""
+    """Classify the input. More than one sentence makes it a text, whatever kinds its sentences are."""
     text = text.strip()
     if link_in(text):
         return Kind.LINK
@@ -194,7 +194,7 @@ def kind_of(text: str) -> Kind:
 
 
 def link_in(text: str) -> str | None:
-    """Return the address, with a scheme, if the text is one and nothing else."""
+    """Return the address, with a scheme, if the text is a web address and nothing else; None otherwise."""
     found = _LINK.fullmatch(text.strip())
     return None if not found else found[0] if "://" in found[0] else f"https://{found[0]}"
 
@@ -202,13 +202,13 @@ def link_in(text: str) -> str | None:
 def language_of(text: str) -> str:
     """Return the ISO 639 code of the text's language, "en" where English is possible, "" where none is recognised.
 
-    A short claim may have more foreign names than words, so it is also read without them.
+    A short claim may have more foreign names than words, so it is also classified without them.
     """
-    likely = dict(_identifier().rank(text))
-    if max(likely["en"], dict(_identifier().rank(_without_names(text)))["en"]) >= MIN_ENGLISH:
+    likely = dict(_language_identifier().rank(text))
+    if max(likely["en"], dict(_language_identifier().rank(_without_names(text)))["en"]) >= MIN_ENGLISH:
         return "en"
     best = max(likely, key=lambda code: likely[code])
-    return best if best != NO_LANGUAGE and likely[best] >= MIN_KNOWN else ""
+    return best if best != NO_LANGUAGE and likely[best] >= MIN_LANGUAGE else ""
 
 
 def language_name(code: str) -> str:
@@ -216,9 +216,9 @@ def language_name(code: str) -> str:
     from babel import Locale, UnknownLocaleError
 
     try:
-        return Locale.parse(code).get_display_name("en") or ANOTHER
+        return Locale.parse(code).get_display_name("en") or UNKNOWN_LANGUAGE
     except (UnknownLocaleError, ValueError):
-        return ANOTHER
+        return UNKNOWN_LANGUAGE
 
 
 def candidates(text: str, line_by_line: bool = False) -> tuple[Candidate, ...]:
@@ -238,7 +238,7 @@ def candidates(text: str, line_by_line: bool = False) -> tuple[Candidate, ...]:
 
 
 def _note(claim: str) -> str:
-    """Return why a sentence is not ticked as a claim, "" where it is."""
+    """Return why a sentence is not ticked, "" for a ticked one."""
     if not MIN_CLAIM_LENGTH <= len(claim) <= MAX_CLAIM_LENGTH:
         return f"Over {MAX_CLAIM_LENGTH} characters" if len(claim) > MAX_CLAIM_LENGTH else "Too short"
     match _kind_of_sentence(claim):
@@ -273,7 +273,7 @@ def _has_letters(text: str) -> bool:
 
 
 @lru_cache(maxsize=1)
-def _identifier() -> Any:
+def _language_identifier() -> Any:
     # Imported on first use: reading the model takes a second.
     from py3langid.langid import MODEL_FILE, LanguageIdentifier
 

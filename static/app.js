@@ -1,9 +1,9 @@
-// The few conveniences that need a script. Every page works without it.
+// Conveniences that need a script. Every page works without it.
 (() => {
   "use strict";
 
-  // Ctrl or Cmd with Enter sends the form that is being typed in; in the claim's box Enter alone does. While an input
-  // method composes a word, Enter belongs to it.
+  // Ctrl+Enter or Cmd+Enter submits the form of a text area; in the claim's box Enter alone does. While an input method
+  // composes a word, Enter ends that word.
   document.addEventListener("keydown", (event) => {
     const area = event.target.closest("textarea");
     if (event.key !== "Enter" || event.isComposing || !area?.form) return;
@@ -13,7 +13,7 @@
     }
   });
 
-  // The counter counts as the server does: code points, trimmed. More than one claim may have is a text.
+  // The counter counts as the server does: code points of the trimmed text. A text longer than a claim is split.
   const counter = document.querySelector("[data-counter]");
   const box = counter && document.getElementById(counter.dataset.counter);
   const invitation = counter?.textContent;
@@ -28,7 +28,7 @@
     count();
   }
 
-  // A sample fills the box on its way out, so that going back finds it there.
+  // A sample also fills the box, so that it is there when the visitor goes back.
   document.addEventListener("click", (event) => {
     const sample = event.target.closest("button[name=sample]");
     if (sample && box) {
@@ -37,7 +37,7 @@
     }
   });
 
-  // Of the lines that say who gets the claim, only the one that applies to what is chosen stays.
+  // Show only the line about who gets the claim that applies to the chosen options.
   const told = [...document.querySelectorAll("[data-sends]")];
   const form = told[0]?.closest("form");
   const tell = () => {
@@ -50,11 +50,11 @@
   };
   if (form) {
     form.addEventListener("change", tell);
-    addEventListener("pageshow", tell); // going back brings earlier choices back
+    addEventListener("pageshow", tell); // the browser restores earlier choices when going back
     tell();
   }
 
-  // The line above the options names the source that is chosen.
+  // The line above the options names the chosen source.
   const source = document.querySelector("[data-source-now]");
   const chosen = (name) => source.closest("form").querySelector(`input[name=${name}]:checked`);
   const tellSource = () => {
@@ -69,7 +69,7 @@
     addEventListener("pageshow", tellSource);
   }
 
-  // The button that sends the ticked claims says how many there are.
+  // The button that submits the ticked claims shows their number.
   const ticked = document.querySelector("[data-ticked]");
   const countTicked = () => {
     const number = document.querySelectorAll("input[name=tick]:checked").length;
@@ -95,7 +95,7 @@
     });
   }
 
-  // The system's share sheet, where there is one. Whoever closes it again has decided so.
+  // The system's share sheet, where there is one. Closing it is not an error.
   for (const button of document.querySelectorAll("[data-share]")) {
     if (!navigator.share) continue;
     button.hidden = false;

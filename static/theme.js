@@ -1,5 +1,5 @@
-// The switch between the system's colours, light ones and dark ones. A cookie keeps the choice and the server writes it
-// into each page, so none flashes in the wrong colours. Without script the system's preference rules.
+// The switch between the system's, light and dark colours. A cookie keeps the choice and the server writes it into each
+// page, so that no page flashes in the wrong colours. Without script the system's preference applies.
 (() => {
   "use strict";
 
@@ -28,7 +28,7 @@
     keep(theme);
     show(theme);
   });
-  addEventListener("pageshow", () => show(kept())); // going back brings a page as it was left, in earlier colours
+  addEventListener("pageshow", () => show(kept())); // the browser restores earlier colours when going back
   show(kept());
   button.hidden = false;
 })();

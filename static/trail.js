@@ -1,10 +1,10 @@
-// The trail of a run. Without this script cards unfold and links lead to them all the same.
+// The page of a run. Cards unfold and links to them work without this script, too.
 (() => {
   "use strict";
 
-  // What a reader has opened or folded stays so when the stream brings its card anew.
+  // Keep cards opened or folded as the reader left them when the stream replaces them.
   const chosen = new Map(); // id of a <details> -> whether its reader wants it open
-  let every = null; // the same for every card, once "Expand all" or "Collapse all" was pressed
+  let every = null; // the same for all cards, once "Expand all" or "Collapse all" was pressed
   const restore = (root) => {
     for (const details of root.querySelectorAll("details[id]")) {
       const open = chosen.get(details.id) ?? (details.matches(".fold") ? every : null);
@@ -26,7 +26,7 @@
     });
   }
 
-  // A link to a step takes the focus there.
+  // A link to a step moves the focus there.
   const reveal = (hash) => {
     const hop = /^#hop-\d+$/.test(hash) && document.getElementById(hash.slice(1));
     if (!hop) return;
@@ -42,7 +42,7 @@
   addEventListener("hashchange", () => reveal(location.hash));
   reveal(location.hash);
 
-  // The newest step stays in view until its reader scrolls or presses a key; at the end the verdict comes into view.
+  // Keep the newest step in view until the reader scrolls or presses a key; at the end scroll to the verdict.
   const main = document.querySelector("main.live");
   const verdict = () => document.querySelector("#verdict.verdict");
   let following = Boolean(main) && !location.hash;
@@ -53,7 +53,7 @@
   };
   follow();
 
-  // What is read keeps its place on the screen when the verdict takes its own above it.
+  // Keep the text that is being read in place when the verdict is inserted above it.
   let place = null;
   document.addEventListener("htmx:sseBeforeMessage", () => {
     const kept = !verdict() && document.getElementById("verdict");
@@ -67,10 +67,10 @@
     following ||= place.seen;
     const scroll = () => { if (following) verdict().scrollIntoView({ block: "start" }); };
     requestAnimationFrame(() => requestAnimationFrame(scroll)); // in a frame without a change of layout
-    setTimeout(() => main.classList.add("done"), 1000); // once the verdict is in view, what follows the steps may come
+    setTimeout(() => main.classList.add("done"), 1000); // show what follows the steps once the verdict is in view
   });
 
-  // A citation shows its source when it is pointed at or has the focus; without script it is a link to its step.
+  // A citation previews its source on hover and focus; without script it is a link to its step.
   let leaving = 0;
   const preview = (event) => {
     const chip = event.target.closest?.("[data-preview]");
@@ -87,12 +87,12 @@
   };
   for (const met of ["pointerover", "focusin"]) document.addEventListener(met, preview);
 
-  // Pressed, a button that steers may go; the focus stays in its place, which keeps its id.
+  // A steering button may be removed when it is pressed, so move the focus to its container.
   document.addEventListener("htmx:beforeRequest", (event) => {
     if (event.target.id === "stop" || event.target.id === "conclude") document.getElementById("steering").focus();
   });
 
-  // An answer that has no place on the page, or that never came, is told by the button; what was typed is still there.
+  // Show a failed request by its button; what was typed is still there.
   const UNDONE = "That was not done: the check is not here any more, or the site does not answer just now.";
   const forget = (event) => event.target.closest("form")?.querySelector(".undone")?.remove();
   const tell = (event) => {
@@ -103,7 +103,7 @@
   for (const failure of ["htmx:responseError", "htmx:sendError"]) document.addEventListener(failure, tell);
   document.addEventListener("htmx:beforeRequest", forget);
 
-  // The clock and what is waited for tick on between two messages, each of which brings them anew.
+  // Update the clock and the current activity between two messages of the stream, which replace both.
   const PATIENCE = 3;
   const began = new WeakMap();
   const words = (seconds) => (seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`);

@@ -1,4 +1,4 @@
-"""The names that the site answers to, its password, and limits on starting runs and on guessing the password.
+"""Access control: allowed host names, the site password, and limits on starting runs and guessing the password.
 
 Where SITE_PASSWORD is set, a browser that has given it gets a proof in its signed cookie, valid until the password or
 the signing key changes; a program sends an API token (API_TOKENS). /healthz, /metrics (which has its own token) and
@@ -47,9 +47,9 @@ UNKNOWN_HOST = "This site is not reached by that name."
 
 
 def require_host(app: Flask) -> None:
-    """Answer only requests for a name in ALLOWED_HOSTS, and /healthz, which monitors ask by address.
+    """Answer only requests for a name in ALLOWED_HOSTS, and for /healthz, which monitors request by IP address.
 
-    Call before other `before_request` functions. Flask matches no route for other names, and builds no addresses.
+    Call before other `before_request` functions. For other names Flask matches no route and builds no URLs.
     """
 
     @app.before_request
@@ -135,7 +135,7 @@ def _has_access() -> bool:
 
 
 def _proof() -> str:
-    """Return the value of the cookie, from which the password cannot be found without the signing key."""
+    """Return the cookie's value, which reveals nothing about the password without the signing key."""
     key, password = str(current_app.secret_key).encode(), services().settings.site_password or ""
     return hmac.digest(key, b"site password: " + password.encode(), "sha256").hex()
 

@@ -45,8 +45,8 @@ def _form_again(error: InvalidInput, code: int) -> ResponseReturnValue:
     """Return the home page with the submitted form, or an error page where the database is unavailable."""
     try:
         return home_page(sent_form(), error), code
-    except HopcheckError as gone:
-        return _unavailable(gone)
+    except HopcheckError as failure:
+        return _unavailable(failure)
 
 
 def _rejected(error: Rejected) -> ResponseReturnValue:
@@ -82,6 +82,6 @@ def _again_in(seconds: int) -> str:
 
 def _page(code: int, meaning: str = "", wait: int | None = None) -> tuple[str, int, dict[str, str]]:
     """Return the error page. `meaning` replaces the usual text; `wait` is Retry-After in seconds."""
-    kept = form_context(sent_form()) if code in (429, 503) and request.method == "POST" else {}
-    page = render_template("error.html", code=code, meaning=meaning, **kept)
+    context = form_context(sent_form()) if code in (429, 503) and request.method == "POST" else {}
+    page = render_template("error.html", code=code, meaning=meaning, **context)
     return page, code, {"Retry-After": str(wait)} if wait else {}

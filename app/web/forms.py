@@ -92,7 +92,7 @@ class ClaimForm:
 
     @classmethod
     def sent(cls, fields: MultiDict[str, str], blank: ClaimForm) -> ClaimForm:
-        """Return the submitted form; omitted fields are taken from `blank`. The button of an example submits its claim.
+        """Return the submitted form; omitted fields are taken from `blank`. An example's button submits its claim.
 
         Browsers omit unticked checkboxes, so the page always submits an empty `corpora` value as well: alone, it means
         that none is ticked.
@@ -140,7 +140,7 @@ FROM_MEMORY = "a language model’s memory"
 
 
 def sources(capabilities: Capabilities) -> dict[str, str]:
-    """Return where answers come from, by strategy and answerer; those that search the corpora are missing."""
+    """Describe where answers come from, by strategy and answerer, except those that search the corpora."""
     named = dict.fromkeys((*BASELINES, *(each.name for each in capabilities.answerers)), FROM_MEMORY)
     recited = {name: source for name, source in named.items() if name not in (RETRIEVER_READER, WEB_SEARCH)}
     engines = [each for each in capabilities.searches if each.available and each.destination]
@@ -148,7 +148,7 @@ def sources(capabilities: Capabilities) -> dict[str, str]:
 
 
 def source_of(form: ClaimForm, capabilities: Capabilities) -> str:
-    """Return where the answers of a run with this form come from, for people."""
+    """Describe where the answers of a run with this form come from."""
     known = sources(capabilities)
     if form.strategy in BASELINES:
         return known[form.strategy]
@@ -189,12 +189,12 @@ EXAMPLES = (
 )
 
 OUTCOMES = Path(__file__).parent / "samples.json"
-"""What the shipped models found for each example; `python -m benchmarks.samples --write` makes it anew."""
+"""The outcome of each example with the shipped models, written by `python -m benchmarks.samples --write`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a real run of an example found."""
+    """The outcome of a real run of an example."""
 
     claim: str
     label: Label
@@ -212,7 +212,7 @@ def outcomes() -> tuple[Outcome, ...]:
 
 
 def example() -> Outcome:
-    """Return the outcome that the home page shows in full: two steps, and a claim that does not hold."""
+    """Return the outcome that the home page shows in full: a refuted claim with two steps."""
     return outcomes()[1]
 
 

@@ -1,4 +1,4 @@
-"""Caching of static files and compression of responses, and protection from clients that are slow to send or to read.
+"""Caching of static files, compression of responses, and protection from clients that are slow to send or to read.
 
 Such clients take none of the THREADS that compute responses. They are disconnected after TIMEOUT_SECONDS: accepted
 sockets inherit the timeouts of the listening socket, and an expired one raises BlockingIOError.
@@ -37,7 +37,7 @@ COMPRESSED_TYPES = (
 )
 """Without text/event-stream, so that each message leaves as it is written.
 
-Pages can be compressed despite BREACH because a form's CSRF token is signed anew every second.
+Pages can be compressed despite BREACH because a form's CSRF token differs every second.
 """
 
 ALGORITHMS = ("br", "gzip")
@@ -86,7 +86,7 @@ class ThreadLimit:
 
 
 class _RequestBody:
-    """A request's body; its slot is free while bytes are awaited."""
+    """A request's body, which releases the slot while it waits for bytes."""
 
     def __init__(self, body: IO[bytes], slots: threading.Semaphore) -> None:
         self._body, self._slots = body, slots
@@ -100,7 +100,7 @@ class _RequestBody:
 
 
 class _ResponseChunks:
-    """The chunks of a response; a slot is held while one is made, and free while it is sent."""
+    """The chunks of a response, which hold the slot while one is computed, not while it is sent."""
 
     def __init__(self, chunks: Iterable[bytes], slots: threading.Semaphore) -> None:
         self._source, self._chunks, self._slots = chunks, iter(chunks), slots
@@ -118,7 +118,7 @@ class _ResponseChunks:
 
 
 TIMEOUT_SECONDS = 10
-"""Without a single byte. Clients that send one now and then must be stopped by a reverse proxy (docs/operations.md)."""
+"""Seconds without a byte. A reverse proxy must stop clients that send one now and then (docs/operations.md)."""
 
 
 def set_socket_timeouts(listening: Iterable[socket.socket], seconds: int = TIMEOUT_SECONDS) -> None:
@@ -134,6 +134,6 @@ class ShortenTimeouts(logging.Filter):
 
     def filter(self, record: logging.LogRecord) -> bool:
         if record.exc_info and isinstance(record.exc_info[1], BlockingIOError):
-            record.msg, record.args, record.exc_info = "a client was too slow and was cut off", (), None
+            record.msg, record.args, record.exc_info = "disconnected a client that was too slow", (), None
             record.levelno, record.levelname = logging.INFO, "INFO"
         return True

@@ -51,7 +51,7 @@ def log_requests(app: Flask) -> None:
     app.after_request(_log_request)
 
 
-def about_run(run_id: str) -> None:
+def log_run(run_id: str) -> None:
     """Add the run to this request's log line, for routes whose path does not contain it."""
     g.run_id = run_id
     current_run.set(run_id)
@@ -149,7 +149,7 @@ def _database(runs: Runs) -> dict[str, str]:
 
     A check that does not return in time stays in its thread, and another one waits for it instead of adding a thread.
     """
-    with _checking:
+    with _checks_lock:
         check = _checks.get(runs)
         if check is None or check.done():
             check = _checks[runs] = Future()
@@ -174,7 +174,7 @@ def _check_database(runs: Runs, check: Future[None]) -> None:
 
 
 _checks: WeakKeyDictionary[Runs, Future[None]] = WeakKeyDictionary()
-_checking = Lock()
+_checks_lock = Lock()
 
 
 def _workers(runs: Runs) -> Iterator[dict[str, str]]:

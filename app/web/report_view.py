@@ -1,4 +1,4 @@
-"""What a report shows of its verdict and evidence: the answer, the cards under it, and excerpts of passages.
+"""Views of a report's verdict and evidence: the answer to the claim, the cards under it, and excerpts of passages.
 
 Everything is computed from the report, so a loaded page and a streamed one agree.
 """
@@ -18,12 +18,12 @@ from app.domain.report import Report
 from app.text.sentences import sentence_spans
 
 MAX_CARDS = 3
-EXCERPT = 360
+EXCERPT_CHARACTERS = 360
 """Visible characters of a passage on each side of its answer."""
-LONG_SENTENCE = 12
-"""Words from which on a link to a sentence has only its ends: browsers look for the text between them."""
+MAX_FRAGMENT_WORDS = 12
+"""Words of a sentence above which a link to it contains only both ends; browsers find the text between them."""
 FIGURES = Path(__file__).with_name("verdict_figures.json")
-"""How often verdicts were right at each level of confidence: the table of docs/results.md, and the runs it is of."""
+"""The share of right verdicts by confidence, as in docs/results.md, and the options of the runs that were measured."""
 
 
 class Excerpt(NamedTuple):
@@ -36,7 +36,7 @@ class Excerpt(NamedTuple):
     cut_after: bool = False
 
 
-def excerpt(span: Span, around: int = EXCERPT) -> Excerpt:
+def excerpt(span: Span, around: int = EXCERPT_CHARACTERS) -> Excerpt:
     """Return the sentence of a span and its neighbours, at most about `around` characters on each side."""
     before, after = span.passage.text[: span.start], span.passage.text[span.end :]
     cut_before, cut_after = len(before) > around, len(after) > around
@@ -68,9 +68,9 @@ class Opening(NamedTuple):
     rest: str
 
 
-def opening(text: str, about: int = 2 * EXCERPT) -> Opening:
+def opening(text: str, about: int = 2 * EXCERPT_CHARACTERS) -> Opening:
     """Split off the first `about` characters of a text, without cutting a word unless it is longer than that."""
-    if len(text) <= about + EXCERPT // 2:
+    if len(text) <= about + EXCERPT_CHARACTERS // 2:
         return Opening(text, "")
     shown = text[:about].rpartition(" ")[0] or text[:about]
     return Opening(shown, text[len(shown) :].lstrip())
@@ -86,7 +86,7 @@ def passages_of(answer: Answer) -> tuple[Passage, ...]:
 def relevance(passage: Passage, answer: Answer) -> str:
     """Return "high", "medium" or "low" among the passages of this answer; "" where all have the same score.
 
-    Scores of retrievers have no common scale, so the third of the range counts in which a score lies.
+    Scores of retrievers have no common scale, so a score is rated by the third of the range that it lies in.
     """
     scores = [each.score for each in passages_of(answer)]
     low, high = min(scores), max(scores)
@@ -111,7 +111,7 @@ def sentence_link(passage: Passage, sentence: str) -> str | None:
     link, words = web_link(passage), sentence.split()
     if link is None or not words:
         return link
-    ends = (words[:5], words[-5:]) if len(words) > LONG_SENTENCE else (words,)
+    ends = (words[:5], words[-5:]) if len(words) > MAX_FRAGMENT_WORDS else (words,)
     fragment = ",".join(quote(" ".join(end), safe="").replace("-", "%2D") for end in ends)
     return f"{link}{'' if '#' in link else '#'}:~:text={fragment}"
 
@@ -130,7 +130,7 @@ def sites(passages: Iterable[Passage]) -> str:
 
 
 class Card(NamedTuple):
-    """A sentence that decides, for a card under the verdict."""
+    """A deciding sentence, for a card under the verdict."""
 
     hops: tuple[int, ...]
     passage: Passage
@@ -138,18 +138,18 @@ class Card(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """Return the sentence without the mark."""
+        """Return the sentence without the mark of its answer."""
         return self.text.before + self.text.answer + self.text.after
 
     @property
     def copied(self) -> str:
-        """Return the sentence with its source, as the reader copies it."""
+        """Return the text of the copy button: the sentence with its source."""
         link = sentence_link(self.passage, self.sentence)
         source = (self.passage.title, self.passage.source, self.passage.published, link)
         return f"“{self.sentence}” {', '.join(filter(None, source))}"
 
 
-class Shown(NamedTuple):
+class ShownVerdict(NamedTuple):
     """The parts of a verdict on its page: the sentence that answers the claim, the other reasons, the cards."""
 
     answer: Sentence | None
@@ -157,23 +157,23 @@ class Shown(NamedTuple):
     cards: tuple[Card, ...]
 
 
-def shown_verdict(report: Report) -> Shown:
+def shown_verdict(report: Report) -> ShownVerdict:
     """Divide the rationale of a verdict: quotations become cards, the first other sentence answers the claim.
 
     Without a decision there are no cards, because nothing decides.
     """
     verdict = report.verdict
     if verdict is None:
-        return Shown(None, (), ())
+        return ShownVerdict(None, (), ())
     quoted = {sentence: _quotation(sentence, report) for sentence in verdict.rationale}
-    said = [sentence for sentence, card in quoted.items() if not card]
+    statements = [sentence for sentence, card in quoted.items() if not card]
     if verdict.label is Label.NOT_ENOUGH_EVIDENCE:
-        return Shown(None, tuple(said), ())
-    found = [*filter(None, quoted.values()), *_cited(report, said)]
+        return ShownVerdict(None, tuple(statements), ())
     cards: dict[tuple[str, str], Card] = {}
-    for card in found:
+    for card in (*filter(None, quoted.values()), *_cited(report, statements)):
         cards.setdefault((card.passage.text, card.sentence), card)
-    return Shown(said[0] if said else None, tuple(said[1:]), tuple(cards.values())[:MAX_CARDS])
+    answer, reasons = (statements[0], statements[1:]) if statements else (None, [])
+    return ShownVerdict(answer, tuple(reasons), tuple(cards.values())[:MAX_CARDS])
 
 
 def _quotation(sentence: Sentence, report: Report) -> Card | None:
@@ -188,9 +188,9 @@ def _quotation(sentence: Sentence, report: Report) -> Card | None:
     return None
 
 
-def _cited(report: Report, said: Iterable[Sentence]) -> Iterator[Card]:
+def _cited(report: Report, statements: Iterable[Sentence]) -> Iterator[Card]:
     """Yield the cards of the sentences in which the answers of the cited hops begin."""
-    for hop in _hops(report, tuple(dict.fromkeys(number for sentence in said for number in sentence.hops))):
+    for hop in _hops(report, tuple(dict.fromkeys(number for sentence in statements for number in sentence.hops))):
         cited = hop.answer.cited if hop.answer else None
         if cited and cited.passage.origin is not Origin.RECITED:
             place = excerpt(cited)
@@ -241,7 +241,7 @@ def reliability(report: Report) -> str:
     return f"At this level ({level['words']}), {level['right']} of {level['verdicts']} test claims were right."
 
 
-PLAIN = {
+PLAIN_LABELS = {
     Label.SUPPORTED: "True",
     Label.REFUTED: "False",
     Label.NOT_ENOUGH_EVIDENCE: "Can’t tell",
@@ -249,29 +249,29 @@ PLAIN = {
 }
 """The verdict in everyday words, beside the formal label."""
 
-SOURCES = {
+SOURCE_WORDS = {
     "retriever-reader": "Offline articles",
     "web-search": "Web search",
     "reciter-reader": "A model’s memory",
     "flan-t5": "A model’s memory",
 }
-STRATEGIES = {"question-guided": "question by question", "evidence-pursuit": "pursuing evidence"}
+STRATEGY_WORDS = {"question-guided": "question by question", "evidence-pursuit": "pursuing evidence"}
 
 
 def source_words(options: RunOptions) -> str:
     """Return where the answers of a check come from, in a few words."""
-    if options.strategy not in STRATEGIES:
+    if options.strategy not in STRATEGY_WORDS:
         return "The claim alone"
     if options.answerer == "web-search" and options.search == "corpus":
         return "Offline articles, one at a time"
-    return SOURCES.get(options.answerer, options.answerer)
+    return SOURCE_WORDS.get(options.answerer, options.answerer)
 
 
 def choices(options: RunOptions) -> dict[str, str]:
-    """Return the choices of a check that its reader may compare with another's, in a few words each."""
+    """Return the comparable choices of a check by name, in a few words each."""
     return {
         "source": source_words(options),
-        "method": STRATEGIES.get(options.strategy, options.strategy),
+        "method": STRATEGY_WORDS.get(options.strategy, options.strategy),
         "models": options.model or ("local models" if options.preset == "local" else options.preset),
         "corpora": ", ".join(options.corpora),
         "labels": f"{options.labels.value} labels",
@@ -283,7 +283,7 @@ def choices(options: RunOptions) -> dict[str, str]:
 
 
 def differences(options: RunOptions, other: RunOptions) -> tuple[str, ...]:
-    """Return what was chosen otherwise in `other`, in a few words each."""
+    """Return the choices of `other` that differ from those of `options`, in a few words each."""
     mine, theirs = choices(options), choices(other)
     return tuple(theirs[name] for name in mine if mine[name] != theirs[name])
 
@@ -308,9 +308,9 @@ def ago(at: datetime) -> str:
 
 FILTERS: dict[str, Callable] = {
     "ago": ago,
-    "plain_label": PLAIN.__getitem__,
+    "plain_label": PLAIN_LABELS.__getitem__,
     "source_words": source_words,
-    "strategy_words": lambda options: STRATEGIES.get(options.strategy, options.strategy),
+    "strategy_words": lambda options: STRATEGY_WORDS.get(options.strategy, options.strategy),
     "distinct_choices": distinct_choices,
     "excerpt": excerpt,
     "opening": opening,
@@ -323,4 +323,4 @@ FILTERS: dict[str, Callable] = {
     "sites": sites,
     "web_link": web_link,
 }
-"""The filters of the templates that this file adds, by name."""
+"""This file's template filters, by name."""

@@ -18,6 +18,7 @@ MAX_OTHERS = 8
 MAX_CANDIDATES = 40
 """Runs found by the words of a claim; some are of longer claims."""
 SIDES = {"yes": True, "no": False, "": None}
+"""By value of the form's field, whether the owner agrees; None takes no side."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,7 @@ class NoteForm:
 
     agrees: str = ""
     text: str = ""
-    seen: str = ""  # when the stored note that the form shows was written, "" for none
+    seen: str = ""  # time of the stored note that the form shows, "" for none
 
     @classmethod
     def of(cls, note: Note | None) -> NoteForm:
@@ -59,7 +60,7 @@ class NotePlace:
 
 @dataclass(frozen=True)
 class Other:
-    """Another check of the claim in this browser; `differs` names what was chosen otherwise, "" for nothing."""
+    """Another check of the claim in this browser; `differs` lists the choices that differ, "" for none."""
 
     run: RunSummary
     differs: str
@@ -67,7 +68,7 @@ class Other:
 
 @dataclass(frozen=True)
 class Origin:
-    """The check that this one branches off or repeats, and what is different here."""
+    """The check that this one branches off or repeats, and the changes from it."""
 
     id: str
     outcome: str
@@ -77,29 +78,35 @@ class Origin:
     """The question of the changed step, None for a check that repeats another."""
 
 
-def run_page(stored: StoredRun, notice: str = "", sent_back: NotePlace | None = None) -> str:
+def run_page(stored: StoredRun, notice: str = "", rejected: NotePlace | None = None) -> str:
     """Render the page of a run.
 
-    `notice` is one sentence on the result of an action, `sent_back` a note that could not be stored, as it was typed.
+    `notice` is one sentence on the result of an action, `rejected` a note that could not be stored, as typed.
     """
-    moving = "follow" if services().followers.has_room else "refresh"
     published = stored.published_at is not None and services().settings.publishing
     if published:
         allow_indexing()
-    notes, others = notes_of(stored), others_of(stored)
+    notes, others = note_places(stored), others_of(stored)
     return render_template(
         "run.html",
         run=stored,
         report=stored.report,
-        mode="static" if stored.report.ended else moving,
+        mode=update_mode(not stored.report.ended),
         place=None if stored.report.ended else services().runs.place(stored.id),
         notice=notice,
         published=published,
-        notes={**notes, sent_back.hop: sent_back} if sent_back else notes,
+        notes={**notes, rejected.hop: rejected} if rejected else notes,
         branches=branches_of(stored),
         others=others,
         origin=origin_of(stored, others),
     )
+
+
+def update_mode(is_running: bool) -> str:
+    """Return how a page is updated: "static" for never, "follow" by a stream, "refresh" where no stream is free."""
+    if not is_running:
+        return "static"
+    return "follow" if services().followers.has_room else "refresh"
 
 
 def may_steer(run: StoredRun) -> bool:
@@ -107,7 +114,7 @@ def may_steer(run: StoredRun) -> bool:
     return session.get("owner") == run.owner
 
 
-def notes_of(run: StoredRun) -> dict[int, NotePlace]:
+def note_places(run: StoredRun) -> dict[int, NotePlace]:
     """Return the place of a note by hop, 0 for the verdict; none for others and before the run's end."""
     if not (run.report.ended and may_steer(run)):
         return {}

@@ -36,7 +36,7 @@ FOREIGN = "A page of another site may not follow a check."
 
 
 def refuse_foreign_streams() -> None:
-    """Refuse streams to pages of other sites. They could not read them, but each would hold a server thread."""
+    """Refuse streams to pages of other sites. Such a page cannot read a stream, but would hold a server thread."""
     if request.endpoint in STREAMS and _is_foreign():
         refused("origin")
         abort(403, FOREIGN)
@@ -57,7 +57,7 @@ MAX_CLOCK_SKEW = timedelta(days=1)
 class ClockSkewSigner(TimestampSigner):
     """Accept cookies signed up to MAX_CLOCK_SKEW in the future, for web processes whose clocks differ.
 
-    Flask refuses them, and the browser would lose its runs to a new owner's name.
+    Flask would refuse them, and the browser would lose its runs, because it would get a new owner name.
     """
 
     def unsign(self, signed_value: str | bytes, max_age: int | None = None, return_timestamp: bool = False) -> Any:
@@ -163,14 +163,14 @@ def allow_indexing() -> None:
 
 def _raise_size_limit() -> None:
     """Raise the size limit for the endpoints that accept files. Requests over the limit are refused unread."""
-    if most := LARGER_LIMITS.get(request.endpoint or ""):
-        request.max_content_length = request.max_form_memory_size = most
+    if limit := LARGER_LIMITS.get(request.endpoint or ""):
+        request.max_content_length = request.max_form_memory_size = limit
 
 
 def _limit_fields() -> None:
     """Refuse forms with more fields than Werkzeug allows in files: it parses a million of them for seconds."""
-    most = request.max_form_parts or 0
-    if request.mimetype == "application/x-www-form-urlencoded" and request.get_data(cache=True).count(b"&") >= most:
+    limit = request.max_form_parts or 0
+    if request.mimetype == "application/x-www-form-urlencoded" and request.get_data(cache=True).count(b"&") >= limit:
         abort(413)
 
 
@@ -192,8 +192,8 @@ def _add_headers(response: Response, headers: Mapping[str, str]) -> Response:
     for name, value in headers.items():
         response.headers.setdefault(name, value)
     if request.endpoint != "static":  # lists, reports and exports of one browser or token
-        kept = "private, no-cache" if response.mimetype == "text/html" else "no-store"
-        response.headers.setdefault("Cache-Control", kept)
+        caching = "private, no-cache" if response.mimetype == "text/html" else "no-store"
+        response.headers.setdefault("Cache-Control", caching)
     if request.path.startswith(("/runs", "/batches", "/compare", "/api/")) and not g.get("published"):
         response.headers["X-Robots-Tag"] = "noindex"
     return response

@@ -25,7 +25,7 @@ from app.domain.model import Hop
 from app.domain.report import apply_event
 from app.runs.service import Place, StoredEvent, StoredRun
 from app.web import services
-from app.web.run_view import branches_of, notes_of
+from app.web.run_view import branches_of, note_places
 from app.web.views import at_work
 
 log = logging.getLogger(__name__)
@@ -145,7 +145,7 @@ class PageUpdates:
         return message(self._html(()))
 
     def _changed_hops(self, events: Sequence[StoredEvent]) -> tuple[Hop, ...]:
-        """Return the hops that these events changed: all of them at the end and where a run was resumed."""
+        """Return the hops that these events changed: all of them if the run ended or was resumed."""
         hops = self.run.report.hops
         if any(isinstance(stored.event, (*TERMINAL, RunResumed)) for stored in events):
             return hops
@@ -178,7 +178,7 @@ class PageUpdates:
             place=self.place,
             steer=has_buttons,
             relit=diagram_changed,
-            notes=notes_of(self.run),
+            notes=note_places(self.run),
             branches=branches_of(self.run) if report.ended else (),
         )
 
@@ -209,7 +209,7 @@ class _RunMessages:
 
 
 def stream_run(run: StoredRun, renderer: Renderer) -> Response:
-    """Stream what `renderer` makes of the run's events after the last one that the client has seen."""
+    """Stream the run's events after the last one that the client has seen, as `renderer` renders them."""
     (after,) = last_seen()
     return stream_messages(_RunMessages(run, renderer, after), f"run {run.id}")
 
@@ -234,7 +234,7 @@ def last_seen(runs: int = 1) -> tuple[int, ...]:
 
 
 def _log_failures(subject: str, messages: Iterator[str]) -> Iterator[str]:
-    """Pass the messages on; an error ends them with a line in the log, and the browser reconnects by itself."""
+    """Pass the messages on. An error is logged and ends the stream; the browser then reconnects."""
     try:
         yield from messages
     except HopcheckError as error:
@@ -242,7 +242,7 @@ def _log_failures(subject: str, messages: Iterator[str]) -> Iterator[str]:
 
 
 def _messages(source: MessageSource) -> Iterator[str]:
-    """Yield messages until all runs have ended. Without a free slot, yield only those of now; browsers reconnect."""
+    """Yield messages until all runs have ended. Without a free slot, yield only the present ones."""
     yield f"retry: {RETRY_MILLISECONDS}\n\n"
     with services().followers.slot() as has_slot:
         while True:

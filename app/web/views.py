@@ -84,7 +84,7 @@ def at_work(report: Report) -> Module | None:
 def upcoming_hop(report: Report) -> int | None:
     """Return the number of the hop whose question is being generated, None while there is none.
 
-    The hop may not come: there may be no question left to ask.
+    The hop may never come, because there may be no question left to ask.
     """
     waits = report.phase in ("", WAITING.phase)
     last = report.hops[-1] if report.hops else None
@@ -149,7 +149,7 @@ FACES = {
     HopStatus.INTERRUPTED: Face("Interrupted", "stop", "interrupted"),
     "running": Face("Running", "dots", "open"),
 }
-"""By label, hop status or state of a run; "failed" is the same for both."""
+"""By label, hop status, and state of a run; hops and runs share "failed" and "interrupted"."""
 
 NOT_CHECKED = Face("Not checked yet", "dots", "open")
 
@@ -228,10 +228,10 @@ def claim_only(options: RunOptions) -> bool:
     return options.strategy in BASELINES
 
 
-def date_words(passage: Passage, said_on: str | None) -> str:
+def date_words(passage: Passage, claim_date: str | None) -> str:
     """Return the date of publication; "date unknown" for web pages and where the claim has a date."""
-    unknown = said_on is not None or passage.origin is Origin.WEB
-    return passage.published or ("date unknown" if unknown else "")
+    is_unknown = claim_date is not None or passage.origin is Origin.WEB
+    return passage.published or ("date unknown" if is_unknown else "")
 
 
 def search_words(options: RunOptions) -> str:

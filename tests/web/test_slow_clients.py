@@ -39,7 +39,10 @@ def test_writing_to_a_client_that_does_not_read_times_out(connection):
 
 @pytest.mark.parametrize(
     ("error", "expected"),
-    [(BlockingIOError(11, "unavailable"), "a client was too slow and was cut off"), (OSError(5, "broken"), "Trouble.")],
+    [
+        (BlockingIOError(11, "unavailable"), "disconnected a client that was too slow"),
+        (OSError(5, "broken"), "Trouble."),
+    ],
 )
 def test_a_slow_client_is_logged_in_one_line_and_other_errors_in_full(error, expected):
     record = logging.LogRecord("gunicorn.error", logging.ERROR, "", 1, "Trouble.", (), (type(error), error, None))

@@ -62,14 +62,14 @@ PATH = {
     "run_id": Parameter("run_id", TEXT, "The run's id.", "path", True),
     "batch_id": Parameter("batch_id", TEXT, "The batch's id.", "path", True),
     "hop": Parameter(
-        "hop", {**COUNT, "maximum": schemas.HIGHEST_HOP}, "The number of the hop, 0 for the verdict.", "path", True
+        "hop", {**COUNT, "maximum": schemas.MAX_HOP_NUMBER}, "The number of the hop, 0 for the verdict.", "path", True
     ),
 }
 
 
 @cache
 def document() -> Schema:
-    """Return the document; the same object each time, so do not change it."""
+    """Return the OpenAPI document. It is cached, so callers must not change it."""
     return {
         "openapi": "3.1.0",
         "info": {"title": "Hopcheck", "version": VERSION, "description": ABOUT, "license": {"name": "Apache-2.0"}},
@@ -107,7 +107,7 @@ def _schemas() -> Schema:
         **parts,
         "Event": event,
         "StoredEvent": {"description": "An event as the stream sends it.", "oneOf": [reference("Event")]},
-        **json_schemas([*schemas.REQUESTS, *schemas.ANSWERS], REF),
+        **json_schemas([*schemas.REQUESTS, *schemas.RESPONSES], REF),
         "Exported": _exported(),
     }
     return described | {name: {**described[name], "examples": [example]} for name, example in examples().items()}
@@ -135,7 +135,7 @@ def browse() -> str:
 
 @api.get(f"{API}/openapi.json")
 def openapi() -> Response:
-    """Return the API's document, OpenAPI 3.1, in its own order: generators read unions after their parts."""
+    """Return the API's document, OpenAPI 3.1, in its own order, because generators need the parts of a union first."""
     return Response(json.dumps(document()), mimetype="application/json")
 
 
@@ -159,7 +159,7 @@ def choices() -> Response:
     return jsonify(as_json(answer))
 
 
-# Examples of requests and answers, by schema. Answers are made from the classes that the routes answer with.
+# Examples of requests and responses, by schema. Responses are made from the classes that the routes return.
 
 RUN_ID, OTHER_ID, BATCH_ID = "Vt6b1nKx0cQy2dRw3eSz4g", "h7JmPqR2sT4uVwX5yZaB6c", "b9CdEfG3hJkL4mNpQrS5tU"
 WHEN = datetime(2026, 11, 23, 9, 30, tzinfo=UTC)
@@ -206,7 +206,7 @@ PAGE = schemas.ComparedPage(
     PASSAGE.title, PASSAGE.source, PASSAGE.url, True, (schemas.PageUse((1,), ()), schemas.PageUse((1,), ()))
 )
 
-ANSWERS = (
+RESPONSES = (
     schemas.Run(**report_fields(STORED), place=None, concluding=False, published_at=None, taken_down=False),
     schemas.RunList((SUMMARY,), None),
     schemas.NoteList((NOTE,)),
@@ -242,7 +242,7 @@ ANSWERS = (
 def examples() -> dict[str, Any]:
     """Return one example by the name of its schema."""
     return {
-        **{type(each).__name__: as_json(each) for each in ANSWERS},
+        **{type(each).__name__: as_json(each) for each in RESPONSES},
         "StoredEvent": EVENT,
         "Message": {"id": "2", "data": json.dumps(EVENT)},
         "Readiness": {

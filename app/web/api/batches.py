@@ -27,11 +27,11 @@ api_batches = api_blueprint("api_batches")
 @api_batches.post(f"{API}/batches")
 def start() -> ResponseReturnValue:
     """Start a batch. The same request with the same Idempotency-Key returns the batch that was started first."""
-    who = principal_for_new_run()
+    principal = principal_for_new_run()
     if not most_claims():
         raise NotFound(CLOSED)
     lines, options, title = sent_batch()
-    batch = _stored(services().runs.start_batch(lines, options, who, title, sent_key()))
+    batch = _stored(services().runs.start_batch(lines, options, principal, title, sent_key()))
     return jsonify(_as_dict(batch)), 201, {"Location": url_for("api_batches.read", batch_id=batch.id)}
 
 
@@ -112,8 +112,8 @@ def _stored(batch_id: str) -> Batch:
 
 def _owned(batch_id: str) -> Batch:
     """Return the batch if the principal owns it. Raises NotFound otherwise, and InvalidInput for a request body."""
-    who, batch = current_principal(), services().runs.batches.get(batch_id)
-    if batch is None or batch.owner != who:
+    principal, batch = current_principal(), services().runs.batches.get(batch_id)
+    if batch is None or batch.owner != principal:
         if batch is not None:
             refused("owner")
         raise NotFound("There is no such batch of yours.")

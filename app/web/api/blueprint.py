@@ -1,7 +1,7 @@
-"""Shared by all routes of the JSON API: reading bodies, writing answers, errors as problem details (RFC 9457).
+"""Request bodies, responses and errors (problem details, RFC 9457) of all routes of the JSON API.
 
-A browser sends JSON to another site only after asking it, so these routes need no CSRF token. Error messages are the
-same as on the pages.
+These routes need no CSRF token: browsers send JSON to another site only if that site allows it (CORS). The error
+messages are those of the pages.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from app.runs.transfer import report_fields
 from app.web import capabilities, services
 from app.web.api.auth import stored_run
 from app.web.api.schemas import NewBatch, NewRun, Request, Run, RunList
-from app.web.observability import about_run
+from app.web.observability import log_run
 from app.web.pages.history import MAX_SEARCH, OUTCOMES, cursor_of, position_of
 from app.web.security import csrf
 
@@ -96,7 +96,7 @@ SentFields = TypeVar("SentFields", bound=Request)
 
 MISSING = {"claim": "Please write a claim.", "hop": "Choose the hop to go on from.", "claims": NO_CLAIMS}
 """Messages for required fields that are missing."""
-WRONG = {
+INVALID = {
     "max_hops": MAX_HOPS_REQUIRED,
     "hop": "The hop must be its number, a whole one from 1 on.",
     "corpora": "corpora must be a list of names.",
@@ -129,7 +129,7 @@ def sent(model: type[SentFields]) -> SentFields:
     try:
         return model.model_validate({name: value for name, value in fields.items() if value is not None})
     except ValidationError as error:
-        raise _wrong(error) from None
+        raise _invalid_input(error) from None
 
 
 def sent_run() -> RunRequest:
@@ -175,16 +175,16 @@ def check_after() -> None:
         raise InvalidInput("after must be the number of an event.", "after")
 
 
-def _wrong(error: ValidationError) -> InvalidInput:
+def _invalid_input(error: ValidationError) -> InvalidInput:
     """Return the first validation error as a sentence that names the field."""
     fault = error.errors(include_url=False, include_context=False, include_input=False)[0]
     name, kind = str(fault["loc"][0]), fault["type"]
     if kind == "missing":
         return InvalidInput(MISSING[name], name)
-    if kind == "string_unicode" and name not in WRONG:
+    if kind == "string_unicode" and name not in INVALID:
         return InvalidInput(f"The {name} is not valid UTF-8 text.", name)
     return InvalidInput(
-        WRONG.get(name) or f"{name} must be {'true or false' if kind == 'bool_type' else 'text'}.", name
+        INVALID.get(name) or f"{name} must be {'true or false' if kind == 'bool_type' else 'text'}.", name
     )
 
 
@@ -210,7 +210,7 @@ def run_response(run: StoredRun) -> Response:
 
 def created_run(run_id: str) -> ResponseReturnValue:
     """Return 201 with the run that this request created, and its address."""
-    about_run(run_id)
+    log_run(run_id)
     return run_response(stored_run(run_id)), 201, {"Location": url_for("api_runs.read", run_id=run_id)}
 
 

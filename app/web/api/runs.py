@@ -72,9 +72,9 @@ api_runs = api_blueprint("api_runs")
 @api_runs.post(f"{API}/runs")
 def start() -> ResponseReturnValue:
     """Start a run. The same request with the same Idempotency-Key returns the run that was started first."""
-    who = principal_for_new_run()
+    principal = principal_for_new_run()
     sent = sent_run()
-    return created_run(services().runs.start(sent.claim, sent.options, who, sent_key(), client()))
+    return created_run(services().runs.start(sent.claim, sent.options, principal, sent_key(), client()))
 
 
 @api_runs.get(f"{API}/runs")
@@ -154,8 +154,8 @@ api_keeping = api_blueprint("api_keeping")
 @api_keeping.post(f"{API}/import")
 def import_report() -> ResponseReturnValue:
     """Store an exported report as a run of the principal, marked as imported."""
-    who = principal_for_new_run()
-    return created_run(services().runs.import_report(request.get_data(), who))
+    principal = principal_for_new_run()
+    return created_run(services().runs.import_report(request.get_data(), principal))
 
 
 @api_keeping.delete(f"{API}/runs/<run_id>")

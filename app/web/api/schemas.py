@@ -20,7 +20,7 @@ from app.runs.projections import RunSummary
 from app.runs.report_schema import STATES, Options, RunReport, RunUsage
 from app.text.claims import MAX_CLAIM_LENGTH, MAX_DATE_LENGTH, MAX_SPEAKER_LENGTH, MIN_CLAIM_LENGTH
 
-HIGHEST_HOP = 999
+MAX_HOP_NUMBER = 999
 """Upper limit of hop numbers in requests; no run has as many hops."""
 
 Count = Annotated[int, Field(ge=0)]
@@ -38,8 +38,8 @@ class Nothing(Request):
     """An object without fields, or no body."""
 
 
-def _said(about: str, **limits: Any) -> Any:
-    """Describe a field. The limits are for the schema only: app/text/claims.py checks them with clearer messages."""
+def _optional(about: str, **limits: Any) -> Any:
+    """Return an optional field. The limits are only for the schema; app/text/claims.py checks them, with messages."""
     return Field(None, description=about, json_schema_extra=limits or None)
 
 
@@ -50,13 +50,13 @@ class NewClaim(Request):
         description=f"What to check, {MIN_CLAIM_LENGTH} to {MAX_CLAIM_LENGTH} characters.",
         json_schema_extra={"minLength": MIN_CLAIM_LENGTH},
     )
-    speaker: str | None = _said(f"Who made the claim, at most {MAX_SPEAKER_LENGTH} characters.")
-    date: str | None = _said(
+    speaker: str | None = _optional(f"Who made the claim, at most {MAX_SPEAKER_LENGTH} characters.")
+    date: str | None = _optional(
         "The day it was made, like 2020-10-31; nothing later is evidence.", maxLength=MAX_DATE_LENGTH
     )
 
 
-SENT_AS: dict[Any, Any] = {
+JSON_TYPES: dict[Any, Any] = {
     tuple[str, ...]: list[str],
     LabelSet: Annotated[str, Field(json_schema_extra={"enum": list(LabelSet)})],
 }
@@ -66,9 +66,9 @@ SENT_AS: dict[Any, Any] = {
 def _options() -> dict[str, Any]:
     """Return the selectable fields of RunOptions, all optional."""
     hints, about = get_type_hints(RunOptions), descriptions(RunOptions)
-    kinds = {each.name: SENT_AS.get(hints[each.name], hints[each.name]) for each in fields(RunOptions)}
+    kinds = {each.name: JSON_TYPES.get(hints[each.name], hints[each.name]) for each in fields(RunOptions)}
     kinds["max_hops"] = Annotated[int, Field(ge=1, le=MAX_HOPS)]
-    return {name: (kind | None, _said(about.get(name, ""))) for name, kind in kinds.items() if name != "modules"}
+    return {name: (kind | None, _optional(about.get(name, ""))) for name, kind in kinds.items() if name != "modules"}
 
 
 NewRun = create_model(
@@ -91,7 +91,7 @@ NewBatch = create_model("NewBatch", __base__=_Batch, __doc__="Claims to check wi
 class NewBranch(Request):
     """A branch that continues a run from one of its hops."""
 
-    hop: Annotated[int, Field(ge=1, le=HIGHEST_HOP)]
+    hop: Annotated[int, Field(ge=1, le=MAX_HOP_NUMBER)]
     """The number of the hop from which to continue."""
     question: str | None = None
     """The question to ask instead; if omitted, the hop's own question."""
@@ -327,7 +327,7 @@ class Problem:
 
 
 REQUESTS = (NewRun, NewBranch, NewNote, NewBatch, Nothing)
-ANSWERS = (
+RESPONSES = (
     Run,
     RunList,
     Message,

@@ -1,4 +1,4 @@
-"""Notes and publishing: what the owner adds to a finished report, and the gallery.
+"""Notes on finished reports, their publication, and the gallery.
 
 Notes are read and written by their owner only. With JavaScript a note is replaced in its card; without, the run's page
 is rendered again. A rejected note is shown as typed, with the reason. Publishing needs PUBLISHING=on.
@@ -18,7 +18,7 @@ from app.runs.notes import NoteChanged, clean_note, hop_to_note
 from app.runs.service import StoredRun
 from app.web import services
 from app.web.pages.history import INVALID_CURSOR, cursor_of, position_of
-from app.web.pages.run_actions import owned
+from app.web.pages.run_actions import is_htmx_request, owned
 from app.web.run_view import SIDES, NoteForm, NotePlace, may_steer, run_page
 from app.web.security import STALE, on_csrf_error
 
@@ -43,7 +43,7 @@ def write(run_id: str) -> ResponseReturnValue:
         return _rejected(run, hop, sent, str(error), 422)
     except NoteChanged:
         return _rejected(run, hop, sent, CHANGED, 409)
-    return _render(_place(run_id, hop)) if _is_htmx_request() else redirect(_note_address(run_id, hop), 303)
+    return _render(_place(run_id, hop)) if is_htmx_request() else redirect(_note_address(run_id, hop), 303)
 
 
 @on_csrf_error(notes)
@@ -87,9 +87,9 @@ def _rejected(run: StoredRun, hop: int, sent: NoteForm, problem: str, code: int)
     current = _place(run.id, hop)
     form = NoteForm(sent.agrees, sent.text, current.form.seen)
     place = NotePlace(run.id, hop, current.note, form, problem)
-    if _is_htmx_request():
+    if is_htmx_request():
         return _render(place)
-    return run_page(run, sent_back=place), code
+    return run_page(run, rejected=place), code
 
 
 def _render(place: NotePlace) -> str:
@@ -98,10 +98,6 @@ def _render(place: NotePlace) -> str:
 
 def _note_address(run_id: str, hop: int) -> str:
     return url_for("pages.run", run_id=run_id, _anchor=f"note-{hop}")
-
-
-def _is_htmx_request() -> bool:
-    return "HX-Request" in request.headers
 
 
 publishing = Blueprint("publishing", __name__)

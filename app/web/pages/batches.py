@@ -94,7 +94,7 @@ def resume(batch_id: str) -> ResponseReturnValue:
 
 @batches.get("/batches/<batch_id>/cancel")
 def confirm(batch_id: str) -> str:
-    """Ask for confirmation that the batch shall be cancelled."""
+    """Ask whether to cancel the batch."""
     return _cancel_confirmation(owned(batch_id))
 
 
@@ -163,15 +163,15 @@ def _start_from_text() -> str:
     """Start a batch of the ticked claims of a text and return its id. Raises InvalidInput."""
     source, form = sent_source(), sent_form()
     ticked = [number for number in range(1, len(source.spans) + 1) if str(number) in request.form.getlist("tick")]
-    who = {"speaker": form.speaker, "date": form.date}
-    fields = ({"claim": request.form.get(f"claim-{number}", ""), **who} for number in ticked)
+    context = {"speaker": form.speaker, "date": form.date}
+    fields = ({"claim": request.form.get(f"claim-{number}", ""), **context} for number in ticked)
     if not ticked:
         raise InvalidInput(NOTHING_TICKED, "claims")
     lines = check_lines((line_of(number, each) for number, each in zip(ticked, fields, strict=True)), most_claims())
     options = resolve_options(form.raw(), capabilities())
     title = title_of(source.title, shorten(source.text, MAX_TITLE_FROM_TEXT, placeholder="…"))
-    kept = replace(source, spans=tuple(source.spans[number - 1] for number in ticked))
-    return services().runs.start_batch(lines, options, owner(), title, request.form.get("form_name", ""), kept)
+    ticked_source = replace(source, spans=tuple(source.spans[number - 1] for number in ticked))
+    return services().runs.start_batch(lines, options, owner(), title, request.form.get("form_name", ""), ticked_source)
 
 
 def _claims_again(problem: str) -> str:
@@ -186,7 +186,7 @@ def _claims_again(problem: str) -> str:
 
 def form_page(problem: str = "", read: bool = True, notice: str = "") -> str:
     """Render the form as submitted, without the file, which browsers do not fill in again."""
-    runs, whose = services().runs, session.get("owner", "")
+    runs, owner_id = services().runs, session.get("owner", "")
     fields = request.form if read else {}
     form = sent_form() if read else None
     return render_template(
@@ -198,8 +198,8 @@ def form_page(problem: str = "", read: bool = True, notice: str = "") -> str:
         capabilities=capabilities(),
         pursues=form is not None and form.strategy == PURSUIT,
         label_sets=views.LABEL_SETS,
-        batches=runs.batches.of_owner(whose),
-        deleted=runs.batch_deletion.restorable(whose),
+        batches=runs.batches.of_owner(owner_id),
+        deleted=runs.batch_deletion.restorable(owner_id),
         closed=CLOSED,
         notice=notice,
         megabytes=MAX_BYTES // 1024**2,
@@ -213,7 +213,7 @@ def _page(batch: Batch, notice: str = "") -> str:
     progress = store.progress(batch.id)
     claims = store.claims(batch.id, first, CLAIMS_PER_PAGE)
     is_going = batch.state is BatchState.GOING or bool(progress.counts.get(RUNNING))
-    moving = is_going and progress.done < progress.total
+    is_moving = is_going and progress.done < progress.total
     return render_template(
         "batch.html",
         batch=batch,
@@ -222,7 +222,7 @@ def _page(batch: Batch, notice: str = "") -> str:
         segments=_segments(batch.source, claims) if batch.source and not first else (),
         first=first,
         at_once=CLAIMS_PER_PAGE,
-        moving=moving,
+        moving=is_moving,
         held_up=services().runs.feeder.held_up() if batch.state is BatchState.GOING else None,
         own=session.get("owner") == batch.owner,
         notice=notice,
@@ -290,10 +290,10 @@ def delete(batch_id: str) -> ResponseReturnValue:
 @batch_deleting.post("/batches/<batch_id>/restore")
 def restore(batch_id: str) -> ResponseReturnValue:
     """Restore a deleted batch and redirect to it. Idempotent."""
-    whose, runs = session.get("owner", ""), services().runs
-    if not runs.batch_deletion.restore(batch_id, whose):
+    owner_id, runs = session.get("owner", ""), services().runs
+    if not runs.batch_deletion.restore(batch_id, owner_id):
         batch = runs.batches.get(batch_id)
-        if batch is None or batch.owner != whose:
+        if batch is None or batch.owner != owner_id:
             return form_page(notice=TOO_LATE), 404
     return redirect(url_for("batches.page", batch_id=batch_id), 303)
 

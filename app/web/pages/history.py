@@ -1,6 +1,6 @@
-"""The history of this browser's runs, with search, filters and cursors; two to four runs of one claim side by side.
+"""The history of this browser's runs, with search, filters and cursors, and the comparison of runs of one claim.
 
-Anybody with the links can compare, since run pages are open to them too. One stream serves all compared runs.
+Anybody with the links of two to four runs can compare them. One stream serves all compared runs.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from app.domain.report import Report
 from app.runs.projections import Position
 from app.runs.service import RunFilter, StoredEvent, StoredRun
 from app.web import capabilities, services
-from app.web.run_view import others_of
+from app.web.run_view import others_of, update_mode
 from app.web.sse import advanced, last_seen, message, stream_messages
 from app.web.views import FACES
 
@@ -86,7 +86,7 @@ def history_page(notice: str = "", after: Position | None = None) -> str:
 
 
 def list_filters() -> RunFilter:
-    """Return the requested filters; unknown values are ignored, as the form then shows."""
+    """Return the requested filters, ignoring unknown values."""
     words, outcome, answerer = (request.args.get(name, "") for name in ("q", "label", "answerer"))
     known = {each.name for each in capabilities().answerers}
     return RunFilter(
@@ -97,8 +97,8 @@ def list_filters() -> RunFilter:
 
 
 def _address(wanted: RunFilter, after: str = "") -> str:
-    asked = {"q": wanted.words, "label": wanted.outcome, "answerer": wanted.answerer, "after": after}
-    return f"{url_for('history.page')}?{urlencode({name: value for name, value in asked.items() if value})}"
+    query = {"q": wanted.words, "label": wanted.outcome, "answerer": wanted.answerer, "after": after}
+    return f"{url_for('history.page')}?{urlencode({name: value for name, value in query.items() if value})}"
 
 
 comparing = Blueprint("comparing", __name__)
@@ -160,13 +160,12 @@ def compare() -> ResponseReturnValue:
     except InvalidInput as error:
         return _choose(ids, error), 422
     side = Comparison(runs)
-    moving = "follow" if services().followers.has_room else "refresh"
-    return render_template("compare.html", side=side, mode=moving if side.running else "static")
+    return render_template("compare.html", side=side, mode=update_mode(side.running > 0))
 
 
 @comparing.get("/compare/events")
 def events() -> Response:
-    """Stream updates of the running ones. An `id:` contains the number of the last event of each run: "12-7"."""
+    """Stream updates of the running runs. An `id:` contains the number of the last event of each run: "12-7"."""
     try:
         runs = runs_to_compare(services().runs.report, request.args.getlist("run"))
     except NoSuchRun:
@@ -179,7 +178,7 @@ def events() -> Response:
 class ComparisonMessages:
     """The MessageSource of a comparison, which renders whole sections.
 
-    A page that is behind gets every section once, however far behind it is.
+    A page that has missed events gets every section once.
     """
 
     def __init__(self, side: Comparison, seen: tuple[int, ...]) -> None:
@@ -195,18 +194,16 @@ class ComparisonMessages:
             self._behind = False
             return self._render(hops=True, agreement=True)
         open_runs = {run.id: run.last_seq for run in self._side.runs if not run.report.ended}
-        happened = services().runs.follow_all(open_runs, wait)
-        return self._advance(happened) if happened else ""
+        new = services().runs.follow_all(open_runs, wait)
+        return self._advance(new) if new else ""
 
     def idle(self) -> str:
         return ""  # waiting is among the events
 
-    def _advance(self, happened: Mapping[str, Sequence[StoredEvent]]) -> str:
+    def _advance(self, new: Mapping[str, Sequence[StoredEvent]]) -> str:
         before = self._side.running
-        self._side = Comparison(tuple(advanced(run, happened.get(run.id, ())) for run in self._side.runs))
-        hops_changed = any(
-            not isinstance(each.event, UNSHOWN_EVENTS) for events in happened.values() for each in events
-        )
+        self._side = Comparison(tuple(advanced(run, new.get(run.id, ())) for run in self._side.runs))
+        hops_changed = any(not isinstance(each.event, UNSHOWN_EVENTS) for events in new.values() for each in events)
         return self._render(hops_changed, agreement=before != self._side.running)
 
     def _render(self, hops: bool, agreement: bool) -> str:

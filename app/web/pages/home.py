@@ -31,7 +31,7 @@ from app.text.claims import (
 from app.web import capabilities, services, views
 from app.web.api.auth import client
 from app.web.forms import ClaimForm, example, pairs, source_of, sources
-from app.web.observability import about_run
+from app.web.observability import log_run
 from app.web.run_view import run_page
 from app.web.security import owner
 from app.web.views import GUIDED_MODULES, PURSUIT_MODULES
@@ -60,7 +60,7 @@ def home() -> str:
 
 @pages.post("/runs")
 def start() -> ResponseReturnValue:
-    """Start a run and redirect to its page; a text is shown by its sentences, and what is no claim gets a hint."""
+    """Start a run and redirect to its page. A text is split into claims to choose from; other input gets a hint."""
     form = sent_form()
     kind = Kind.CLAIM if {"as_is", "sample"} & set(request.form) else kind_of(form.claim)
     if kind in (Kind.TEXT, Kind.LINK) and services().settings.batch_claims:
@@ -69,7 +69,7 @@ def start() -> ResponseReturnValue:
     if hint := _hint(kind, sent):
         return home_page(form, hint=hint)
     run_id = services().runs.start(sent.claim, sent.options, owner(), request.form.get("form_name", ""), client())
-    about_run(run_id)
+    log_run(run_id)
     return redirect(url_for("pages.run", run_id=run_id), 303)
 
 
@@ -105,7 +105,7 @@ HINTS = {
 
 
 def _hint(kind: Kind, sent: RunRequest) -> Hint | None:
-    """Return what to say instead of starting a run, None for a claim."""
+    """Return the message to show instead of starting a run, None for a claim."""
     text = sent.claim.text
     if kind is Kind.FOREIGN:
         language = language_name(language_of(text))
@@ -115,13 +115,13 @@ def _hint(kind: Kind, sent: RunRequest) -> Hint | None:
     return HINTS.get(kind)
 
 
-def _rewritten(rewrite: Callable[[Any, RunOptions], T | None], what: Any, options: RunOptions) -> T | None:
-    """Return what a language model makes of it; None where none is used, or where it gives nothing usable."""
+def _rewritten(rewrite: Callable[[Any, RunOptions], T | None], text: Any, options: RunOptions) -> T | None:
+    """Return the text as a language model rewrites it; None without a model or a usable reply."""
     try:
         with services().runs.counted():
-            return rewrite(what, options)
+            return rewrite(text, options)
     except (CallFailed, UnparseableOutput) as error:
-        log.warning("a language model rewrote nothing: %s", error)
+        log.warning("a language model could not rewrite the input: %s", error)
         return None
 
 
@@ -136,9 +136,9 @@ def _claims_of_text(form: ClaimForm, link: str | None) -> str:
     found = candidates(text, line_by_line=bool(link))
     if not found:
         raise InvalidInput("No sentence was found in this text.")
-    alone = _rewritten(services().container.claims_of, found, options)
+    rewritten = _rewritten(services().container.claims_of, found, options)
     source = SourceText(text, tuple((each.start, each.end) for each in found), title, url)
-    return claims_page(form, source, alone or found, is_rewritten=alone is not None)
+    return claims_page(form, source, rewritten or found, is_rewritten=rewritten is not None)
 
 
 def _read(link: str) -> tuple[str, str, str]:
@@ -171,7 +171,7 @@ def claims_page(
 
 
 def sent_source() -> SourceText:
-    """Return the text that a form from `claims_page` was made for. Raises InvalidInput if it is not ours."""
+    """Return the text that a form from `claims_page` was made for. Raises InvalidInput for an invalid signature."""
     try:
         return SourceText(**_signer().loads(request.form["source"]))
     except BadSignature:
@@ -179,7 +179,7 @@ def sent_source() -> SourceText:
 
 
 def _signer() -> URLSafeSerializer:
-    """Return what signs texts: a batch says where its text comes from, which no sender may make up."""
+    """Return the signer of texts, without which a sender could forge the source that a batch shows."""
     return URLSafeSerializer(str(current_app.secret_key), salt="text of a batch")
 
 

@@ -22,7 +22,7 @@ from app.runs.service import RunSummary, StoredRun, Unreadable, hop_to_change
 from app.text.claims import clean_question
 from app.web import capabilities, services
 from app.web.api.auth import client
-from app.web.observability import about_run, refused
+from app.web.observability import log_run, refused
 from app.web.pages.history import history_page
 from app.web.run_view import may_steer, run_page
 from app.web.security import STALE, on_csrf_error, owner
@@ -69,12 +69,12 @@ def _stale_steering(error: CSRFError) -> ResponseReturnValue:
 
 def _done(run_id: str) -> ResponseReturnValue:
     """Return the buttons for htmx, else a redirect to the run's page."""
-    return _buttons(run_id) if _is_htmx_request() else redirect(url_for("pages.run", run_id=run_id), 303)
+    return _buttons(run_id) if is_htmx_request() else redirect(url_for("pages.run", run_id=run_id), 303)
 
 
 def _with_notice(run_id: str, notice: str, code: int) -> ResponseReturnValue:
     """Return the run's page with the notice; for htmx, which ignores error pages, the buttons with the notice."""
-    if _is_htmx_request():
+    if is_htmx_request():
         return _buttons(run_id, notice)
     run = services().runs.report(run_id) or abort(404)
     return run_page(run, notice), code
@@ -85,7 +85,8 @@ def _buttons(run_id: str, notice: str = "") -> str:
     return render_template("steered.html", run=run, notice=notice)
 
 
-def _is_htmx_request() -> bool:
+def is_htmx_request() -> bool:
+    """Return whether the page's script sent the request, which then replaces only a part of the page."""
     return "HX-Request" in request.headers
 
 
@@ -125,7 +126,7 @@ def branch(run_id: str) -> ResponseReturnValue:
         child = branch_off(run, hop, sent, "leave_out" in request.form, owner())
     except InvalidInput as error:
         return _branch_page(run, hop, sent, error), 422
-    about_run(child)
+    log_run(child)
     return redirect(url_for("pages.run", run_id=child), 303)
 
 

@@ -18,7 +18,7 @@ from app.runs.transfer import MAX_BYTES, TOO_LARGE
 from app.web import services
 from app.web.exporters import Export, exporter_of, exporters
 from app.web.exporters.claim_review import claim_review
-from app.web.observability import about_run
+from app.web.observability import log_run
 from app.web.run_view import may_steer, notes_on, run_page
 from app.web.security import STALE, on_csrf_error, owner
 
@@ -87,7 +87,7 @@ def upload() -> ResponseReturnValue:
         run_id = services().runs.import_report(_sent(), owner())
     except InvalidInput as error:
         return _import_page(str(error), _pasted()), 422
-    about_run(run_id)
+    log_run(run_id)
     return redirect(url_for("pages.run", run_id=run_id), 303)
 
 

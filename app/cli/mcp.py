@@ -51,7 +51,7 @@ class StartedCheck:
 
 
 @dataclass(frozen=True)
-class News:
+class CheckProgress:
     """The events of a check since the last call."""
 
     lines: tuple[str, ...]
@@ -99,10 +99,10 @@ def mcp_server(app_services: AppServices) -> "MCPServer":
         run_id: RunId,
         after: Annotated[int, Field(ge=0, description="The `after` of the last call, so that nothing repeats.")] = 0,
         wait_seconds: Annotated[float, Field(ge=0, le=MAX_WAIT_SECONDS)] = DEFAULT_WAIT_SECONDS,
-    ) -> News:
+    ) -> CheckProgress:
         """Wait until the check has ended or the time is over, and return what has happened in it."""
         with _as_tool_errors():
-            return news(app_services.runs, run_id, after, wait_seconds)
+            return progress_of(app_services.runs, run_id, after, wait_seconds)
 
     @server.tool(annotations=reading)
     def get_report(run_id: RunId) -> Annotated[CallToolResult, dict[str, Any]]:
@@ -144,7 +144,7 @@ def start_check(app_services: AppServices, fields: dict[str, str | int]) -> Star
     return StartedCheck(run_id, tuple(dict.fromkeys(filter(None, hosts))))
 
 
-def news(runs: Runs, run_id: str, after: int, seconds: float) -> News:
+def progress_of(runs: Runs, run_id: str, after: int, seconds: float) -> CheckProgress:
     """Wait up to `seconds` for the run's end; return its events after number `after` as text. Raises InvalidInput."""
     lines: list[str] = []
     stored_run(runs, run_id)
@@ -156,7 +156,7 @@ def news(runs: Runs, run_id: str, after: int, seconds: float) -> News:
         print_verdict(report.verdict, report, lines.append)
     elif report.ended:
         lines.append(report.problem)
-    return News(tuple(map(strip_control_chars, lines)), after, bool(report.ended))
+    return CheckProgress(tuple(map(strip_control_chars, lines)), after, bool(report.ended))
 
 
 def stored_run(runs: Runs, run_id: str) -> StoredRun:

@@ -13,7 +13,7 @@ from app.bootstrap import Step, steps
 from app.bootstrap import prepare as run_steps
 from app.capabilities.options import Choice
 from app.config.settings import Settings
-from app.doctor import State, lines, run_checks
+from app.doctor import State, format_findings, run_checks
 from app.doctor.__main__ import CHECKS, ONLINE
 from app.domain.errors import ModelUnavailable
 from app.runs.schema_version import is_newest
@@ -96,7 +96,7 @@ def doctor(as_json: bool, online: bool) -> None:
     if as_json:
         click.echo(json.dumps([finding.as_json() for finding in found], ensure_ascii=False))
     else:
-        for line in lines(found):
+        for line in format_findings(found):
             click.echo(line)
     if any(finding.state is State.PROBLEM for finding in found):
         raise SystemExit(1)

@@ -66,7 +66,7 @@ def run_checks(settings: Settings, checks: Iterable[tuple[str, Check]]) -> Itera
             yield problem(name, f"The check failed: {type(error).__name__}, {text}", "Set LOG_LEVEL=DEBUG for details")
 
 
-def lines(findings: Iterable[Finding]) -> Iterator[str]:
+def format_findings(findings: Iterable[Finding]) -> Iterator[str]:
     """Yield the findings as lines for a terminal, each fix on its own line, and the totals at the end."""
     counted = dict.fromkeys(State, 0)
     for finding in findings:

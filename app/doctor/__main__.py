@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from app.config.settings import load_settings
-from app.doctor import Check, State, components, lines, machine, run_checks
+from app.doctor import Check, State, components, format_findings, machine, run_checks
 
 CHECKS: tuple[tuple[str, Check], ...] = (
     ("Python", machine.python),
@@ -35,7 +35,7 @@ ONLINE: tuple[tuple[str, Check], ...] = (("language models online", components.l
 def main() -> int:
     """Print the findings; return 1 when there is a problem, else 0."""
     found = list(run_checks(load_settings(), CHECKS))
-    print("\n".join(lines(found)))
+    print("\n".join(format_findings(found)))
     return int(any(finding.state is State.PROBLEM for finding in found))
 
 

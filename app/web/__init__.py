@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from app.web.sse import Followers
 
 
-GONE = "There is no corpus of that name on this machine.", "flask --app app corpus list, and CORPORA"
+CORPUS_GONE = "There is no corpus of that name on this machine.", "flask --app app corpus list, and CORPORA"
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class AppServices:
         if any(part.state == "failed" and part.name.startswith("corpus") for part in parts):
             return parts
         choices = {choice.name: choice for choice in self.container.capabilities().corpora}
-        searched = (choices.get(name, Choice(name, name).unavailable(*GONE)) for name in self.settings.corpora)
+        searched = (choices.get(name, Choice(name, name).unavailable(*CORPUS_GONE)) for name in self.settings.corpora)
         lost = (Component(f"corpus {each.name}", "failed", each.reason, each.mend) for each in searched if each.reason)
         return (*parts, *lost)
 

@@ -27,7 +27,7 @@ from app.domain.errors import InvalidInput
 from app.web import services
 from app.web.api.auth import client, token_name
 from app.web.api.blueprint import API, problem, seconds_to_wait
-from app.web.observability import client_address, healthz, refused
+from app.web.observability import client_address, healthz, log_refusal
 from app.web.security import STALE, on_csrf_error
 from app.web.views import about
 
@@ -58,7 +58,7 @@ def require_host(app: Flask) -> None:
             return None
         if request.path == "/healthz":
             return healthz()
-        refused("host")
+        log_refusal("host")
         if request.path.startswith(f"{API}/"):
             return problem(400, UNKNOWN_HOST)
         return Response(f"{UNKNOWN_HOST}\n", 400, mimetype="text/plain")
@@ -79,7 +79,7 @@ def _require_access() -> ResponseReturnValue | None:
         return _form(ASK_STATUS, wanted=wanted)
     if token_name():
         return None
-    refused("password")
+    log_refusal("password")
     answer = problem(401, PASSWORD_REQUIRED)
     answer.headers["WWW-Authenticate"] = str(WWWAuthenticate("bearer", {"realm": "Hopcheck"}))
     return answer
@@ -96,7 +96,7 @@ def enter() -> ResponseReturnValue:
     """Check the password, give this browser access and redirect to the page that it requested."""
     expected = services().settings.site_password or abort(404)
     if not hmac.compare_digest(request.form.get("password", "").encode(), expected.encode()):
-        refused("password")
+        log_refusal("password")
         return _form_again(WRONG_STATUS, "That is not the password.")
     session["let_in"] = _proof()
     session.permanent = True
@@ -205,6 +205,6 @@ def _limit_guesses(app: Flask, limiter: Limiter) -> None:
 
 def _refuse(limit: RequestLimit) -> Response:
     """Log the refusal. Return a response that says when the oldest counted request leaves the window."""
-    refused("limit")
+    log_refusal("limit")
     seconds = max(1, math.ceil(limit.reset_at - time.time()))
     return Response(status=429, headers={"Retry-After": str(seconds)})

@@ -12,7 +12,7 @@ from werkzeug.exceptions import HTTPException
 from app.domain.errors import HopcheckError, InvalidInput
 from app.runs.service import Rejected, Unreadable
 from app.web.api.blueprint import API, RETRY_SECONDS, TOO_FAST, problem_of, seconds_to_wait
-from app.web.observability import refused
+from app.web.observability import log_refusal
 from app.web.pages.home import form_context, home_page, sent_form
 from app.web.views import about
 
@@ -37,7 +37,7 @@ def _invalid_input(error: InvalidInput) -> ResponseReturnValue:
 
 
 def _csrf_error(error: CSRFError) -> ResponseReturnValue:
-    refused("csrf")
+    log_refusal("csrf")
     return _form_again(InvalidInput(STALE_FORM), 400)
 
 

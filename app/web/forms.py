@@ -91,7 +91,7 @@ class ClaimForm:
         )
 
     @classmethod
-    def sent(cls, fields: MultiDict[str, str], blank: ClaimForm) -> ClaimForm:
+    def from_fields(cls, fields: MultiDict[str, str], blank: ClaimForm) -> ClaimForm:
         """Return the submitted form; omitted fields are taken from `blank`. An example's button submits its claim.
 
         Browsers omit unticked checkboxes, so the page always submits an empty `corpora` value as well: alone, it means

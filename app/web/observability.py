@@ -84,7 +84,7 @@ def _log_request(response: Response) -> Response:
     return response
 
 
-def refused(reason: Reason) -> None:
+def log_refusal(reason: Reason) -> None:
     """Log that the current request is refused, with a pseudonym of the client's address."""
     g.refused = True
     ids = request.view_args or {}
@@ -93,9 +93,9 @@ def refused(reason: Reason) -> None:
 
 
 def log_refusal_by_status(response: Response) -> Response:
-    """Log a refusal that `refused` has not logged, with the reason that the response's status implies."""
+    """Log a refusal that `log_refusal` has not logged, with the reason that the response's status implies."""
     if (reason := REASON_BY_STATUS.get(response.status_code)) and not g.get("refused"):
-        refused(reason)
+        log_refusal(reason)
     return response
 
 
@@ -200,7 +200,7 @@ def scrape() -> Response:
     """Return Prometheus metrics of this process and the database. Answer 404 without the token METRICS_TOKEN."""
     expected = services().settings.metrics_token or abort(404)
     if not hmac.compare_digest(bearer().encode(), expected.encode()):
-        refused("token")
+        log_refusal("token")
         abort(404)
     text = current_app.extensions["hopcheck.metrics"].text()
     return Response(text, mimetype="text/plain", headers={"Cache-Control": "no-store"})

@@ -24,7 +24,7 @@ from werkzeug.middleware.proxy_fix import ProxyFix
 from app.batches.files import MAX_BYTES as MAX_BATCH_BYTES
 from app.domain.errors import InvalidInput
 from app.runs.transfer import MAX_BYTES
-from app.web.observability import log_refusal_by_status, refused
+from app.web.observability import log_refusal, log_refusal_by_status
 
 if TYPE_CHECKING:
     from app.config.settings import Settings
@@ -38,7 +38,7 @@ FOREIGN = "A page of another site may not follow a check."
 def refuse_foreign_streams() -> None:
     """Refuse streams to pages of other sites. Such a page cannot read a stream, but would hold a server thread."""
     if request.endpoint in STREAMS and _is_foreign():
-        refused("origin")
+        log_refusal("origin")
         abort(403, FOREIGN)
 
 
@@ -213,7 +213,7 @@ def on_csrf_error(blueprint: Blueprint) -> Callable[[Handler], Handler]:
     def register(handler: Handler) -> Handler:
         @wraps(handler)
         def answer(error: CSRFError) -> ResponseReturnValue:
-            refused("csrf")
+            log_refusal("csrf")
             try:
                 return handler(error)
             except HTTPException as refusal:

@@ -112,7 +112,7 @@ class MessageSource(Protocol):
         """Return a message about places in the queue, which change without events; "" if nothing has changed."""
 
 
-def advanced(run: StoredRun, events: Sequence[StoredEvent]) -> StoredRun:
+def apply_events(run: StoredRun, events: Sequence[StoredEvent]) -> StoredRun:
     """Return the run after these events, skipping those that it contains already."""
     for stored in events:
         if stored.seq > run.last_seq:
@@ -133,7 +133,7 @@ class PageUpdates:
         return bool(self.run.report.ended)
 
     def render(self, events: Sequence[StoredEvent]) -> str:
-        self.run = advanced(self.run, events)
+        self.run = apply_events(self.run, events)
         self.place = None  # a run with new events is not waiting
         html = self._html(self._changed_hops(events), has_progress=True, has_buttons=self._buttons_change(events))
         return message(html, events[-1].seq)

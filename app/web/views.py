@@ -86,23 +86,21 @@ def upcoming_hop(report: Report) -> int | None:
 
     The hop may never come, because there may be no question left to ask.
     """
-    waits = report.phase in ("", WAITING.phase)
+    is_queued = report.phase in ("", WAITING.phase)
     last = report.hops[-1] if report.hops else None
-    weighed = last is None or last in report.set_aside or report.judged_after >= last.number
-    if waits or report.ended or report.stopped_because or report.open_hop or not weighed:
+    is_judged = last is None or last in report.set_aside or report.judged_after >= last.number
+    if is_queued or report.ended or report.stopped_because or report.open_hop or not is_judged:
         return None
     return len(report.hops) + 1 if len(report.hops) < report.options.max_hops else None
 
 
-STAGES = ("Ask", "Search", "Read", "Decide")
-"""The stages of a check, as the strip above its steps names them."""
 _STAGE_OF = {GENERATOR: "Ask", QUESTIONER: "Ask", PARAPHRASER: "Ask"}
 _SEARCHING = ("searching", "choosing", "opening", "waiting", "loading")
-"""The first words of the activities of an answerer before it reads."""
+"""The first words of an answerer's activities before it reads."""
 
 
 def stage(report: Report) -> str:
-    """Return the stage that the run is in; "" while it is queued and after its end."""
+    """Return the stage of the run: Ask, Search, Read or Decide; "" while it is queued and after its end."""
     module = at_work(report)
     if module is not ANSWERER:
         return _STAGE_OF.get(module, "Decide") if module else ""

@@ -11,7 +11,7 @@ import sys
 import pytest
 
 from app.config.settings import ROOT, Settings
-from app.doctor import Finding, State, lines, ok, problem, run_checks, warning
+from app.doctor import Finding, State, format_findings, ok, problem, run_checks, warning
 from app.doctor.__main__ import CHECKS
 from tests.doctor.looking import BROKEN, SOUND
 from tests.waiting import LONG
@@ -27,7 +27,9 @@ def test_a_check_that_raises_does_not_hide_the_others():
 
 
 def test_each_finding_is_a_line_with_its_fix_below_and_totals_at_the_end():
-    message = list(lines([ok("one", "fine"), warning("two", "so so", "do this"), problem("three", "bad", "do that")]))
+    message = list(
+        format_findings([ok("one", "fine"), warning("two", "so so", "do this"), problem("three", "bad", "do that")])
+    )
     assert [line.split()[0] for line in message] == ["ok", "warning", "Fix:", "problem", "Fix:", "Problems:"]
     assert message[-1] == "Problems: 1. Warnings: 1."
 

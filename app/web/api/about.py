@@ -142,18 +142,18 @@ def openapi() -> Response:
 @api.get(f"{API}/choices")
 def choices() -> Response:
     """Return the options and defaults of a run on this site."""
-    here = capabilities()
+    available = capabilities()
     answer = Choices(
-        here.strategies,
-        here.presets,
-        here.answerers,
-        here.models,
-        here.corpora,
-        here.pursuits,
-        here.searches,
+        available.strategies,
+        available.presets,
+        available.answerers,
+        available.models,
+        available.corpora,
+        available.pursuits,
+        available.searches,
         labels=tuple(Labels(each, each.labels) for each in LabelSet),
         most_hops=MAX_HOPS,
-        defaults=options_of(here.defaults()),
+        defaults=options_of(available.defaults()),
         samples=tuple(sample.claim for sample in EXAMPLES),
     )
     return jsonify(as_json(answer))

@@ -20,7 +20,7 @@ from werkzeug.exceptions import NotFound, Unauthorized
 from app.domain.errors import InvalidInput, SettingsError
 from app.runs.service import StoredRun
 from app.web import services
-from app.web.observability import bearer, client_address, refused
+from app.web.observability import bearer, client_address, log_refusal
 from app.web.security import owner
 
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,39}")
@@ -37,7 +37,7 @@ def current_principal() -> str:
         return session.get("owner", "")
     name = token_name()
     if name is None:
-        refused("token")
+        log_refusal("token")
         challenge = WWWAuthenticate("bearer", {"realm": "Hopcheck"})
         raise Unauthorized("This needs a token that is known here.", www_authenticate=challenge)
     return f"token:{name}"  # no cookie's owner has a colon
@@ -73,7 +73,7 @@ def owned(run_id: str) -> StoredRun:
     principal, run = current_principal(), services().runs.report(run_id)
     if run is None or run.owner != principal:
         if run is not None:
-            refused("owner")
+            log_refusal("owner")
         raise NotFound("There is no such run of yours.")
     return run
 

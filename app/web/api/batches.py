@@ -18,7 +18,7 @@ from app.web.api import schemas
 from app.web.api.auth import current_principal, principal_for_new_run
 from app.web.api.blueprint import API, api_blueprint, sent, sent_batch, sent_key, sent_limit
 from app.web.api.schemas import BatchList, BatchResults, BatchSummary, Nothing
-from app.web.observability import refused
+from app.web.observability import log_refusal
 from app.web.pages.batches import CLOSED, NOT_NOW, NOTHING_FAILED, most_claims, permalink
 
 api_batches = api_blueprint("api_batches")
@@ -115,7 +115,7 @@ def _owned(batch_id: str) -> Batch:
     principal, batch = current_principal(), services().runs.batches.get(batch_id)
     if batch is None or batch.owner != principal:
         if batch is not None:
-            refused("owner")
+            log_refusal("owner")
         raise NotFound("There is no such batch of yours.")
     sent(Nothing)
     return batch

@@ -33,7 +33,7 @@ from app.run_request import resolve_options
 from app.runs.models import RUNNING
 from app.text.claims import Candidate
 from app.web import capabilities, services, views
-from app.web.observability import refused
+from app.web.observability import log_refusal
 from app.web.pages.home import claims_page, sent_form, sent_source
 from app.web.security import STALE, on_csrf_error, owner
 
@@ -247,7 +247,7 @@ def owned(batch_id: str) -> Batch:
     """Return the batch if this browser started it; abort with 404 otherwise."""
     batch = services().runs.batches.get(batch_id) or abort(404)
     if session.get("owner") != batch.owner:
-        refused("owner")
+        log_refusal("owner")
         abort(404)
     return batch
 

@@ -23,7 +23,7 @@ from app.runs.projections import Position
 from app.runs.service import RunFilter, StoredEvent, StoredRun
 from app.web import capabilities, services
 from app.web.run_view import others_of, update_mode
-from app.web.sse import advanced, last_seen, message, stream_messages
+from app.web.sse import apply_events, last_seen, message, stream_messages
 from app.web.views import FACES
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -35,12 +35,12 @@ def cursor_of(at: datetime, run_id: str) -> str:
     return f"{(at - _EPOCH) // _MICROSECOND}.{run_id}"
 
 
-def position_of(cursor: str, field: str = "cursor") -> Position:
-    """Return the time and id that a cursor represents. Raises InvalidInput, naming the field."""
+def position_of(cursor: str) -> Position:
+    """Return the time and id that a cursor represents. Raises InvalidInput."""
     at, _, run_id = cursor.partition(".")
     is_time = at.isascii() and at.isdigit() and len(at) < 18  # more digits exceed the range of datetime
     if not is_time or "\0" in run_id:
-        raise InvalidInput("The cursor must be one that a list of runs gave as its next.", field)
+        raise InvalidInput("The cursor must be one that a list of runs gave as its next.", "cursor")
     return _EPOCH + int(at) * _MICROSECOND, run_id
 
 
@@ -198,11 +198,11 @@ class ComparisonMessages:
         return self._advance(new) if new else ""
 
     def idle(self) -> str:
-        return ""  # waiting is among the events
+        return ""  # the comparison shows no places in the queue
 
     def _advance(self, new: Mapping[str, Sequence[StoredEvent]]) -> str:
         before = self._side.running
-        self._side = Comparison(tuple(advanced(run, new.get(run.id, ())) for run in self._side.runs))
+        self._side = Comparison(tuple(apply_events(run, new.get(run.id, ())) for run in self._side.runs))
         hops_changed = any(not isinstance(each.event, UNSHOWN_EVENTS) for events in new.values() for each in events)
         return self._render(hops_changed, agreement=before != self._side.running)
 

@@ -185,7 +185,7 @@ def _signer() -> URLSafeSerializer:
 
 def sent_form() -> ClaimForm:
     """Return the submitted form, with the settings' defaults for omitted fields."""
-    return ClaimForm.sent(request.form, _blank_form())
+    return ClaimForm.from_fields(request.form, _blank_form())
 
 
 def _blank_form() -> ClaimForm:

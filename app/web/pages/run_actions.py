@@ -22,7 +22,7 @@ from app.runs.service import RunSummary, StoredRun, Unreadable, hop_to_change
 from app.text.claims import clean_question
 from app.web import capabilities, services
 from app.web.api.auth import client
-from app.web.observability import log_run, refused
+from app.web.observability import log_refusal, log_run
 from app.web.pages.history import history_page
 from app.web.run_view import may_steer, run_page
 from app.web.security import STALE, on_csrf_error, owner
@@ -57,7 +57,7 @@ def owned(run_id: str) -> StoredRun:
     if run is None:
         abort(404)
     if not may_steer(run):
-        refused("owner")
+        log_refusal("owner")
         abort(404)
     return run
 

@@ -1,11 +1,11 @@
-"""QACheck's 5N + 1 calls and Hopcheck's, side by side, from the same scripted server at 300 ms a call, for N hops.
+"""Compare the time of QACheck's 5N + 1 model calls with Hopcheck's for N hops, with a scripted server over HTTP.
 
     .venv/bin/python -m benchmarks.parity [--seconds 0.3]
 
-QACheck's code makes its calls one after the other: for each hop a question, a recited passage, its reading, the pair as
-a statement, and whether that is enough; then the verdict. It has no validator. Hopcheck's are those of the preset
-`prompted` with `reciter-reader`, where calls that do not depend on each other overlap, over real HTTP with the real
-prompts. The local reader is Hopcheck's own; where the model reads, it makes one call more for each hop.
+QACheck's code makes its calls in sequence: for each hop a question, a recited passage, its reading, the pair as a
+statement, and the sufficiency decision; then the verdict. It has no validator. Hopcheck runs the preset `prompted` with
+`reciter-reader`, whose independent calls overlap, once with the local reader, and once with the language model as
+reader, which is one more call for each hop.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ from app.modules.claim_verifier import sufficiency_prompt
 from app.modules.question_generator import question_prompt
 from app.modules.reasoner import reasoning_prompt
 from benchmarks.critical_path import question_guided
-from research.evaluation.runs import report_of
+from research.evaluation.runs import run_to_report
 from tests.openai_server import Asked, OpenAIServer, Reply, Story, Told, play
 
-MOST_SHARE = 0.55
-"""Of the original's time that Hopcheck may take, over all N together, with its own reader."""
+MAX_TIME_SHARE = 0.55
+"""Maximum of Hopcheck's time with the local reader relative to QACheck's, summed over all N."""
 HOPS = (1, 2, 3, 4, 5)
-CALL_SECONDS, TOKENS = 30, 64
+TIMEOUT_SECONDS, TOKENS = 30, 64
 STATEMENT = "Turn this question and its answer into one sentence."
 CLAIM = Claim("Five buildings of the old harbour were designed by five different people.")
-BUILT = {
+DESIGNERS = {
     "Amber Tower": "Clara Vogel",
     "Heron Bridge": "Tomas Lindqvist",
     "Salt Market": "Irene Dubois",
@@ -46,112 +46,114 @@ BUILT = {
 }
 
 
-class Ran(NamedTuple):
-    """The calls that the server got in one run, and its seconds."""
+class Timing(NamedTuple):
+    """The number of model calls of a run, and its duration."""
 
     calls: int
     seconds: float
 
 
-def story_of(hops: int) -> Story:
-    """What the scripted model knows of a claim that takes so many hops."""
-    told = (
+def story_with_hops(hops: int) -> Story:
+    """Return the script of a claim that takes `hops` hops."""
+    script = (
         Told(f"Who designed the {place}?", f"The {place} was designed by {who} in 1911.", who)
-        for place, who in list(BUILT.items())[:hops]
+        for place, who in list(DESIGNERS.items())[:hops]
     )
-    return Story(tuple(told), "All of them were designed by different people [1].", "true")
+    return Story(tuple(script), "All of them were designed by different people [1].", "true")
 
 
-def scripted(story: Story, seconds: float) -> Callable[[Asked], Reply]:
-    """A server's script for the story; every reply takes `seconds`."""
-    played = play(story)
+def delayed_script(story: Story, seconds: float) -> Callable[[Asked], Reply]:
+    """Return a server script for the story whose replies each take `seconds`."""
+    replies = play(story)
 
-    def script(asked: Asked) -> Reply:
-        reply = Reply("So it is.") if STATEMENT in asked.prompt else played(asked)
+    def script(request: Asked) -> Reply:
+        reply = Reply("So it is.") if STATEMENT in request.prompt else replies(request)
         return replace(reply, delay=seconds)
 
     return script
 
 
-def original(model: OpenAIChat, story: Story) -> None:
+def run_qacheck(model: OpenAIChat, story: Story) -> None:
     """Make QACheck's calls in its order."""
     kept: tuple[Hop, ...] = ()
-    for number, told in enumerate(story.hops, 1):
-        asked = Question(model.complete(question_prompt(CLAIM, kept), max_tokens=TOKENS).strip())
-        passage = model.complete(reciting_prompt(asked), max_tokens=TOKENS)
-        answer = model.complete(reading_prompt(asked, passage), max_tokens=TOKENS)
-        model.complete(f"{STATEMENT}\n{asked.text}\n{told.answer}", max_tokens=TOKENS)
-        kept += (Hop(number, asked, Answer(answer), HopStatus.KEPT),)
+    for number, hop in enumerate(story.hops, 1):
+        question = Question(model.complete(question_prompt(CLAIM, kept), max_tokens=TOKENS).strip())
+        passage = model.complete(reciting_prompt(question), max_tokens=TOKENS)
+        answer = model.complete(reading_prompt(question, passage), max_tokens=TOKENS)
+        model.complete(f"{STATEMENT}\n{question.text}\n{hop.answer}", max_tokens=TOKENS)
+        kept += (Hop(number, question, Answer(answer), HopStatus.KEPT),)
         model.complete(sufficiency_prompt(CLAIM, kept), max_tokens=TOKENS)
     model.complete(reasoning_prompt(CLAIM, kept, LabelSet.TWO.labels), max_tokens=TOKENS)
 
 
-def ours(model: OpenAIChat, story: Story, reader: SpanReader | None) -> Report:
-    """Run Hopcheck's loop. Raises CallFailed if it did not keep the story's hops, so nothing else is timed."""
+def run_hopcheck(model: OpenAIChat, story: Story, reader: SpanReader | None) -> Report:
+    """Run Hopcheck's loop; without `reader` the model reads. Raises CallFailed if it did not keep the story's hops."""
     strategy = question_guided(model, ReciterReader(model, reader), speculative=True)
-    report = report_of(strategy, CLAIM, RunOptions(labels=LabelSet.TWO, max_hops=10))
+    report = run_to_report(strategy, CLAIM, RunOptions(labels=LabelSet.TWO, max_hops=10))
     if len(report.context) != len(story.hops) or not report.verdict:
         raise CallFailed(f"The scripted run kept {len(report.context)} of {len(story.hops)} hops.")
     return report
 
 
-def timed(hops: int, seconds: float, run: Callable[[OpenAIChat, Story], object]) -> Ran:
-    """Run once against a server of its own, whose connection is open already."""
-    story = story_of(hops)
-    with OpenAIServer(scripted(story, seconds)) as server:
-        model = OpenAIChat(ModelSettings("scripted", "scripted", server.url, "key"), CALL_SECONDS)
+def time_run(hops: int, seconds: float, run: Callable[[OpenAIChat, Story], object]) -> Timing:
+    """Time one run against a new server, after opening the connection."""
+    story = story_with_hops(hops)
+    with OpenAIServer(delayed_script(story, seconds)) as server:
+        model = OpenAIChat(ModelSettings("scripted", "scripted", server.url, "key"), TIMEOUT_SECONDS)
         model.complete(f"{STATEMENT} To open the connection.", max_tokens=TOKENS)
         before, began = len(server.asked), time.perf_counter()
         run(model, story)
-        return Ran(len(server.asked) - before, time.perf_counter() - began)
+        return Timing(len(server.asked) - before, time.perf_counter() - began)
 
 
-class Sides(NamedTuple):
-    """One N: QACheck's calls, Hopcheck's with its own reader, and Hopcheck's where the model reads."""
+class Comparison(NamedTuple):
+    """The timings for one number of hops: QACheck, and Hopcheck with the local reader or the model as reader."""
 
     hops: int
-    theirs: Ran
-    own_reader: Ran
-    model_reads: Ran
+    qacheck: Timing
+    local_reader: Timing
+    model_reader: Timing
 
 
-def measured(seconds: float = 0.3) -> Iterator[Sides]:
-    """Yield both sides for each N, after a run of each that loads what the first one would wait for."""
+def measure(seconds: float = 0.3) -> Iterator[Comparison]:
+    """Yield the comparison for each number of hops, after a warm-up run of each kind."""
     reader = SpanReader(SHIPPED / "reader", threads=2)
 
-    def with_reader(model: OpenAIChat, story: Story) -> Report:
-        return ours(model, story, reader)
+    def with_local_reader(model: OpenAIChat, story: Story) -> Report:
+        return run_hopcheck(model, story, reader)
 
-    def with_model(model: OpenAIChat, story: Story) -> Report:
-        return ours(model, story, None)
+    def with_model_reader(model: OpenAIChat, story: Story) -> Report:
+        return run_hopcheck(model, story, None)
 
-    for run in (original, with_reader, with_model):
-        timed(1, 0.0, run)
+    runs = (run_qacheck, with_local_reader, with_model_reader)
+    for run in runs:
+        time_run(1, 0.0, run)
     for hops in HOPS:
-        yield Sides(hops, *(timed(hops, seconds, run) for run in (original, with_reader, with_model)))
+        yield Comparison(hops, *(time_run(hops, seconds, run) for run in runs))
 
 
-def share(sides: Sequence[Sides], ran: Callable[[Sides], Ran]) -> float:
-    """Return the seconds of one of Hopcheck's sides over the original's, all N together."""
-    return sum(ran(each).seconds for each in sides) / sum(each.theirs.seconds for each in sides)
+def time_share(comparisons: Sequence[Comparison], timing: Callable[[Comparison], Timing]) -> float:
+    """Return Hopcheck's time, as chosen by `timing`, relative to QACheck's, summed over all comparisons."""
+    return sum(timing(each).seconds for each in comparisons) / sum(each.qacheck.seconds for each in comparisons)
 
 
 def main() -> None:
-    """Print a line for each N, and the shares of all together."""
-    arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    arguments.add_argument("--seconds", type=float, default=0.3, help="what one call takes")
-    print("| N | QACheck: calls, s | ours, own reader: calls, s | share | ours, the model reads: calls, s | share |")
+    """Print a line for each number of hops and one with the overall shares."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seconds", type=float, default=0.3, help="duration of one call")
+    print("| N | QACheck: calls, s | Hopcheck, local reader | share | Hopcheck, model as reader | share |")
     print("|---|---|---|---|---|---|")
-    sides = []
-    for each in measured(arguments.parse_args().seconds):
-        sides.append(each)
+    comparisons = []
+    for each in measure(parser.parse_args().seconds):
+        comparisons.append(each)
         cells = (
-            f"{ran.calls}, {ran.seconds:.2f} | {ran.seconds / each.theirs.seconds:.2f}"
-            for ran in (each.own_reader, each.model_reads)
+            f"{timing.calls}, {timing.seconds:.2f} | {timing.seconds / each.qacheck.seconds:.2f}"
+            for timing in (each.local_reader, each.model_reader)
         )
-        print(f"| {each.hops} | {each.theirs.calls}, {each.theirs.seconds:.2f} | {' | '.join(cells)} |", flush=True)
-    own, read = (share(sides, ran) for ran in (lambda one: one.own_reader, lambda one: one.model_reads))
-    print(f"| all | | | {own:.2f} | | {read:.2f} |")
+        print(f"| {each.hops} | {each.qacheck.calls}, {each.qacheck.seconds:.2f} | {' | '.join(cells)} |", flush=True)
+    local = time_share(comparisons, lambda one: one.local_reader)
+    model = time_share(comparisons, lambda one: one.model_reader)
+    print(f"| all | | | {local:.2f} | | {model:.2f} |")
 
 
 if __name__ == "__main__":

@@ -1,10 +1,8 @@
-"""Checks every sample claim with the embedded default and prints what came out and how long it took.
+"""Check every sample claim with the default setup, one at a time with warm models, and print verdicts and times.
 
     .venv/bin/python -m benchmarks.samples [--trails] [--write]
 
-Models are warm and one run goes at a time. The median, the time to the first question and to the first whole hop are
-what the README quotes; `--trails` prints every hop, to be read; `--write` stores the outcomes that the home page shows
-(app/web/samples.json).
+`--trails` prints every hop; `--write` stores the outcomes that the home page shows (app/web/samples.json).
 """
 
 from __future__ import annotations
@@ -19,27 +17,27 @@ from typing import Any
 from app.config.settings import load_settings
 from app.container.container import Container
 from app.domain.events import Event, QuestionAsked, RunStarted
-from app.domain.model import Claim, HopStatus, RunOptions
+from app.domain.model import Claim, RunOptions
 from app.domain.report import Report, reduce_events
 from app.web.forms import EXAMPLES, OUTCOMES, Example
 
 
-def timed(container: Container, sample: Example) -> Iterator[tuple[Event, float]]:
-    """The run's events with the seconds at which each came."""
+def timed_events(container: Container, sample: Example) -> Iterator[tuple[Event, float]]:
+    """Yield the run's events, each with the seconds since the start."""
     claim, options, started = Claim(sample.claim), RunOptions(), time.monotonic()
     yield RunStarted(claim, options), 0.0
     for event in container.strategy_for(options).run(claim, options):
         yield event, time.monotonic() - started
 
 
-def first_question_and_hop(report: Report, events: list[tuple[Event, float]]) -> tuple[float, float]:
-    """Seconds until the first question stood there, and until the first hop was whole."""
+def times_to_first(report: Report, events: list[tuple[Event, float]]) -> tuple[float, float]:
+    """Return the seconds to the first question and to the end of the first hop."""
     question = next((at for event, at in events if isinstance(event, QuestionAsked)), report.seconds)
     return question, report.times[0][1] if report.times else report.seconds
 
 
-def show(report: Report) -> None:
-    """The trail, for reading."""
+def print_trail(report: Report) -> None:
+    """Print the hops of a run and how it ended."""
     for hop in report.hops:
         answer = hop.answer.text if hop.answer else None
         source = hop.answer.cited.passage.title if hop.answer and hop.answer.cited else "-"
@@ -50,7 +48,7 @@ def show(report: Report) -> None:
 
 
 def outcome(report: Report) -> dict[str, Any]:
-    """What the home page shows of a finished run, as `app.web.forms.Outcome` reads it."""
+    """Return what the home page shows of a finished run, in the form of `app.web.forms.Outcome`."""
     steps = [
         {"question": hop.question.text, "answer": hop.answer.text, "title": cited.passage.title}
         for hop in report.context
@@ -69,34 +67,37 @@ def outcome(report: Report) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Check them all; one line a sample, then the summary."""
-    arguments = argparse.ArgumentParser(description=__doc__)
-    arguments.add_argument("--trails", action="store_true", help="print every hop")
-    arguments.add_argument("--write", action="store_true", help=f"store the outcomes in {OUTCOMES}")
-    options = arguments.parse_args()
+    """Check all samples and print a line for each, then the summary."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--trails", action="store_true", help="print every hop")
+    parser.add_argument("--write", action="store_true", help=f"store the outcomes in {OUTCOMES}")
+    options = parser.parse_args()
     container = Container(load_settings())
     container.warm()
-    right, seconds, firsts, hops, outcomes = {}, [], [], [], []
+    right, outcomes = {}, []
+    seconds, question_seconds, hop_seconds = [], [], []
     for sample in EXAMPLES:
-        events = list(timed(container, sample))
+        events = list(timed_events(container, sample))
         report = reduce_events(events)
         label = report.verdict.label if report.verdict else None
         right[sample.claim] = label == sample.label
-        question, hop = first_question_and_hop(report, events)
         outcomes.append(outcome(report))
-        seconds.append(report.seconds), firsts.append(question), hops.append(hop)
-        kept = sum(h.status is HopStatus.KEPT for h in report.hops)
+        to_question, to_hop = times_to_first(report, events)
+        seconds.append(report.seconds)
+        question_seconds.append(to_question)
+        hop_seconds.append(to_hop)
         mark = "right" if right[sample.claim] else "WRONG"
-        print(f"{mark}  {report.seconds:5.1f} s  {kept} of {len(report.hops)} hops kept  {label!s:20} {sample.claim}")
+        kept = f"{len(report.context)} of {len(report.hops)} hops kept"
+        print(f"{mark}  {report.seconds:5.1f} s  {kept}  {label!s:20} {sample.claim}")
         if options.trails:
-            show(report)
+            print_trail(report)
     if options.write:
         OUTCOMES.write_text(json.dumps(outcomes, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     pairs = {sample.pair for sample in EXAMPLES if sample.pair}
-    whole = [pair for pair in pairs if all(right[s.claim] for s in EXAMPLES if s.pair == pair)]
-    print(f"\n{sum(right.values())} of {len(EXAMPLES)} right; {len(whole)} of {len(pairs)} pairs whole")
-    print(f"median {statistics.median(seconds):.1f} s; first question {statistics.median(firsts):.1f} s", end="; ")
-    print(f"first whole hop {statistics.median(hops):.1f} s (medians)")
+    right_pairs = [pair for pair in pairs if all(right[s.claim] for s in EXAMPLES if s.pair == pair)]
+    print(f"\n{sum(right.values())} of {len(EXAMPLES)} right; {len(right_pairs)} of {len(pairs)} pairs both right")
+    for name, values in (("run", seconds), ("first question", question_seconds), ("first hop", hop_seconds)):
+        print(f"median time of {name}: {statistics.median(values):.1f} s")
 
 
 if __name__ == "__main__":

@@ -35,11 +35,13 @@ def test_concurrent_runs_are_executed_stored_and_followed_to_their_verdicts():
 
 
 def test_both_sides_of_the_comparison_with_qacheck_check_the_same_claim_from_the_same_server():
-    assert parity.timed(2, 0.0, parity.original).calls == 5 * 2 + 1
-    assert parity.timed(2, 0.0, lambda model, story: parity.ours(model, story, None)).calls >= 5 * 2 + 1
+    assert parity.time_run(2, 0.0, parity.run_qacheck).calls == 5 * 2 + 1
+    assert parity.time_run(2, 0.0, lambda model, story: parity.run_hopcheck(model, story, None)).calls >= 5 * 2 + 1
 
 
 def test_a_scripted_run_that_keeps_other_hops_is_no_measurement():
-    shorter = parity.story_of(1)
+    shorter = parity.story_with_hops(1)
     with pytest.raises(HopcheckError, match="kept 1 of 2 hops"):
-        parity.timed(1, 0.0, lambda model, story: parity.ours(model, replace(shorter, hops=shorter.hops * 2), None))
+        parity.time_run(
+            1, 0.0, lambda model, story: parity.run_hopcheck(model, replace(shorter, hops=shorter.hops * 2), None)
+        )

@@ -8,8 +8,8 @@ import pytest
 
 from app.domain.errors import InvalidInput, ModelUnavailable
 from app.domain.model import LabelSet
-from research.evaluation.evaluate import Order
-from research.evaluation.paper_tables import NOT_RUN_HERE, TABLES, Outcome, as_markdown, order_of, run_table
+from research.evaluation.evaluate import EvaluationConfig
+from research.evaluation.paper_tables import NOT_RUN_HERE, TABLES, Outcome, as_markdown, row_config, run_table
 from research.evaluation.reported import REPORTED, reported_for
 from tests.fakes import scripted_container
 
@@ -25,8 +25,8 @@ AVERITEC = {
 }
 
 
-def order(form: str = "hover") -> Order:
-    return Order(Path("f.jsonl"), form, Path("out"), limit=5, workers=2)
+def config(form: str = "hover") -> EvaluationConfig:
+    return EvaluationConfig(Path("f.jsonl"), form, Path("out"), limit=5, workers=2)
 
 
 def rows_of(name: str) -> dict:
@@ -69,7 +69,7 @@ def test_a_reported_figure_is_that_of_the_papers_own_row(table, row, column, mea
 
 def test_rows_of_qacheck_decide_between_two_labels_and_have_a_folder_each():
     paper = TABLES["qacheck-1"]
-    rows = {row.name: order_of(row, paper, order()) for row in paper.rows if row.strategy}
+    rows = {row.name: row_config(row, paper, config()) for row in paper.rows if row.strategy}
     assert {each.labels for each in rows.values()} == {LabelSet.TWO}
     assert {each.out for each in rows.values()} == {Path("out") / name for name in rows}
     assert (rows["flan-t5"].preset, rows["flan-t5"].answerer, rows["flan-t5"].limit) == ("qacheck", "flan-t5", 5)
@@ -79,17 +79,17 @@ def test_rows_of_qacheck_decide_between_two_labels_and_have_a_folder_each():
 
 def test_the_ablations_keep_all_rows_and_only_the_row_of_four_labels_has_four():
     paper = TABLES["papelo-2"]
-    orders = {row.name: order_of(row, paper, order("averitec")) for row in paper.rows}
+    orders = {row.name: row_config(row, paper, config("averitec")) for row in paper.rows}
     assert all(each.all_rows and each.strategy == "evidence-pursuit" for each in orders.values())
     assert {name for name, each in orders.items() if each.labels is not LabelSet.TWO} == {"four-class"}
     assert orders["llm+llm"].preset == "papelo"  # the preset llm+llm has Hopcheck's own prompts
 
 
 def test_a_model_that_becomes_unavailable_ends_its_row_and_not_the_table():
-    def run(order: Order) -> dict:
+    def run(config: EvaluationConfig) -> dict:
         raise ModelUnavailable("The reader is missing", "make setup")
 
-    outcomes = run_table(TABLES["qacheck-1"], order(), scripted_container(), run)
+    outcomes = run_table(TABLES["qacheck-1"], config(), scripted_container(), run)
     reasons = {each.row.name: each.reason for each in outcomes}
     assert reasons["local"] == "not run: The reader is missing. Fix it with: make setup"
     assert reasons["codex"] == NOT_RUN_HERE and reasons["flan-t5"].startswith("not run: ")
@@ -97,7 +97,7 @@ def test_a_model_that_becomes_unavailable_ends_its_row_and_not_the_table():
 
 def test_another_format_than_the_tables_is_refused():
     with pytest.raises(InvalidInput, match="for the formats hover and feverous"):
-        run_table(TABLES["qacheck-1"], order("averitec"), scripted_container(), lambda order: {})
+        run_table(TABLES["qacheck-1"], config("averitec"), scripted_container(), lambda config: {})
 
 
 def test_our_figures_are_listed_beside_the_papers_with_intervals():

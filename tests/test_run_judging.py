@@ -10,7 +10,7 @@ from app.modules.baselines import DIRECT
 from app.strategies.claim_only import ClaimOnly
 from research.evaluation.datasets import Row
 from research.evaluation.labels import Gold
-from research.evaluation.runs import answerer_for, piece_of, run_judge
+from research.evaluation.runs import answerer_for, evidence_pair, run_judge
 from tests.fakes import (
     ONE_SET_ASIDE,
     SUPPORTED,
@@ -55,7 +55,7 @@ def test_a_run_without_a_verdict_has_no_label_but_a_reason_and_a_cost():
 
 def test_a_bare_yes_or_no_is_explained_by_its_cited_sentence():
     found = answer("No", "She stayed in Basel. No, she never left. That was all.")
-    piece = piece_of(Hop(1, Question("Did she leave?"), found, HopStatus.KEPT))
+    piece = evidence_pair(Hop(1, Question("Did she leave?"), found, HopStatus.KEPT))
     assert piece.answer == "No. No, she never left."
 
 

@@ -112,11 +112,11 @@ def evaluate(table: str | None, labels: str, evidence: str | None, estimate: boo
     The same command goes on where it was stopped. Exits 0 when all is measured, 2 on bad input, 1 on failure.
     """
     with one_line_errors():
-        from research.evaluation.evaluate import Order  # imports scipy, which would delay every server's start
+        from research.evaluation.evaluate import EvaluationConfig  # imports scipy, which would delay servers
 
         if sum(map(bool, (table, evidence, chosen["baseline"]))) != 1:
             raise InvalidInput("Give one of --evidence, --baseline and --table.", "evidence")
-        order = Order(labels=LabelSet(labels), evidence=evidence or "run", **chosen)
+        order = EvaluationConfig(labels=LabelSet(labels), evidence=evidence or "run", **chosen)
         if estimate:
             _print_estimate(table, order)
         elif table:
@@ -156,22 +156,22 @@ def _measure(order: Any) -> dict[str, Any]:
 
 
 def _site() -> Any:
-    from research.evaluation.evaluate import Site
+    from research.evaluation.evaluate import EvaluationContext
 
     hopcheck = services()
-    return Site(hopcheck.container, hopcheck.settings, hopcheck.runs.metering(hopcheck.settings.database_url))
+    return EvaluationContext(hopcheck.container, hopcheck.settings, hopcheck.runs.metering(hopcheck.settings.database_url))
 
 
 def _print_estimate(table: str | None, order: Any) -> None:
-    from research.evaluation.evaluate import expected
+    from research.evaluation.evaluate import expected_cost
     from research.evaluation.paper_tables import TABLES as papers
-    from research.evaluation.paper_tables import expected_of
+    from research.evaluation.paper_tables import estimate_lines
 
     if table:
-        for line in expected_of(papers[table], order, _site(), _say):
+        for line in estimate_lines(papers[table], order, _site(), _say):
             click.echo(line)
         return
-    cost = expected(order, _site(), _say)
+    cost = expected_cost(order, _site(), _say)
     click.echo(str(cost) if cost else "No language model on a server is called.")
 
 

@@ -30,7 +30,7 @@ MIN_DECIDED = 10
 """Minimum number of verdicts above a threshold."""
 
 
-def context_of(run: dict[str, Any]) -> Context:
+def kept_context(run: dict[str, Any]) -> Context:
     """Return the kept hops of a stored run."""
     hops = enumerate(run["trail"], 1)
     return tuple(_hop(number, hop) for number, hop in hops if hop["status"] == "kept")
@@ -41,11 +41,11 @@ def _hop(number: int, hop: dict[str, Any]) -> Hop:
     cited = next(
         (one for one in passages if one.title == hop["cited_title"] and hop["cited_sentence"] in one.text), None
     )
-    span = _span(cited, hop["cited_sentence"], hop["answer"]) if cited else None
+    span = _answer_span(cited, hop["cited_sentence"], hop["answer"]) if cited else None
     return Hop(number, Question(hop["question"]), Answer(hop["answer"], span, passages), HopStatus.KEPT)
 
 
-def _span(passage: Passage, sentence: str, answer: str) -> Span:
+def _answer_span(passage: Passage, sentence: str, answer: str) -> Span:
     """Return the answer's span from the cited sentence on, or the whole sentence."""
     start = passage.text.index(sentence)
     place = passage.text.find(answer, start)
@@ -54,7 +54,7 @@ def _span(passage: Passage, sentence: str, answer: str) -> Span:
 
 def log_probabilities(judge: EvidenceJudge, runs: Sequence[dict[str, Any]]) -> np.ndarray:
     """Return log-probabilities [n, 3] in the order of CLASSES."""
-    rows = [judge.score(Claim(run["claim"]), context_of(run)) for run in runs]
+    rows = [judge.score(Claim(run["claim"]), kept_context(run)) for run in runs]
     return np.log(np.clip([[row[label] for label in LABEL_ORDER] for row in rows], 1e-9, 1))
 
 
@@ -77,7 +77,7 @@ def main() -> None:
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
     lines = [line for folder in options.folders for line in (folder / "runs.jsonl").read_text().splitlines()]
-    runs = [run for run in map(json.loads, lines) if context_of(run)]
+    runs = [run for run in map(json.loads, lines) if kept_context(run)]
     labels = [run["label"] for run in runs]
     container = Container(Settings.from_env({}))
     before = Calibration.read(SHIPPED / "judge")

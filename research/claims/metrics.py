@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from research.evaluation.metrics import expected_calibration_error
-from research.evaluation.report import table
+from research.evaluation.report import markdown_table
 
 SUPPORTED, REFUTED, NOT_ENOUGH = "SUPPORTED", "REFUTED", "NOT_ENOUGH_EVIDENCE"
 DECIDED = (SUPPORTED, REFUTED)
@@ -154,7 +154,7 @@ BY_KIND = (
 def figures_table(columns: Mapping[str, Sequence[Outcome]]) -> str:
     """Return a Markdown table of all measures, one column for each set of runs."""
     lines = ((name, *(str(measure(runs)) for runs in columns.values())) for name, measure in MEASURES.items())
-    return table(("measure", *columns), lines)
+    return markdown_table(("measure", *columns), lines)
 
 
 def kinds_table(outcomes: Sequence[Outcome]) -> str:
@@ -165,6 +165,6 @@ def kinds_table(outcomes: Sequence[Outcome]) -> str:
         for part in (f"style {each.style}", titles, f"kind {each.kind}"):
             parts.setdefault(part, []).append(each)
     order = sorted(parts, key=lambda part: (part.startswith("kind"), part))
-    return table(
+    return markdown_table(
         ("part", *BY_KIND), ((part, *(str(MEASURES[name](parts[part])) for name in BY_KIND)) for part in order)
     )

@@ -31,7 +31,7 @@ from research.claims.data import Sample, Split, VitalClaim, read_claims, sample_
 from research.claims.gold_parts import PARTS, with_gold
 from research.claims.metrics import NOT_ENOUGH, Outcome, figures_table, kinds_table
 from research.evaluation.predictions import write_json, write_text
-from research.evaluation.runs import report_of
+from research.evaluation.runs import run_to_report
 
 CLAIMS, RUNS, TRAILS = "vital_claims.jsonl", "runs.jsonl", "trails.jsonl"
 ABOUT, TABLE = "about.json", "table.md"
@@ -56,7 +56,7 @@ class Pipeline:
         """Check one claim and return the record of the run; `gold` names the parts to replace by those of `row`."""
         strategy = with_gold(self._strategy, row, gold) if row and gold else self._strategy
         started = time.monotonic()
-        report = report_of(strategy, Claim(claim), self._options)
+        report = run_to_report(strategy, Claim(claim), self._options)
         return {"claim": claim, **_report_record(report), "seconds": round(time.monotonic() - started, 2)}
 
 

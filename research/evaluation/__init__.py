@@ -1,1 +1,1 @@
-"""Datasets with labels, metrics, and the tables of both papers. Nothing here is needed to run the app."""
+"""Evaluation on labelled data sets, metrics, and the tables of both papers. The app runs without it."""

@@ -1,4 +1,4 @@
-"""How near a given answer is to the right ones: exact match and F1, as SQuAD's own script counts them."""
+"""Compare an answer with the right ones by exact match and token F1, as SQuAD's evaluation script does."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ _ARTICLES = re.compile(r"\b(a|an|the)\b")
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
 
 
-def normalised(text: str) -> list[str]:
-    """The words of an answer: lower case, without punctuation and articles."""
+def normalise(text: str) -> list[str]:
+    """Return the lower-case words of an answer, without punctuation and articles."""
     return _ARTICLES.sub(" ", text.lower().translate(_PUNCTUATION)).split()
 
 
 def exact_match(given: str | None, answers: Sequence[str]) -> float:
-    """1 when `given` is one of `answers` after normalising; with no `answers`, 1 when nothing is given."""
+    """Return 1 if `given` equals one of `answers` after normalising, or if there is neither, else 0."""
     if given is None or not answers:
         return float(given is None and not answers)
-    return float(any(normalised(given) == normalised(answer) for answer in answers))
+    return float(any(normalise(given) == normalise(answer) for answer in answers))
 
 
 def f1(given: str | None, answers: Sequence[str]) -> float:
-    """The best F1 over words against one of `answers`; with no `answers`, 1 when nothing is given."""
+    """Return the highest token F1 of `given` with one of `answers`; without `answers`, 1 if `given` is None."""
     if given is None or not answers:
         return float(given is None and not answers)
-    return max(_f1(normalised(given), normalised(answer)) for answer in answers)
+    return max(_f1(normalise(given), normalise(answer)) for answer in answers)
 
 
 def _f1(given: list[str], answer: list[str]) -> float:

@@ -1,6 +1,6 @@
-"""The two plots of an evaluation as SVG: what was said of each class, and risk against coverage.
+"""Plot an evaluation as SVG: confusion matrix and risk-coverage curve.
 
-The same figures make the same file, byte by byte.
+The same figures produce the same file, byte by byte.
 """
 
 from __future__ import annotations
@@ -17,39 +17,39 @@ LIGHT, DARK = "#ffffff", "#1f2328"
 
 
 def draw_confusion(confusion: Mapping[str, Mapping[str, int]], path: Path) -> None:
-    """A matrix: a row for each class of the set, a column for each label that was said, and the counts as text."""
-    said = [label for label in (*Label, FAILED) if any(label in row for row in confusion.values())]
-    counts = [[row.get(label, 0) for label in said] for row in confusion.values()]
-    with _figure(2.6 + 1.1 * len(said), 1.7 + 0.6 * len(counts), path) as axes:
+    """Draw the confusion matrix: a row for each gold label, a column for each predicted label, counts as text."""
+    predicted = [label for label in (*Label, FAILED) if any(label in row for row in confusion.values())]
+    counts = [[row.get(label, 0) for label in predicted] for row in confusion.values()]
+    with _figure(2.6 + 1.1 * len(predicted), 1.7 + 0.6 * len(counts), path) as axes:
         shares = [[count / max(sum(row), 1) for count in row] for row in counts]
         axes.imshow(shares, cmap="Blues", vmin=0, vmax=1, aspect="auto")
-        for at, row in enumerate(counts):
-            for place, count in enumerate(row):
-                ink = LIGHT if shares[at][place] > 0.5 else DARK
-                axes.text(place, at, str(count), ha="center", va="center", color=ink)
-        axes.set_xticks(range(len(said)), [_words(label) for label in said])
-        axes.set_yticks(range(len(counts)), [_words(label) for label in confusion])
-        axes.set(xlabel="said", ylabel="the set says")
+        for y, row in enumerate(counts):
+            for x, count in enumerate(row):
+                color = LIGHT if shares[y][x] > 0.5 else DARK
+                axes.text(x, y, str(count), ha="center", va="center", color=color)
+        axes.set_xticks(range(len(predicted)), [_display_name(label) for label in predicted])
+        axes.set_yticks(range(len(counts)), [_display_name(label) for label in confusion])
+        axes.set(xlabel="predicted label", ylabel="gold label")
 
 
 def draw_risk(curve: Sequence[tuple[float, float]], path: Path) -> None:
-    """Among the surest so many predictions, how many are wrong; (coverage, risk) pairs."""
+    """Draw the risk-coverage curve, given as (coverage, risk) pairs."""
     with _figure(6, 3.5, path) as axes:
         axes.plot(*zip(*curve, strict=True), marker="o", markersize=3)
-        axes.set(xlabel="coverage: the surest so many", ylabel="risk: the share that is wrong", xlim=(0, 1))
+        axes.set(xlabel="coverage (most confident first)", ylabel="risk (share of errors)", xlim=(0, 1))
         axes.set_ylim(0, None)
         axes.grid(alpha=0.3)
 
 
-def _words(label: str) -> str:
-    """SUPPORTED -> supported; long ones on two lines."""
+def _display_name(label: str) -> str:
+    """Return the label in lower case, a long one on two lines."""
     return label.lower().replace("_", " ").replace(" evidence", "\nevidence")
 
 
 @contextmanager
 def _figure(width: float, height: float, path: Path) -> Iterator[Any]:
-    """One plot, written to `path` as SVG when the block ends, without a date and with the same names every time."""
-    from matplotlib import rc_context  # takes a second, which only those who draw wait for
+    """Yield axes and write the plot to `path` at the end of the block, without a date and with reproducible ids."""
+    from matplotlib import rc_context  # not at the top: takes a second to import
     from matplotlib.figure import Figure
 
     with rc_context({"svg.hashsalt": "hopcheck", "svg.fonttype": "none"}):

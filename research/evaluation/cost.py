@@ -1,7 +1,7 @@
-"""What an evaluation will take, estimated before it runs: calls, tokens, money and hours of its language model.
+"""Estimate the language model's calls, tokens, price and hours before an evaluation runs.
 
-Calls follow from the strategy (docs/critical-path.md), tokens from the prompts themselves over a sample, at four
-characters a token. Once some rows are made, what they took is the estimate of the others.
+Calls follow from the strategy (docs/critical-path.md), tokens from the length of sample prompts. Once enough rows are
+predicted, the estimate extrapolates from them.
 """
 
 from __future__ import annotations
@@ -30,22 +30,22 @@ from app.presets import PURSUIT_PRESETS, QACHECK
 from research.evaluation.datasets import Row
 from research.evaluation.predictions import Prediction
 
-CHARACTERS_A_TOKEN = 4
-SECONDS_A_CALL = 1.0
-"""Assumed of a hosted model, until rows are measured."""
-USUAL_HOPS = 3
-"""Kept hops of a claim whose data set does not count them."""
-MIN_MEASURED = 5
-"""Rows that have to be made before they are the estimate of the others."""
-WORKERS = 8
-"""Rows at work at once where a language model does the work."""
+CHARACTERS_PER_TOKEN = 4
+SECONDS_PER_CALL = 1.0
+"""Assumed for a hosted model until rows are measured."""
+DEFAULT_HOPS = 3
+"""Assumed number of kept hops where the data set has none."""
+MIN_MEASURED_ROWS = 5
+"""Predicted rows from which the estimate extrapolates."""
+MODEL_WORKERS = 8
+"""Default number of rows predicted at once with a language model."""
 
-ANSWER = "a few words that stand in a passage"
-TEXT = "A sentence of an article of usual length, as a search engine or an encyclopedia has it. "
-SNIPPET, WINDOW, RECITED = TEXT * 2, TEXT * 8, TEXT * 5
+SAMPLE_ANSWER = "a few words that stand in a passage"
+SAMPLE_SENTENCE = "A sentence of an article of usual length, as a search engine or an encyclopedia has it. "
+SAMPLE_SNIPPET, SAMPLE_WINDOW, SAMPLE_RECITATION = SAMPLE_SENTENCE * 2, SAMPLE_SENTENCE * 8, SAMPLE_SENTENCE * 5
 """Texts of about 35, 140 and 90 words."""
 
-WRITTEN = {
+COMPLETION_TOKENS = {
     "question": 16,
     "recite": 120,
     "read": 8,
@@ -61,12 +61,12 @@ WRITTEN = {
     "direct": 2,
     "chain-of-thought": 110,
 }
-"""Tokens that a language model writes in each role; a search is a call without any."""
+"""Tokens that a language model writes in one call, by role; a search is a call without tokens."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What rows take. `cost` is None without prices, `hours` None without anything to go by."""
+    """Estimated or measured cost of rows. `cost` is in the currency of the prices; unknown values are None."""
 
     rows: int
     calls: int = 0
@@ -78,17 +78,17 @@ class Cost:
 
     def __str__(self) -> str:
         """Return the figures in one line."""
-        read, written = self.prompt_tokens / 1e6, self.completion_tokens / 1e6
+        prompt_tokens, completion_tokens = self.prompt_tokens / 1e6, self.completion_tokens / 1e6
         money = "no price is set" if self.cost is None else f"{self.cost:.2f} in money"
         hours = "" if self.hours is None else f", {self.hours:.2f} hours"
         basis = f" ({self.basis})" if self.basis else ""
-        tokens = f"{read:.2f} million tokens read and {written:.2f} million written"
+        tokens = f"{prompt_tokens:.2f} million tokens read and {completion_tokens:.2f} million written"
         return f"{self.rows:,} rows, {self.calls:,} calls, {tokens}, {money}{hours}{basis}"
 
     def __add__(self, other: Cost) -> Cost:
-        """Return both together; what one of them does not know counts as nothing."""
+        """Return the sum; a value that only one of the two knows is taken from it."""
 
-        def both(one: float | None, two: float | None) -> float | None:
+        def total(one: float | None, two: float | None) -> float | None:
             return None if one is None and two is None else (one or 0) + (two or 0)
 
         return Cost(
@@ -96,13 +96,13 @@ class Cost:
             self.calls + other.calls,
             self.prompt_tokens + other.prompt_tokens,
             self.completion_tokens + other.completion_tokens,
-            both(self.cost, other.cost),
-            both(self.hours, other.hours),
+            total(self.cost, other.cost),
+            total(self.hours, other.hours),
         )
 
 
-def taken(predictions: Sequence[Prediction], hours: float | None = None) -> Cost:
-    """Return what the predictions took, those of earlier starts included; `hours` as measured."""
+def measured_cost(predictions: Sequence[Prediction], hours: float | None = None) -> Cost:
+    """Return the cost of the predictions, including those of interrupted starts."""
     spent = [each.spent for each in predictions]
     costs = [each.cost for each in spent if each.cost is not None]
     return Cost(
@@ -118,33 +118,39 @@ def taken(predictions: Sequence[Prediction], hours: float | None = None) -> Cost
 def estimate(
     options: RunOptions, rows: Sequence[Row], settings: Settings, workers: int, made: Iterable[Prediction] = ()
 ) -> Cost | None:
-    """Return what all `rows` will take; None for options that ask no remote language model.
+    """Return the estimated cost of all `rows`; None for options without a remote language model.
 
-    `made` are predictions of some of them.
+    `made` are existing predictions of some of the rows.
     """
     price = prices(options, settings)
     if not options.model or price is None:
         return None
     measured = [each for each in made if each.label is not None]
-    if len(measured) >= MIN_MEASURED:
-        return _scaled(taken(measured), measured, len(rows), workers)
-    hops = [min(row.hops or USUAL_HOPS, options.max_hops) for row in rows]
+    if len(measured) >= MIN_MEASURED_ROWS:
+        return _scaled(measured_cost(measured), measured, len(rows), workers)
+    hops = [min(row.hops or DEFAULT_HOPS, options.max_hops) for row in rows]
     roles: Counter[str] = Counter()
     for count, number in Counter(hops).items():
-        for role, calls in calls_of(options, count, settings.read_with == "model").items():
+        for role, calls in calls_by_role(options, count, settings.read_with == "model").items():
             roles[role] += calls * number
-    read = {role: _read_in(role, options, rows[0].claim, round(mean(hops))) for role in roles}
-    prompt = sum(read[role] * count for role, count in roles.items())
-    written = sum(WRITTEN[role] * count for role, count in roles.items())
-    cost = None if None in price else (prompt * (price[0] or 0) + written * (price[1] or 0)) / 1e6
-    hours = roles.total() * SECONDS_A_CALL / workers / 3600
+    prompt_tokens = {role: _prompt_tokens(role, options, rows[0].claim, round(mean(hops))) for role in roles}
+    prompt_total = sum(prompt_tokens[role] * count for role, count in roles.items())
+    completion_tokens = sum(COMPLETION_TOKENS[role] * count for role, count in roles.items())
+    cost = None if None in price else (prompt_total * (price[0] or 0) + completion_tokens * (price[1] or 0)) / 1e6
+    hours = roles.total() * SECONDS_PER_CALL / workers / 3600
     return Cost(
-        len(rows), roles.total(), prompt, written, cost, hours, f"from the prompts, {SECONDS_A_CALL:g} s a call"
+        len(rows),
+        roles.total(),
+        prompt_total,
+        completion_tokens,
+        cost,
+        hours,
+        f"from the prompts, {SECONDS_PER_CALL:g} s a call",
     )
 
 
 def prices(options: RunOptions, settings: Settings) -> tuple[float | None, float | None] | None:
-    """Return the model's prices per million tokens, each None if not set; None if it is none of a server."""
+    """Return the model's prices per million prompt and completion tokens, None if unset; None for a local model."""
     found = (each for each in language_models(settings) if each.name == options.model)
     return next(((each.prompt_price, each.completion_price) for each in found), None)
 
@@ -162,12 +168,12 @@ def _scaled(spent: Cost, measured: Sequence[Prediction], rows: int, workers: int
     )
 
 
-def calls_of(options: RunOptions, hops: int, read_by_model: bool = True) -> dict[str, int]:
-    """Return the calls of a language model in one run with so many kept hops, by role."""
+def calls_by_role(options: RunOptions, hops: int, read_by_model: bool = True) -> dict[str, int]:
+    """Return the number of language model calls in one run with `hops` kept hops, by role."""
     if options.strategy in BASELINES:
         return {options.strategy: 1}
     if options.strategy == PURSUIT:
-        return {role: count for role, count in _of_pursuit(options).items() if count}
+        return {role: count for role, count in _pursuit_calls(options).items() if count}
     mix = MIXES.get(options.preset, MIXES["prompted"])
     prompted = {
         "question": mix.question_generator,
@@ -184,8 +190,8 @@ def calls_of(options: RunOptions, hops: int, read_by_model: bool = True) -> dict
     return each
 
 
-def _of_pursuit(options: RunOptions) -> dict[str, int]:
-    """A usual run: two questions of its own, whose wordings are asked for, up to five pairs, and the late verdict."""
+def _pursuit_calls(options: RunOptions) -> dict[str, int]:
+    """Return the calls of a typical run: two questions with their paraphrases, up to five pairs, the late verdict."""
     preset, own = PURSUIT_PRESETS[options.preset], 2
     first = dict(options.modules).get("first question", "").endswith("prompted")
     pairs = preset.variant.pairs if preset.variant.padding == "paraphrase" else own
@@ -202,14 +208,14 @@ def _of_pursuit(options: RunOptions) -> dict[str, int]:
     }
 
 
-def _read_in(role: str, options: RunOptions, text: str, hops: int) -> int:
-    """Return the tokens of the role's prompt, halfway through a run."""
-    claim = Claim(text)
+def _prompt_tokens(role: str, options: RunOptions, claim_text: str, hops: int) -> int:
+    """Return the tokens of the role's prompt in the middle of a run."""
+    claim = Claim(claim_text)
     whole = tuple(_hop(number) for number in range(1, hops + 1))
     half = whole[: max(1, hops // 2)]
     own = _own_prompts(options, claim, half, whole)
     prompts = own | (_paper_prompts(options, claim, half, whole) if _is_faithful(options) else {})
-    return len(prompts[role]()) // CHARACTERS_A_TOKEN
+    return len(prompts[role]()) // CHARACTERS_PER_TOKEN
 
 
 def _is_faithful(options: RunOptions) -> bool:
@@ -225,13 +231,13 @@ def _own_prompts(options: RunOptions, claim: Claim, half: tuple[Hop, ...], whole
     asked, labels = _QUESTION, options.labels.labels
     preset = PURSUIT_PRESETS.get(options.preset)
     several = bool(preset and preset.multi_document)
-    pages = [_PASSAGE] * MAX_HITS if several else [replace(_PASSAGE, text=WINDOW)]
+    pages = [_PASSAGE] * MAX_HITS if several else [replace(_PASSAGE, text=SAMPLE_WINDOW)]
     return {
         "direct": lambda: fill_template("direct", claim=claim.text, ask=label_question(labels)),
         "chain-of-thought": lambda: reasoning_prompt(claim, half, labels),
         "question": lambda: question_prompt(claim, half),
         "recite": lambda: reciting_prompt(asked),
-        "read": lambda: reading_prompt(asked, RECITED),
+        "read": lambda: reading_prompt(asked, SAMPLE_RECITATION),
         "search": lambda: "",
         "choose": lambda: choosing_prompt(asked, [_HIT] * MAX_HITS),
         "answer": lambda: document_prompt(asked, pages),
@@ -245,7 +251,10 @@ def _own_prompts(options: RunOptions, claim: Claim, half: tuple[Hop, ...], whole
 
 
 def _paper_prompts(options: RunOptions, claim: Claim, half: tuple[Hop, ...], whole: tuple[Hop, ...]) -> Prompts:
-    labels, long = options.labels.labels, [replace(hop, answer=Answer(TEXT * 3)) for hop in chain(whole, half)][:5]
+    labels, long = (
+        options.labels.labels,
+        [replace(hop, answer=Answer(SAMPLE_SENTENCE * 3)) for hop in chain(whole, half)][:5],
+    )
     found: Prompts = {
         "question": lambda: paper_prompts.question_prompt(claim, half),
         "validate": lambda: paper_prompts.validator_prompt(claim, half, whole[-1]),
@@ -258,10 +267,10 @@ def _paper_prompts(options: RunOptions, claim: Claim, half: tuple[Hop, ...], who
 
 
 _QUESTION = Question("In which year was the subject of this question born?")
-_PASSAGE = Passage(SNIPPET, "An article of Wikipedia", "site.example", "https://site.example/", "2020-01-01")
-_HIT = SearchHit(_PASSAGE.title, _PASSAGE.source, SNIPPET, "https://site.example/", "2020-01-01")
+_PASSAGE = Passage(SAMPLE_SNIPPET, "An article of Wikipedia", "site.example", "https://site.example/", "2020-01-01")
+_HIT = SearchHit(_PASSAGE.title, _PASSAGE.source, SAMPLE_SNIPPET, "https://site.example/", "2020-01-01")
 
 
 def _hop(number: int) -> Hop:
-    cited = Span(_PASSAGE, 0, len(SNIPPET))
-    return Hop(number, _QUESTION, Answer(ANSWER, cited, (_PASSAGE,)), HopStatus.KEPT)
+    cited = Span(_PASSAGE, 0, len(SAMPLE_SNIPPET))
+    return Hop(number, _QUESTION, Answer(SAMPLE_ANSWER, cited, (_PASSAGE,)), HopStatus.KEPT)

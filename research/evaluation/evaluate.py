@@ -1,4 +1,4 @@
-"""One evaluation, from its order to the files it writes: which rows, judged by whom, and every figure over them."""
+"""Run one evaluation: select rows, predict their labels, compute the figures and write the files."""
 
 from __future__ import annotations
 
@@ -27,44 +27,41 @@ from research.evaluation.baselines import (
     majority_judge,
     single_retrieval_judge,
 )
-from research.evaluation.cost import WORKERS, Cost, estimate, taken
+from research.evaluation.cost import MODEL_WORKERS, Cost, estimate, measured_cost
 from research.evaluation.datasets import Row, read_rows
-from research.evaluation.gold import NAME as GIVEN
-from research.evaluation.gold import given_sentences, gold_judge
-from research.evaluation.harness import Judge, chosen, predict
+from research.evaluation.gold import GIVEN_SENTENCES, gold_judge, read_given_sentences
+from research.evaluation.harness import Judge, predict, select_rows
 from research.evaluation.outputs import Evaluation, write_outputs
 from research.evaluation.predictions import Prediction, Predictions
 from research.evaluation.runs import answerer_for, run_judge, uses_judge
 from research.training.pairs import row_is_held_out
 
 NOT_MEASURED = ("long documents", "metadata", "dates")
-"""What given sentences cannot show: they have no page behind them, no title and no date."""
+"""Features that have no effect with given sentences, which have no page, title or date."""
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
-    """What is to be measured, and how. What is None or empty is as the settings have it.
+class EvaluationConfig:
+    """The data, method and row selection of an evaluation. Options that are None or empty are taken from the settings.
 
-    `evidence` is "gold" or "run", and without meaning where `baseline` names one. `all_rows` keeps rows that no label
-    of `labels` is right for, as wrong ones; `sentences` leaves out rows whose evidence has tables. `first` rows of the
-    file are taken, and of these `limit` after shuffling. `workers` are as many as suit the model when None.
+    Rows are selected in this order: the `first` rows of the file, `per_hops` and `limit` after shuffling by `seed`.
     """
 
     file: Path
     format: str
     out: Path
     labels: LabelSet = LabelSet.THREE
-    evidence: str = "run"
+    evidence: str = "run"  # "gold" or "run"; ignored with a baseline
     baseline: str | None = None
     strategy: str | None = None
     preset: str | None = None
     answerer: str | None = None
     model: str | None = None
     corpora: tuple[str, ...] = ()
-    given_sentences: bool = False
-    held_out: bool = False
-    all_rows: bool = False
-    sentences: bool = False
+    given_sentences: bool = False  # search only the file's own sentences
+    held_out: bool = False  # only rows that the shipped judge was not trained on
+    all_rows: bool = False  # keep rows for which none of `labels` is right; they count as wrong
+    sentences: bool = False  # leave out rows whose evidence has tables
     first: int | None = None
     limit: int | None = None
     per_hops: int | None = None
@@ -75,130 +72,141 @@ class Order:
     max_tokens: int | None = None
 
 
-Follow = Callable[[Iterable[Prediction], Sequence[Row]], list[Prediction]]
-"""Takes the predictions as they come, tells of them, and hands them back."""
+CollectPredictions = Callable[[Iterable[Prediction], Sequence[Row]], list[Prediction]]
+"""Function that collects the predictions in a list and reports progress."""
 
 
 @dataclass(frozen=True, slots=True)
-class Site:
-    """What an evaluation uses of the application. `metering` binds runs to the site's limits; None: nothing does."""
+class EvaluationContext:
+    """The parts of the application that an evaluation uses. `metering` applies the site's daily limits, None none."""
 
     container: Any
     settings: Settings
     metering: Metering | None = None
 
 
-def expected(order: Order, site: Site, say: Callable[[str], None]) -> Cost | None:
-    """Return what the order will take, in all; None where no language model of a server is asked.
+def expected_cost(config: EvaluationConfig, context: EvaluationContext, say: Callable[[str], None]) -> Cost | None:
+    """Return the estimated cost of all rows; None without a remote language model.
 
-    Raises InvalidInput for what cannot be read or cannot run here.
+    Raises InvalidInput for a file that cannot be read or options that cannot run here.
     """
-    rows, _ = _rows(order, say)
-    return _expected(order, site, rows, ())
+    rows, _ = _select_rows(config, say)
+    return _expected_cost(config, context, rows, ())
 
 
-def _expected(order: Order, site: Site, rows: Sequence[Row], made: Iterable[Prediction]) -> Cost | None:
-    if order.baseline or order.evidence == "gold":
+def _expected_cost(
+    config: EvaluationConfig, context: EvaluationContext, rows: Sequence[Row], made: Iterable[Prediction]
+) -> Cost | None:
+    if config.baseline or config.evidence == "gold":
         return None
-    options = options_of(order, site.container)
-    return estimate(options, rows, site.settings, order.workers or WORKERS, made)
+    options = run_options(config, context.container)
+    return estimate(options, rows, context.settings, config.workers or MODEL_WORKERS, made)
 
 
-def measure(order: Order, site: Site, say: Callable[[str], None], follow: Follow) -> Evaluation:
-    """Carry the order out, from where it stopped if it did, and write its files.
+def measure(
+    config: EvaluationConfig, context: EvaluationContext, say: Callable[[str], None], collect: CollectPredictions
+) -> Evaluation:
+    """Run the evaluation, resuming it if it was interrupted, and write its files.
 
-    Raises InvalidInput for what cannot be read or cannot be measured so, ModelUnavailable for a model that is missing,
-    and OSError for a folder that cannot be written.
+    Raises InvalidInput for an unreadable file or unusable options, ModelUnavailable for a missing model, and OSError
+    for a folder that cannot be written.
     """
-    rows, left_out = _rows(order, say)
-    judge, judged_by = _judge(order, site, rows)
-    evidence = order.baseline or order.evidence
-    about = {"data": _hash(order.file), "format": order.format, "labels": order.labels.value, "evidence": evidence}
-    notes = _notes(order, site.settings, left_out)
-    with Predictions(order.out, about | judged_by) as predictions:
+    rows, left_out = _select_rows(config, say)
+    judge, judged_by = _build_judge(config, context, rows)
+    evidence = config.baseline or config.evidence
+    about = {
+        "data": _file_hash(config.file),
+        "format": config.format,
+        "labels": config.labels.value,
+        "evidence": evidence,
+    }
+    notes = _notes(config, context.settings, left_out)
+    with Predictions(config.out, about | judged_by) as predictions:
         wanted = {row.id for row in rows}
         made = [each for each in predictions.made.values() if each.id in wanted]
-        cost = _expected(order, site, rows, made)
-        workers = order.workers or (WORKERS if cost else 1)
+        cost = _expected_cost(config, context, rows, made)
+        workers = config.workers or (MODEL_WORKERS if cost else 1)
         if cost:
             say(f"Estimated: {cost}; {len(made)} rows are made already.")
         began = time.monotonic()
-        found = follow(predict(rows, judge, predictions, workers), rows)
-        took = taken(found, None if made else (time.monotonic() - began) / 3600)
+        found = collect(predict(rows, judge, predictions, workers), rows)
+        took = measured_cost(found, None if made else (time.monotonic() - began) / 3600)
     if cost:
         say(f"It took:   {took}.")
         notes |= {"estimated": asdict(cost), "taken": asdict(took)}
-    evaluation = Evaluation(rows, found, order.labels, order.seed, about | judged_by, notes)
-    write_outputs(evaluation, order.out, workers)
+    evaluation = Evaluation(rows, found, config.labels, config.seed, about | judged_by, notes)
+    write_outputs(evaluation, config.out, workers)
     return evaluation
 
 
-def _rows(order: Order, say: Callable[[str], None]) -> tuple[list[Row], dict[str, int]]:
-    """The rows to measure and how many were left out, by why. Raises InvalidInput when none is left."""
-    read = read_rows(order.file, order.format)[: order.first]
-    plain = [row for row in read if not (order.sentences and row.tables)]
-    rows = [row for row in plain if not order.held_out or row_is_held_out(row.id, row.group, row.hops)]
-    gold = order.baseline == EVIDENCE_ONLY if order.baseline else order.evidence == "gold"
-    kept, left_out = chosen(rows, order.labels, order.seed, order.limit, gold, order.all_rows, order.per_hops)
+def _select_rows(config: EvaluationConfig, say: Callable[[str], None]) -> tuple[list[Row], dict[str, int]]:
+    """Return the rows to measure and the number of omitted rows by reason. Raises InvalidInput if no row is left."""
+    read = read_rows(config.file, config.format)[: config.first]
+    plain = [row for row in read if not (config.sentences and row.tables)]
+    rows = [row for row in plain if not config.held_out or row_is_held_out(row.id, row.group, row.hops)]
+    gold = config.baseline == EVIDENCE_ONLY if config.baseline else config.evidence == "gold"
+    kept, left_out = select_rows(rows, config.labels, config.seed, config.limit, gold, config.all_rows, config.per_hops)
     left_out |= {"needs a table": len(read) - len(plain)} if len(plain) < len(read) else {}
     left_out |= {"not held out": len(plain) - len(rows)} if len(rows) < len(plain) else {}
-    told = ", ".join(f"{count} {why}" for why, count in left_out.items())
+    description = ", ".join(f"{count} {why}" for why, count in left_out.items())
     if not kept:
-        raise InvalidInput(f"{order.file.name} has no row that can be measured so; left out: {told}.", "file")
-    say(f"{len(kept)} of {len(read)} rows{f', left out: {told}' if told else ''}")
+        raise InvalidInput(f"{config.file.name} has no row that can be measured so; left out: {description}.", "file")
+    say(f"{len(kept)} of {len(read)} rows{f', left out: {description}' if description else ''}")
     return kept, left_out
 
 
-def _judge(order: Order, site: Site, rows: Sequence[Row]) -> tuple[Judge, dict[str, Any]]:
-    """Who says a label for each row, and what its predictions depend on.
+def _build_judge(
+    config: EvaluationConfig, context: EvaluationContext, rows: Sequence[Row]
+) -> tuple[Judge, dict[str, Any]]:
+    """Return the judge of the rows and a description of what its predictions depend on.
 
-    Raises InvalidInput for what cannot run here, and for a file of given sentences without any.
+    Raises InvalidInput for options that cannot run here, and for a file without given sentences.
     """
-    if order.baseline == MAJORITY:
-        judge = majority_judge(rows, order.labels)
+    if config.baseline == MAJORITY:
+        judge = majority_judge(rows, config.labels)
         return judge, {"always": judge(rows[0]).label}
-    container, judged_by = site.container, dict[str, Any]()
-    if order.baseline or order.evidence == "gold":
+    container, judged_by = context.container, dict[str, Any]()
+    if config.baseline or config.evidence == "gold":
         judged_by["judge"] = container.judge_name()
-        gold = gold_judge(container.evidence_judge(), container.sufficient, order.labels)
-        if order.baseline == CLAIM_ONLY:
+        gold = gold_judge(container.evidence_judge(), container.sufficient, config.labels)
+        if config.baseline == CLAIM_ONLY:
             return claim_only_judge(gold), judged_by
-        if order.baseline == EVIDENCE_ONLY:
+        if config.baseline == EVIDENCE_ONLY:
             return evidence_only_judge(gold), judged_by
-        if not order.baseline:
+        if not config.baseline:
             return gold, judged_by
-    options = options_of(order, container)
-    given = given_sentences(order.file) if order.given_sentences else None
-    used = replace(options, search=GIVEN, corpora=()) if order.given_sentences else options
+    options = run_options(config, container)
+    given = read_given_sentences(config.file) if config.given_sentences else None
+    used = replace(options, search=GIVEN_SENTENCES, corpora=()) if config.given_sentences else options
     used = replace(used, modules=container.capabilities().modules(used))
-    judged_by |= {"options": encode_options(used), "given_sentences": order.given_sentences}
-    judged_by["corpora"] = {name: _checksum(site.settings.instance, name) for name in used.corpora}
+    judged_by |= {"options": encode_options(used), "given_sentences": config.given_sentences}
+    judged_by["corpora"] = {name: _corpus_checksum(context.settings.instance, name) for name in used.corpora}
     strategy = container.strategy_for(options)
-    if order.baseline:
+    if config.baseline:
         return single_retrieval_judge(answerer_for(strategy, given), gold), judged_by
     if uses_judge(strategy):
         judged_by["judge"] = container.judge_name()
-    return run_judge(strategy, used, given, site.metering), judged_by
+    return run_judge(strategy, used, given, context.metering), judged_by
 
 
-def options_of(order: Order, container: Any) -> RunOptions:
-    """The options of the order's runs: the settings', with what the order names in their place. Raises InvalidInput."""
+def run_options(config: EvaluationConfig, container: Any) -> RunOptions:
+    """Return the options of the runs: those of `config`, else those of the settings. Raises InvalidInput."""
     named = {
-        "strategy": order.strategy,
-        "preset": order.preset,
-        "answerer": WEB_SEARCH if order.given_sentences else order.answerer,
-        "model": order.model,
-        "corpora": order.corpora,
-        "model_seed": order.model_seed,
-        "temperature": order.temperature,
-        "max_tokens": order.max_tokens,
+        "strategy": config.strategy,
+        "preset": config.preset,
+        "answerer": WEB_SEARCH if config.given_sentences else config.answerer,
+        "model": config.model,
+        "corpora": config.corpora,
+        "model_seed": config.model_seed,
+        "temperature": config.temperature,
+        "max_tokens": config.max_tokens,
     }
     given = {name: value for name, value in named.items() if value not in (None, "", ())}
-    return resolve_options({**given, "labels": order.labels}, container.capabilities())
+    return resolve_options({**given, "labels": config.labels}, container.capabilities())
 
 
-def _checksum(instance: Path, name: str) -> str | None:
-    """Of the file that a built-in corpus is made from, else of the index; None for a corpus that is not there."""
+def _corpus_checksum(instance: Path, name: str) -> str | None:
+    """Return the checksum of a corpus's source file, or else of its index; None for a missing corpus."""
     try:
         manifest = Manifest.read(folder_of(instance, name))
         return manifest.source_checksum or manifest.index_checksum
@@ -206,23 +214,23 @@ def _checksum(instance: Path, name: str) -> str | None:
         return None
 
 
-def _notes(order: Order, settings: Settings, left_out: dict[str, int]) -> dict[str, Any]:
-    """What is told beside the figures. Of the settings those that were set and hold no secret."""
-    told = [each for each in settings_fields() if each.repr and getattr(settings, each.name) != each.default]
+def _notes(config: EvaluationConfig, settings: Settings, left_out: dict[str, int]) -> dict[str, Any]:
+    """Return facts to store with the figures, among them all non-secret settings that differ from their defaults."""
+    changed = [each for each in settings_fields() if each.repr and getattr(settings, each.name) != each.default]
     return {
-        "file": order.file.name,
-        "held_out": order.held_out,
-        "all_rows": order.all_rows,
-        "seed": order.seed,
-        "first": order.first,
-        "limit": order.limit,
-        "per_hops": order.per_hops,
+        "file": config.file.name,
+        "held_out": config.held_out,
+        "all_rows": config.all_rows,
+        "seed": config.seed,
+        "first": config.first,
+        "limit": config.limit,
+        "per_hops": config.per_hops,
         "left_out": left_out,
-        "settings": {each.metadata["env"]: str(getattr(settings, each.name)) for each in told},
-        **({"not_measured": NOT_MEASURED} if order.given_sentences else {}),
+        "settings": {each.metadata["env"]: str(getattr(settings, each.name)) for each in changed},
+        **({"not_measured": NOT_MEASURED} if config.given_sentences else {}),
     }
 
 
-def _hash(file: Path) -> str:
+def _file_hash(file: Path) -> str:
     with file.open("rb") as data:
         return hashlib.file_digest(data, "sha256").hexdigest()[:16]

@@ -1,4 +1,4 @@
-"""Measuring: rows in, a prediction for each out; figures.py has the figures over all of them."""
+"""Select rows, predict a label for each, and describe the environment; report.py computes the figures."""
 
 from __future__ import annotations
 
@@ -21,34 +21,31 @@ from app.domain.errors import CallFailed, HopcheckError, ModelUnavailable
 from app.domain.model import Label, LabelSet
 from research.evaluation.datasets import Row
 from research.evaluation.labels import MATCHES
-from research.evaluation.predictions import NOTHING_SPENT, Piece, Prediction, Predictions, Spent
+from research.evaluation.predictions import NOTHING_SPENT, EvidencePair, Prediction, Predictions, ResourceUse
 
 log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
-    """A label with its confidence, and the probability of SUPPORTED (None: not known).
-
-    The rest is as in `Prediction`. Without a label `problem` says why there is none.
-    """
+class RowResult:
+    """A judge's label for a row, or None and a `problem`; the fields are those of `Prediction`."""
 
     label: Label | None
     confidence: float | None = None
     supported: float | None = None
     problem: str | None = None
-    evidence: tuple[Piece, ...] = ()
+    evidence: tuple[EvidencePair, ...] = ()
     pages: tuple[str, ...] | None = None
     troubles: tuple[str, ...] = ()
-    spent: Spent = NOTHING_SPENT
+    spent: ResourceUse = NOTHING_SPENT
     rationale: str = ""
 
 
-Judge = Callable[[Row], Judged]
-"""Says what it makes of a row without looking at its label. May raise CallFailed. Called by several threads at once."""
+Judge = Callable[[Row], RowResult]
+"""Thread-safe function that labels a row without reading the row's own label. May raise CallFailed."""
 
 
-def chosen(
+def select_rows(
     rows: Sequence[Row],
     labels: LabelSet,
     seed: int,
@@ -57,13 +54,11 @@ def chosen(
     all_rows: bool = False,
     per_hops: int | None = None,
 ) -> tuple[list[Row], dict[str, int]]:
-    """The rows to measure, and how many were left out, by why: no label of `labels` is right, or nothing to judge by.
+    """Return the rows to measure and the number of omitted rows by reason.
 
-    `gold` says that a row's own evidence is what is judged by; with `all_rows` those stay that no label can be right
-    for, and count as wrong.
-
-    Shuffled by `seed`, then the first `per_hops` of each number of hops, of these the first `limit`: a larger limit has
-    the rows of a smaller one, and more.
+    Rows for which none of `labels` is right are omitted unless `all_rows`, and with `gold` those without evidence. The
+    others are shuffled by `seed` and cut to the first `per_hops` of each number of hops, then to the first `limit`, so
+    that a larger limit keeps the rows of a smaller one.
     """
     kept: list[Row] = []
     left_out: Counter[str] = Counter()
@@ -76,12 +71,12 @@ def chosen(
             kept.append(row)
     random.Random(seed).shuffle(kept)
     if per_hops is not None:
-        kept = [row for row, place in zip(kept, _places(kept), strict=True) if place < per_hops]
+        kept = [row for row, position in zip(kept, _positions_by_hops(kept), strict=True) if position < per_hops]
     return kept[:limit], dict(left_out)
 
 
-def _places(rows: Sequence[Row]) -> Iterator[int]:
-    """For each row how many of its number of hops stand before it."""
+def _positions_by_hops(rows: Sequence[Row]) -> Iterator[int]:
+    """Yield the position of each row among those with its number of hops."""
     before: Counter[int | None] = Counter()
     for row in rows:
         yield before[row.hops]
@@ -89,22 +84,22 @@ def _places(rows: Sequence[Row]) -> Iterator[int]:
 
 
 def predict(rows: Sequence[Row], judge: Judge, predictions: Predictions, workers: int = 1) -> Iterator[Prediction]:
-    """Each row's prediction, in their order, written down as soon as it is made, by so many threads.
+    """Yield the predictions in the order of `rows`, stored as soon as they are made by `workers` threads.
 
-    Those already made are taken as they are, those that failed are tried again. A failed call is a failed prediction;
-    ModelUnavailable is raised, for every row would fail. Whoever stops listening waits for the rows at work only.
+    Stored predictions are reused, failed ones repeated. A failed call gives a failed prediction; ModelUnavailable is
+    raised, since every row would fail. When the caller stops early, running rows are finished and no others started.
     """
 
     broken: list[BaseException] = []
 
-    def made(row: Row) -> Prediction:
+    def stored_or_new(row: Row) -> Prediction:
         if broken:
             raise CancelledError
         found = predictions.made.get(row.id)
         if found is not None and found.label is not None:
             return found
         try:
-            found = _predicted(row, judge)
+            found = _predict_row(row, judge)
             predictions.add(found)
         except BaseException as error:
             broken.append(error)
@@ -112,9 +107,9 @@ def predict(rows: Sequence[Row], judge: Judge, predictions: Predictions, workers
         return found
 
     with ThreadPoolExecutor(workers, thread_name_prefix="evaluate") as pool:
-        waiting = [pool.submit(made, row) for row in rows]
+        futures = [pool.submit(stored_or_new, row) for row in rows]
         try:
-            for each in waiting:
+            for each in futures:
                 yield each.result()
         except CancelledError:
             raise broken[0] from None
@@ -122,51 +117,49 @@ def predict(rows: Sequence[Row], judge: Judge, predictions: Predictions, workers
             pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _predicted(row: Row, judge: Judge) -> Prediction:
+def _predict_row(row: Row, judge: Judge) -> Prediction:
     began = time.monotonic()
     try:
-        said = judge(row)
+        result = judge(row)
     except ModelUnavailable:
         raise
     except CallFailed as error:
-        said = Judged(None, problem=str(error))
+        result = RowResult(None, problem=str(error))
     except HopcheckError:
         raise
-    except Exception as error:  # one broken row must not take a night's work with it; it is counted as failed
-        log.exception("row %s broke", row.id)
-        said = Judged(None, problem=f"It broke off unexpectedly ({type(error).__name__}).")
-    spent = replace(said.spent, seconds=round(time.monotonic() - began, 3))
+    except Exception as error:  # one row must not end a long evaluation
+        log.exception("Row %s failed unexpectedly", row.id)
+        result = RowResult(None, problem=f"It broke off unexpectedly ({type(error).__name__}).")
+    spent = replace(result.spent, seconds=round(time.monotonic() - began, 3))
     return Prediction(
         row.id,
         row.label.value,
-        said.label,
-        said.confidence,
-        said.supported,
-        said.problem,
-        said.evidence,
-        said.pages,
-        said.troubles,
+        result.label,
+        result.confidence,
+        result.supported,
+        result.problem,
+        result.evidence,
+        result.pages,
+        result.troubles,
         spent,
-        said.rationale,
+        result.rationale,
     )
 
 
 def is_right(row: Row, prediction: Prediction, labels: LabelSet) -> bool:
-    """Whether the prediction is one of those that match the row's label; one that failed is not."""
+    """Return whether the predicted label is a right one for the row; a failed prediction is wrong."""
     return prediction.label in MATCHES[row.label][labels]
 
 
-# manifest.json: what an evaluation was made with, so that somebody else can make it again.
-
 PACKAGES = ("torch", "transformers", "xllamacpp", "onnxruntime", "pyserini", "nltk", "scipy", "numpy")
-"""Those whose versions may change a figure."""
+"""Packages whose versions may change a figure."""
 ROOT = Path(__file__).resolve().parent.parent.parent
 
 
 def manifest(about: dict[str, Any], predictions: Iterable[Prediction], workers: int) -> dict[str, Any]:
-    """`about` with the code, the machine, the day, and what the predictions took, those of earlier starts included.
+    """Return `about` with code version, packages, hardware, date, and the cost of all predictions.
 
-    `row_seconds` is the mean over the rows; with several `workers` rows wait for one another in it.
+    `row_seconds` is the mean over the rows; with several `workers` it includes the time that rows wait for each other.
     """
     spent = [each.spent for each in predictions]
     return {
@@ -176,13 +169,13 @@ def manifest(about: dict[str, Any], predictions: Iterable[Prediction], workers: 
         "packages": {name: _version(name) for name in PACKAGES},
         "hardware": hardware(),
         "workers": workers,
-        "spent": asdict(_sum(spent)),
+        "spent": asdict(_total(spent)),
         "row_seconds": round(sum(each.seconds for each in spent) / len(spent), 3) if spent else 0.0,
     }
 
 
 def code_version() -> str:
-    """The commit, with "-dirty" when files were changed after it; "unknown" outside of a git checkout."""
+    """Return the commit, with "-dirty" for uncommitted changes; "unknown" outside of a git checkout."""
     command = ["git", "-C", str(ROOT), "describe", "--always", "--dirty", "--abbrev=12"]
     try:
         return subprocess.run(command, capture_output=True, text=True, timeout=10, check=True).stdout.strip()
@@ -191,7 +184,7 @@ def code_version() -> str:
 
 
 def hardware() -> dict[str, Any]:
-    """Processor, cores, memory, operating system and Python."""
+    """Return processor, cores, memory, operating system and Python version."""
     return {
         "processor": _processor(),
         "cores": os.cpu_count(),
@@ -201,9 +194,9 @@ def hardware() -> dict[str, Any]:
     }
 
 
-def _sum(spent: list[Spent]) -> Spent:
+def _total(spent: list[ResourceUse]) -> ResourceUse:
     costs = [each.cost for each in spent if each.cost is not None]
-    return Spent(
+    return ResourceUse(
         round(sum(each.seconds for each in spent), 1),
         sum(each.calls for each in spent),
         sum(each.prompt_tokens for each in spent),

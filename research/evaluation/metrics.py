@@ -1,4 +1,4 @@
-"""Metrics over predictions; every one works on plain sequences, so that it can be checked by hand."""
+"""Metrics over plain sequences of labels and scores, and bootstrap intervals."""
 
 from __future__ import annotations
 
@@ -9,10 +9,7 @@ from scipy.stats import bootstrap, rankdata
 
 
 def auc(scores: Sequence[float], positive: Sequence[bool]) -> float:
-    """Area under the ROC curve: the chance that a positive row scores above another, ties counting half.
-
-    Raises ValueError when one of the two classes is empty.
-    """
+    """Return the area under the ROC curve; ties count half. Raises ValueError when one of the classes is empty."""
     truth = np.asarray(positive, dtype=bool)
     n, m = int(truth.sum()), int((~truth).sum())
     if not n or not m:
@@ -21,76 +18,79 @@ def auc(scores: Sequence[float], positive: Sequence[bool]) -> float:
     return float((ranks[truth].sum() - n * (n + 1) / 2) / (n * m))
 
 
-def f1_of(label: str, predicted: Sequence[str], gold: Sequence[str]) -> float:
-    """The F1 of one class; 0 when it was neither predicted nor there."""
+def class_f1(label: str, predicted: Sequence[str], gold: Sequence[str]) -> float:
+    """Return the F1 of one class; 0 if it occurs neither in `predicted` nor in `gold`."""
     pairs = list(zip(predicted, gold, strict=True))
-    hit = sum(p == g == label for p, g in pairs)
-    named = sum(p == label for p, _ in pairs) + sum(g == label for _, g in pairs)
-    return 2 * hit / named if named else 0.0
+    hits = sum(p == g == label for p, g in pairs)
+    total = sum(p == label for p, _ in pairs) + sum(g == label for _, g in pairs)
+    return 2 * hits / total if total else 0.0
 
 
-def precision_of(label: str, predicted: Sequence[str], gold: Sequence[str]) -> float:
-    """How many of those predicted as `label` are; 0 when none was."""
-    named = [g for p, g in zip(predicted, gold, strict=True) if p == label]
-    return named.count(label) / len(named) if named else 0.0
+def class_precision(label: str, predicted: Sequence[str], gold: Sequence[str]) -> float:
+    """Return the precision of one class; 0 if it was never predicted."""
+    found = [g for p, g in zip(predicted, gold, strict=True) if p == label]
+    return found.count(label) / len(found) if found else 0.0
 
 
-def recall_of(label: str, predicted: Sequence[str], gold: Sequence[str]) -> float:
-    """How many of those that are `label` were predicted so; 0 when there is none."""
-    return precision_of(label, gold, predicted)
+def class_recall(label: str, predicted: Sequence[str], gold: Sequence[str]) -> float:
+    """Return the recall of one class; 0 if it does not occur in `gold`."""
+    return class_precision(label, gold, predicted)
 
 
 def macro_f1(predicted: Sequence[str], gold: Sequence[str]) -> float:
-    """The unweighted mean of the F1 of every class that occurs in `gold`."""
+    """Return the unweighted mean F1 of the classes that occur in `gold`."""
     labels = sorted(set(gold))
-    return sum(f1_of(label, predicted, gold) for label in labels) / len(labels) if labels else 0.0
+    return sum(class_f1(label, predicted, gold) for label in labels) / len(labels) if labels else 0.0
 
 
 def expected_calibration_error(confidence: Sequence[float], right: Sequence[bool], bins: int = 15) -> float:
-    """The mean distance between confidence and accuracy over equal-width bins of confidence, weighted by their rows."""
-    sure, hit = np.asarray(confidence, dtype=float), np.asarray(right, dtype=float)
-    place = np.minimum((sure * bins).astype(int), bins - 1)
-    gaps = [abs(sure[place == b].mean() - hit[place == b].mean()) * (place == b).sum() for b in set(place.tolist())]
-    return float(sum(gaps) / len(sure)) if len(sure) else 0.0
+    """Return the mean gap between confidence and accuracy in equal-width bins of confidence, weighted by bin size."""
+    stated, hit = np.asarray(confidence, dtype=float), np.asarray(right, dtype=float)
+    bin_of = np.minimum((stated * bins).astype(int), bins - 1)
+    gaps = [
+        abs(stated[bin_of == b].mean() - hit[bin_of == b].mean()) * (bin_of == b).sum() for b in set(bin_of.tolist())
+    ]
+    return float(sum(gaps) / len(stated)) if len(stated) else 0.0
 
 
-def risk_against_coverage(
+def risk_coverage_curve(
     confidence: Sequence[float], right: Sequence[bool], steps: int = 10
 ) -> list[tuple[float, float]]:
-    """(coverage, risk) at `steps` even coverages up to 1: the share of errors among the surest so many (El-Yaniv and
-    Wiener, JMLR 2010, section 2). Ties are taken in their order."""
+    """Return (coverage, risk) at `steps` even coverages up to 1 (El-Yaniv and Wiener, JMLR 2010, section 2).
+
+    Risk is the share of errors among the most confident predictions; ties keep their order.
+    """
     order = np.argsort(-np.asarray(confidence, dtype=float), kind="stable")
     wrong = 1 - np.asarray(right, dtype=float)[order]
     cuts = [(step / steps, max(1, round(len(order) * step / steps))) for step in range(1, steps + 1)]
     return [(coverage, float(wrong[:count].mean())) for coverage, count in cuts] if len(order) else []
 
 
-# Bootstrap intervals of 95%: by how much a figure moves when other rows of the same kind had been drawn.
-
 RESAMPLES = 1000
 Interval = tuple[float, float]
+"""A 95% percentile bootstrap interval over the rows."""
 
 
 def accuracy_interval(right: Sequence[bool], seed: int) -> Interval | None:
-    """Of the share that is right; None for fewer than two rows."""
+    """Return the interval of the accuracy; None for fewer than two rows."""
     return _interval(np.mean, (np.asarray(right, dtype=float),), seed)
 
 
 def macro_f1_interval(predicted: Sequence[str], gold: Sequence[str], seed: int) -> Interval | None:
-    """Of `metrics.macro_f1`, rows drawn with both their labels; None for fewer than two rows."""
+    """Return the interval of `macro_f1`; None for fewer than two rows."""
     classes = sorted(set(gold))
     codes = {label: code for code, label in enumerate(classes)}
-    told = np.array([codes.get(label, len(classes)) for label in predicted])
-    true = np.array([codes[label] for label in gold])
-    return _interval(lambda p, g: _macro_f1(p, g, len(classes)), (told, true), seed)
+    predicted_codes = np.array([codes.get(label, len(classes)) for label in predicted])
+    gold_codes = np.array([codes[label] for label in gold])
+    return _interval(lambda p, g: _macro_f1_of_codes(p, g, len(classes)), (predicted_codes, gold_codes), seed)
 
 
-def _macro_f1(told: np.ndarray, true: np.ndarray, classes: int) -> float:
-    """As `metrics.macro_f1` over codes; `classes` stands for what belongs to no class."""
-    hits = np.bincount(true[told == true], minlength=classes + 1)[:classes]
-    there = np.bincount(true, minlength=classes + 1)[:classes]
-    named = there + np.bincount(told, minlength=classes + 1)[:classes]
-    return float(np.mean(2 * hits[there > 0] / named[there > 0]))
+def _macro_f1_of_codes(predicted: np.ndarray, gold: np.ndarray, classes: int) -> float:
+    """Return `macro_f1` of class codes; the code `classes` means no class."""
+    hits = np.bincount(gold[predicted == gold], minlength=classes + 1)[:classes]
+    occurring = np.bincount(gold, minlength=classes + 1)[:classes]
+    total = occurring + np.bincount(predicted, minlength=classes + 1)[:classes]
+    return float(np.mean(2 * hits[occurring > 0] / total[occurring > 0]))
 
 
 def _interval(statistic: Callable[..., float], columns: tuple[np.ndarray, ...], seed: int) -> Interval | None:

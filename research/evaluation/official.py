@@ -1,7 +1,7 @@
-"""The released files of AVeriTeC, HoVer, FEVEROUS and SQuAD: told apart by their fields, and read as they are.
+"""Recognise the released files of AVeriTeC, HoVer, FEVEROUS and SQuAD by their fields, and convert their rows.
 
-Each row becomes the row that datasets.py reads. HoVer and FEVEROUS name the evidence in Wikipedia without its text;
-whole runs need no text, and `datasets prepare hover` fills in that of HoVer.
+HoVer and FEVEROUS name the Wikipedia articles of the evidence without their text. Whole runs need no text; `datasets
+prepare hover` adds it to HoVer.
 """
 
 from __future__ import annotations
@@ -16,18 +16,15 @@ AVERITEC, HOVER, FEVEROUS, SQUAD = "averitec", "hover", "feverous", "squad"
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where a data set comes from, under which licence, and what else it needs.
-
-    `megabytes` are those of its first file, None if not known.
-    """
+    """A data set's origin, licence and requirements."""
 
     name: str
     title: str
     files: tuple[str, ...]
     address: str
     licence: str
-    megabytes: float | None
-    also: str
+    megabytes: float | None  # size of the first file
+    also: str  # what else is needed
 
 
 SOURCES = (
@@ -83,17 +80,17 @@ def release_of(row: Mapping[str, Any]) -> str | None:
     return None
 
 
-def as_own(row: dict[str, Any], place: int) -> dict[str, Any] | None:
+def to_own_form(row: dict[str, Any], place: int) -> dict[str, Any] | None:
     """Return a released row as one in Hopcheck's own form, and a row of that form as it is.
 
-    `place` counts the rows from 0. None for the empty rows that the releases contain.
+    `place` is the position in the file from 0. Returns None for the empty rows that the releases contain.
     """
     release = release_of(row)
     return _READERS[release](row, place) if release in _READERS else row
 
 
 def _averitec(row: dict[str, Any], place: int) -> dict[str, Any] | None:
-    """The shared task knows a claim by its place in the file. Questions without a word are left out."""
+    """Convert a row. Its id is the position in the file, as in the shared task; blank questions are left out."""
     if not (row.get("claim") or "").strip() or not row.get("label"):
         return None
     asked = [each for each in row.get("questions") or () if isinstance(each, dict) and each.get("question", "").strip()]
@@ -118,7 +115,7 @@ _ELEMENT = re.compile(r"(?P<title>.+?)_(?:sentence|cell|header_cell|table_captio
 
 
 def _feverous(row: dict[str, Any], place: int) -> dict[str, Any] | None:
-    """The first row of the release is empty. FEVEROUS-S are the rows whose evidence is sentences alone."""
+    """Convert a row. The release's first row is empty. Rows without tables are FEVEROUS-S."""
     if not row.get("claim") and not row.get("label"):
         return None
     sets = row.get("evidence") or ()
@@ -138,7 +135,7 @@ def _feverous(row: dict[str, Any], place: int) -> dict[str, Any] | None:
 def with_texts(row: Mapping[str, Any], text_of: Callable[[str], str]) -> dict[str, Any] | None:
     """Return a row in Hopcheck's own form with the texts of the articles that it names.
 
-    `text_of` returns the text of the article of a title, "" where there is none; then the row is None.
+    `text_of` returns the text of an article by its title, or "". Returns None if one of the texts is missing.
     """
     evidence = [
         {"title": each["title"], "text": each.get("text") or text_of(each["title"])} for each in row["evidence"]

@@ -13,9 +13,9 @@ from research.evaluation.averitec import averitec_scores, submission
 from research.evaluation.charts import draw_confusion, draw_risk
 from research.evaluation.datasets import Row
 from research.evaluation.harness import is_right, manifest
-from research.evaluation.metrics import risk_against_coverage
+from research.evaluation.metrics import risk_coverage_curve
 from research.evaluation.predictions import Prediction, write_json, write_text
-from research.evaluation.report import figures_table, measured, mistakes
+from research.evaluation.report import compute_figures, figures_table, mistakes_report
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Evaluation:
     @cached_property
     def figures(self) -> dict[str, Any]:
         """Return all figures; with `averitec`, AVeriTeC's own score, if `has_pairs`."""
-        figures = measured(self.rows, self.predictions, self.labels, self.seed)
+        figures = compute_figures(self.rows, self.predictions, self.labels, self.seed)
         if self.has_pairs:
             figures["averitec"] = averitec_scores(self.rows, self.predictions, labels=self.labels)
         return figures
@@ -48,7 +48,7 @@ class Evaluation:
         if all(each.confidence is None for each in self.predictions):
             return []
         right = [is_right(row, each, self.labels) for row, each in zip(self.rows, self.predictions, strict=True)]
-        return risk_against_coverage([each.confidence or 0.0 for each in self.predictions], right)
+        return risk_coverage_curve([each.confidence or 0.0 for each in self.predictions], right)
 
 
 def write_outputs(evaluation: Evaluation, folder: Path, workers: int) -> None:
@@ -59,7 +59,7 @@ def write_outputs(evaluation: Evaluation, folder: Path, workers: int) -> None:
     write_json(folder / "metrics.json", description | evaluation.figures | curve)
     write_json(folder / "manifest.json", manifest(description, evaluation.predictions, workers))
     write_text(folder / "table.md", figures_table(evaluation.figures))
-    write_text(folder / "mistakes.md", mistakes(evaluation.rows, evaluation.predictions, evaluation.labels))
+    write_text(folder / "mistakes.md", mistakes_report(evaluation.rows, evaluation.predictions, evaluation.labels))
     draw_confusion(evaluation.figures["confusion"], folder / "confusion.svg")
     if risk:
         draw_risk(risk, folder / "risk.svg")

@@ -1,7 +1,7 @@
-"""The papers' tables, row by row: the evaluation that a row runs here, beside the figures that the paper reports.
+"""Reproduce the papers' tables: run an evaluation for each row and print our figures beside the reported ones.
 
-A row that cannot run here says why. The others are evaluations of their own, each in a folder of its own, so that a
-table goes on where it stopped and grows when a model is set up.
+Each row is an evaluation with its own folder, so that an interrupted table resumes, and rows that had no model can be
+added later. A row that cannot run here has a reason.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from app.domain.model import LabelSet
 from app.presets import PURSUIT_PRESETS
 from research.evaluation.cost import Cost
 from research.evaluation.datasets import read_rows
-from research.evaluation.evaluate import Order, Site, expected, options_of
+from research.evaluation.evaluate import EvaluationConfig, EvaluationContext, expected_cost, run_options
 from research.evaluation.labels import Gold
-from research.evaluation.report import share, table
+from research.evaluation.report import format_share, markdown_table
 from research.evaluation.reported import Measure, reported_for
 
 NOT_REPORTED = "not reported"
@@ -28,42 +28,35 @@ NOT_RUN_HERE = "reported only: a system of others that is not part of Hopcheck"
 
 @dataclass(frozen=True, slots=True)
 class TableRow:
-    """One row. Without a `strategy` nothing runs. `name` is its folder, and its name in reported.py.
+    """A row of a table, with the options of its runs."""
 
-    `instead` is the preset that runs where `preset` lacks its fine-tuned model.
-    """
-
-    name: str
+    name: str  # of its folder, and of the row in reported.py
     title: str
-    strategy: str | None = None
+    strategy: str | None = None  # None: reported only
     preset: str | None = None
     answerer: str | None = None
     model: str | None = None
     labels: LabelSet = LabelSet.TWO
-    instead: str | None = None
+    instead: str | None = None  # preset that replaces `preset` where its fine-tuned model is missing
 
 
 @dataclass(frozen=True, slots=True)
 class PaperTable:
-    """A table: its formats, what is measured in it, and its rows.
-
-    `columns` are the parts of the data that the paper measured on; the first is the one that is compared with ours.
-    `whole` keeps rows whose label none of the labels can match, `sentences` leaves out rows that need tables.
-    """
+    """A table of a paper: the data set formats it is for, its measures and its rows."""
 
     name: str
     title: str
     formats: tuple[str, ...]
     measures: tuple[Measure, ...]
     rows: tuple[TableRow, ...]
-    columns: tuple[str, ...] = ()
-    whole: bool = False
-    sentences: bool = False
+    columns: tuple[str, ...] = ()  # the paper's parts of the data; our figures are compared with the first
+    all_rows: bool = False  # as in `EvaluationConfig`
+    sentences: bool = False  # as in `EvaluationConfig`
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The result of a row: its figures, or the reason why it has none, and what differs from the paper's row."""
+    """The figures of a row or the reason why it has none; `note` states a difference from the paper's row."""
 
     row: TableRow
     figures: dict[str, Any] | None = None
@@ -72,7 +65,7 @@ class Outcome:
 
 
 def _pursuit(name: str) -> TableRow:
-    """A row of the ablations. All decide between two labels, as the submitted system does, but the one of four."""
+    """Return a row of the ablations, with two labels like the submitted system unless its preset has four."""
     preset = PURSUIT_PRESETS["papelo" if name == "llm+llm" else name]
     labels = LabelSet.FOUR if preset.labels is LabelSet.FOUR else LabelSet.TWO
     return TableRow(name, preset.title, PURSUIT, preset.name, labels=labels)
@@ -129,7 +122,7 @@ _ALL = (
         ("supported", "refuted", "not_enough", "conflicting", "accuracy", "averitec"),
         tuple(_pursuit(name) for name in _ABLATED),
         ("dev 200",),
-        whole=True,
+        all_rows=True,
     ),
     PaperTable(
         "papelo-3",
@@ -141,56 +134,60 @@ _ALL = (
             TableRow("inflate-to-ten", "Inflated to 10", PURSUIT, "inflate-to-ten"),
         ),
         ("dev", "test"),
-        whole=True,
+        all_rows=True,
     ),
 )
 TABLES = {each.name: each for each in _ALL}
 
 
-def order_of(row: TableRow, paper: PaperTable, order: Order) -> Order:
-    """The row's own evaluation, made from the order for the whole table."""
+def row_config(row: TableRow, paper: PaperTable, config: EvaluationConfig) -> EvaluationConfig:
+    """Return the configuration of one row, derived from that of the whole table."""
     return replace(
-        order,
-        out=order.out / row.name,
+        config,
+        out=config.out / row.name,
         labels=row.labels,
         evidence="run",
         strategy=row.strategy,
         preset=row.preset,
         answerer=row.answerer,
-        model=row.model or order.model,
-        all_rows=paper.whole,
+        model=row.model or config.model,
+        all_rows=paper.all_rows,
         sentences=paper.sentences,
     )
 
 
-def run_table(paper: PaperTable, order: Order, container: Any, run: Callable[[Order], dict[str, Any]]) -> list[Outcome]:
-    """Every row carried out by `run`, which hands back its figures, or the reason why it was not."""
-    if order.format not in paper.formats:
+def run_table(
+    paper: PaperTable, config: EvaluationConfig, container: Any, run: Callable[[EvaluationConfig], dict[str, Any]]
+) -> list[Outcome]:
+    """Run every row with `run`, which returns its figures. Raises InvalidInput for the wrong data set format."""
+    if config.format not in paper.formats:
         raise InvalidInput(f"This table is for the formats {' and '.join(paper.formats)}.", "format")
     if paper.measures == ("share",):
-        return _counted(paper, order)
-    return [_outcome(row, paper, order, container, run) for row in paper.rows]
+        return _label_shares(paper, config)
+    return [_run_row(row, paper, config, container, run) for row in paper.rows]
 
 
-def expected_of(paper: PaperTable, order: Order, site: Site, say: Callable[[str], None]) -> Iterator[str]:
-    """Yield a line for each row with what it will take, and one for all that can run. Raises InvalidInput."""
+def estimate_lines(
+    paper: PaperTable, config: EvaluationConfig, context: EvaluationContext, say: Callable[[str], None]
+) -> Iterator[str]:
+    """Yield a line with the estimated cost of each row, and one with their sum. Raises InvalidInput."""
     total = Cost(0)
 
-    def run(own: Order) -> dict[str, Any]:
+    def run(row: EvaluationConfig) -> dict[str, Any]:
         nonlocal total
-        cost = expected(own, site, say)
+        cost = expected_cost(row, context, say)
         total += cost or Cost(0)
         return {"cost": cost}
 
-    for each in run_table(paper, order, site.container, run):
+    for each in run_table(paper, config, context.container, run):
         cost = (each.figures or {}).get("cost")
         yield f"{each.row.title}: {cost or each.reason or 'nothing of a language model'}"
     yield f"In all: {total}"
 
 
-def _counted(paper: PaperTable, order: Order) -> list[Outcome]:
-    """The labels of the file; nothing is run."""
-    rows = read_rows(order.file, order.format)[: order.first]
+def _label_shares(paper: PaperTable, config: EvaluationConfig) -> list[Outcome]:
+    """Count the labels of the file; nothing is run."""
+    rows = read_rows(config.file, config.format)[: config.first]
     count = Counter(row.label.value for row in rows)
     return [
         Outcome(row, {"n": count[row.name], "failed": 0, "by_hops": {}, "share": count[row.name] / len(rows)})
@@ -198,15 +195,19 @@ def _counted(paper: PaperTable, order: Order) -> list[Outcome]:
     ]
 
 
-def _outcome(
-    row: TableRow, paper: PaperTable, order: Order, container: Any, run: Callable[[Order], dict[str, Any]]
+def _run_row(
+    row: TableRow,
+    paper: PaperTable,
+    config: EvaluationConfig,
+    container: Any,
+    run: Callable[[EvaluationConfig], dict[str, Any]],
 ) -> Outcome:
     if row.strategy is None:
         return Outcome(row, reason=NOT_RUN_HERE)
     note = ""
-    own = order_of(row, paper, order)
+    own = row_config(row, paper, config)
     try:
-        options_of(own, container)
+        run_options(own, container)
     except InvalidInput as error:
         if row.instead is None:
             return Outcome(row, reason=f"not run: {error}")
@@ -220,25 +221,28 @@ def _outcome(
         return Outcome(row, reason=f"not run: {error}")
 
 
-def _difference(order: Order, container: Any) -> str:
-    """What differs from the paper's row in the parts that run here."""
-    first = dict(options_of(order, container).modules).get("first question", "")
-    ours = order.preset and PURSUIT_PRESETS.get(order.preset)
+def _difference(config: EvaluationConfig, container: Any) -> str:
+    """Return the difference between the modules that run here and the paper's, or ""."""
+    first = dict(run_options(config, container).modules).get("first question", "")
+    ours = config.preset and PURSUIT_PRESETS.get(config.preset)
     is_replaced = bool(ours and ours.first == "seq" and first.endswith("prompted"))
     return "the language model asks the first question" if is_replaced else ""
 
 
 def as_markdown(paper: PaperTable, outcomes: Sequence[Outcome], format_name: str) -> str:
-    """The table in Markdown, the paper's figures beside ours; what was not run says why."""
+    """Return the table in Markdown, with the paper's figures beside ours, or the reason why there are none."""
     head = ["row", "n", "failed"]
     for measure in paper.measures:
         for column in _columns(paper, outcomes, format_name):
-            head += [f"{_words(column)}, {_NAMES.get(measure, measure)}: {what}" for what in _sides(paper, column)]
+            head += [
+                f"{_column_title(column)}, {_MEASURE_NAMES.get(measure, measure)}: {what}"
+                for what in _figure_sources(paper, column)
+            ]
     cells = [_cells(each, paper, _columns(paper, outcomes, format_name)) for each in outcomes]
-    return f"# {paper.title}\n\n{table(head, cells)}"
+    return f"# {paper.title}\n\n{markdown_table(head, cells)}"
 
 
-_NAMES: dict[str, str] = {
+_MEASURE_NAMES: dict[str, str] = {
     "macro_f1": "macro-F1",
     "supported": "F1 of supported",
     "refuted": "F1 of refuted",
@@ -246,7 +250,7 @@ _NAMES: dict[str, str] = {
     "conflicting": "F1 of conflicting",
     "averitec": "AVeriTeC at 0.25",
 }
-_CLASSES: dict[str, Gold] = {
+_MEASURED_CLASSES: dict[str, Gold] = {
     "supported": Gold.SUPPORTED,
     "refuted": Gold.REFUTED,
     "not_enough": Gold.NOT_ENOUGH_EVIDENCE,
@@ -255,7 +259,7 @@ _CLASSES: dict[str, Gold] = {
 
 
 def _columns(paper: PaperTable, outcomes: Sequence[Outcome], format_name: str) -> list[str]:
-    """HoVer is split by hops, those that the rows have or, where nothing ran, those of the paper."""
+    """Return the columns. HoVer is split by the number of hops in our rows, or in the paper's if none ran."""
     if paper.columns:
         return list(paper.columns)
     if format_name == "feverous":
@@ -263,12 +267,12 @@ def _columns(paper: PaperTable, outcomes: Sequence[Outcome], format_name: str) -
     return sorted({hops for each in outcomes for hops in (each.figures or {}).get("by_hops", ())}) or ["2", "3", "4"]
 
 
-def _sides(paper: PaperTable, column: str) -> tuple[str, ...]:
-    """Our figures stand in the first of the paper's own columns, and in every column that the file is split into."""
+def _figure_sources(paper: PaperTable, column: str) -> tuple[str, ...]:
+    """Return which figures a column has: ours are in the paper's first column, or in all columns split by the data."""
     return ("here", "reported") if not paper.columns or column == paper.columns[0] else ("reported",)
 
 
-def _words(column: str) -> str:
+def _column_title(column: str) -> str:
     return f"HoVer {column}-hop" if column.isdigit() else column
 
 
@@ -277,23 +281,23 @@ def _cells(outcome: Outcome, paper: PaperTable, columns: Sequence[str]) -> list[
     cells = [outcome.row.title + note, *(str(figures[each]) if figures else "" for each in ("n", "failed"))]
     for measure in paper.measures:
         for column in columns:
-            if "here" in _sides(paper, column):
-                cells.append(_ours(outcome, column, measure))
-            told = reported_for(paper.name, outcome.row.name, column, measure)
-            cells.append(NOT_REPORTED if told is None else f"{told:.4f}" if measure == "macro_f1" else f"{told:.3f}")
+            if "here" in _figure_sources(paper, column):
+                cells.append(_measured_cell(outcome, column, measure))
+            value = reported_for(paper.name, outcome.row.name, column, measure)
+            cells.append(NOT_REPORTED if value is None else f"{value:.4f}" if measure == "macro_f1" else f"{value:.3f}")
     return cells
 
 
-def _ours(outcome: Outcome, column: str, measure: Measure) -> str:
+def _measured_cell(outcome: Outcome, column: str, measure: Measure) -> str:
     figures = outcome.figures
     if figures is None:
         return outcome.reason
     if measure == "averitec":
-        return share(figures["averitec"]["scores"]["0.25"] if "averitec" in figures else None)
+        return format_share(figures["averitec"]["scores"]["0.25"] if "averitec" in figures else None)
     if measure == "share":
-        return share(figures["share"])
-    if measure in _CLASSES:
-        of = figures["per_class"].get(_CLASSES[measure].value)
-        return share(of["f1"]) if of else "no rows"
+        return format_share(figures["share"])
+    if measure in _MEASURED_CLASSES:
+        of = figures["per_class"].get(_MEASURED_CLASSES[measure].value)
+        return format_share(of["f1"]) if of else "no rows"
     found = figures["by_hops"].get(column) if column.isdigit() else figures
-    return share(found[measure], found["intervals"][measure]) if found else "no rows"
+    return format_share(found[measure], found["intervals"][measure]) if found else "no rows"

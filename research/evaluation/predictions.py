@@ -1,6 +1,6 @@
-"""predictions.jsonl: one line a prediction, written as it is made, so that an evaluation goes on where it stopped.
+"""Store predictions in predictions.jsonl as soon as they are made, so that an interrupted evaluation can resume.
 
-evaluation.json beside it says what is being predicted; predictions of something else are never mixed in.
+evaluation.json in the same folder describes the evaluation; a folder holds the predictions of one evaluation only.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from app.domain.model import Label
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
-    """One question with its answer, and what the answer stands in; `url` and `text` are "" where nothing is cited."""
+class EvidencePair:
+    """A question with its answer, and URL and text of the cited passage, "" without one."""
 
     question: str
     answer: str
@@ -30,8 +30,8 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True)
-class Spent:
-    """What one prediction took. `cost` is in the currency that prices are set in, None where none is set."""
+class ResourceUse:
+    """The time and model use of a prediction. `cost` is in the currency of the prices, None without prices."""
 
     seconds: float = 0.0
     calls: int = 0
@@ -40,52 +40,43 @@ class Spent:
     cost: float | None = None
 
 
-NOTHING_SPENT = Spent()
+NOTHING_SPENT = ResourceUse()
 
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """What was said of the row `id`, and `gold`, what its set says.
+    """The predicted label of a row. A failed prediction has a `problem` and no label."""
 
-    `confidence` is the label's, `supported` the probability of SUPPORTED before the label was chosen; both in [0, 1],
-    None where not known. A prediction that failed has no label and a `problem`. `evidence` is what a run rests on,
-    `pages` the titles of all that it looked at, each once, in order (None: nothing is looked for), and `troubles` the
-    calls that failed although the run went on. `rationale` is the verdict's, on one line.
-    """
-
-    id: str
-    gold: str
+    id: str  # of the row
+    gold: str  # the row's label
     label: Label | None = None
-    confidence: float | None = None
-    supported: float | None = None
+    confidence: float | None = None  # of the label, in [0, 1]
+    supported: float | None = None  # probability of SUPPORTED, in [0, 1]
     problem: str | None = None
-    evidence: tuple[Piece, ...] = ()
-    pages: tuple[str, ...] | None = None
-    troubles: tuple[str, ...] = ()
-    spent: Spent = NOTHING_SPENT
-    rationale: str = ""
+    evidence: tuple[EvidencePair, ...] = ()
+    pages: tuple[str, ...] | None = None  # titles of all retrieved pages without duplicates; None without retrieval
+    troubles: tuple[str, ...] = ()  # failed calls after which the run continued
+    spent: ResourceUse = NOTHING_SPENT
+    rationale: str = ""  # of the verdict, on one line
 
 
-_line: TypeAdapter[Prediction] = TypeAdapter(Prediction)
+_adapter: TypeAdapter[Prediction] = TypeAdapter(Prediction)
 
 
 class Predictions:
-    """The predictions kept in a folder, by the id of their row. Close it, or use it in a `with`.
-
-    Threads may add at the same time.
-    """
+    """The predictions stored in a folder, by row id. A context manager; `add` is thread-safe."""
 
     def __init__(self, folder: Path, about: dict[str, Any]) -> None:
-        """`about` is all that decides a prediction, in values that JSON can write.
+        """`about` has everything that predictions depend on, as JSON values. An incomplete last line is removed.
 
-        Raises InvalidInput when the folder holds predictions about something else or lines that are none. The end of
-        a line that was cut off is taken away. Raises OSError for a folder that cannot be written.
+        Raises InvalidInput when the folder belongs to another evaluation or has invalid lines, OSError when it cannot
+        be written.
         """
         folder.mkdir(parents=True, exist_ok=True)
-        self._agree(folder / "evaluation.json", about)
+        self._check_same_evaluation(folder / "evaluation.json", about)
         self.path = folder / "predictions.jsonl"
         self.made: dict[str, Prediction] = {}
-        self._writing = threading.Lock()
+        self._write_lock = threading.Lock()
         self._file: BinaryIO = self.path.open("ab+", buffering=0)
         try:
             self._read()
@@ -94,15 +85,15 @@ class Predictions:
             raise
 
     def add(self, prediction: Prediction) -> None:
-        """Write it down at once. A later one of the same row counts instead of an earlier.
+        """Store a prediction, which replaces an earlier one of the same row.
 
-        Raises OSError when the disk takes no more; what had been written of the line is taken away again.
+        Raises OSError when the disk is full, after removing the partial line.
         """
-        line = _line.dump_json(prediction) + b"\n"
-        with self._writing:
+        line = _adapter.dump_json(prediction) + b"\n"
+        with self._write_lock:
             end = self._file.seek(0, os.SEEK_END)
             try:
-                if self._file.write(line) < len(line):  # unbuffered: one call, which a full disk may cut short
+                if self._file.write(line) < len(line):  # an unbuffered write may be partial on a full disk
                     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self.path))
             except OSError as error:
                 self._file.truncate(end)
@@ -115,7 +106,7 @@ class Predictions:
     def __exit__(self, *raised: object) -> None:
         self._file.close()
 
-    def _agree(self, path: Path, about: dict[str, Any]) -> None:
+    def _check_same_evaluation(self, path: Path, about: dict[str, Any]) -> None:
         if not path.exists():
             write_json(path, about)
             return
@@ -126,29 +117,29 @@ class Predictions:
         if before != about:
             known = before if isinstance(before, dict) else {}
             changed = ", ".join(key for key, value in about.items() if known.get(key) != value)
-            told = f"{path.parent} holds predictions of another evaluation (what differs: {changed})"
-            raise InvalidInput(f"{told}; choose another folder.", "out")
+            message = f"{path.parent} holds predictions of another evaluation (what differs: {changed})"
+            raise InvalidInput(f"{message}; choose another folder.", "out")
 
     def _read(self) -> None:
         self._file.seek(0)
         lines = self._file.read().split(b"\n")
-        if cut_off := lines.pop():
-            self._file.truncate(self._file.tell() - len(cut_off))
+        if incomplete := lines.pop():
+            self._file.truncate(self._file.tell() - len(incomplete))
         for number, line in enumerate(lines, 1):
             try:
-                found = _line.validate_json(line)
+                found = _adapter.validate_json(line)
             except ValueError:
                 raise InvalidInput(f"{self.path}, line {number}: no prediction; move the file away.", "out") from None
             self.made[found.id] = found
 
 
 def write_json(path: Path, value: Any) -> None:
-    """Write the whole file or leave the old one."""
+    """Write the value as indented JSON, replacing the file atomically."""
     write_text(path, json.dumps(value, indent=2, ensure_ascii=False) + "\n")
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write the whole file or leave the old one."""
+    """Write the text, replacing the file atomically."""
     new = path.with_name(path.name + ".new")
     new.write_text(text, encoding="utf-8")
     new.replace(path)

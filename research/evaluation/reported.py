@@ -1,4 +1,4 @@
-"""The figures that the papers report, each with the row, the column and the place that it belongs to.
+"""The figures that the papers report, each with its table, row, column and measure.
 
 QACheck (Pan et al., EMNLP 2023 demos, arXiv 2310.07609), Table 1, whose rows of other systems are from Pan et al. (ACL
 2023); Papelo (Malon, FEVER 2024, arXiv 2411.05762), Tables 1 to 3.
@@ -11,23 +11,21 @@ from dataclasses import dataclass
 from typing import Literal
 
 Measure = Literal["macro_f1", "supported", "refuted", "not_enough", "conflicting", "accuracy", "averitec", "share"]
-"""`supported` and the three after it are the F1 of one class, `averitec` is the AVeriTeC score at 0.25, and `share` the
-share of the rows that have a label."""
+"""`supported`, `refuted`, `not_enough` and `conflicting` are the F1 of a class, `averitec` is the AVeriTeC score at
+0.25, and `share` the share of rows with a label."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reported:
-    """A figure of a paper, as a share and not per cent.
-
-    `table` and `row` are names of paper_tables.py. `column` is what it was measured on: "2", "3" or "4" (HoVer by
-    hops), "FEVEROUS-S", or a part of AVeriTeC: "dev 200" (its first 200 claims), "dev", "test" or "train".
-    """
+    """A figure of a paper; `table` and `row` are names of paper_tables.py."""
 
     table: str
     row: str
-    column: str
+    column: (
+        str  # HoVer by hops ("2", "3", "4"), "FEVEROUS-S", or AVeriTeC's "dev 200" (first 200), "dev", "test", "train"
+    )
     measure: Measure
-    value: float
+    value: float  # in [0, 1], not per cent
 
 
 _QACHECK = {
@@ -64,10 +62,10 @@ _ABLATED = {
 """F1 of supported and of refuted, accuracy, and AVeriTeC score at 0.25, on the first 200 development claims."""
 
 _OPEN_CLASSES = {"four-class": (0.148, 0.069)}
-"""F1 of not enough and of conflicting evidence; 0 for systems of two labels."""
+"""F1 of not enough and of conflicting evidence; 0 for systems with two labels."""
 
 _FULL = {"algorithm-1": 0.486, "inflate-to-ten": 0.510}
-"""AVeriTeC score on the development set, where the labels of both are the same: the figures below."""
+"""AVeriTeC score on the development set. Both systems give the same labels, hence the same figures below."""
 _FULL_LABELS: dict[Measure, float] = {"supported": 0.698, "refuted": 0.853, "accuracy": 0.754}
 _TEST = {"algorithm-1": 0.445, "inflate-to-ten": 0.477}
 

@@ -1,4 +1,4 @@
-"""How many of the gold pages a run looked at, whatever it made of them."""
+"""Recall of gold pages among the pages that a run retrieved."""
 
 from __future__ import annotations
 
@@ -10,15 +10,17 @@ from research.evaluation.predictions import Prediction
 
 
 def page_recall(rows: Sequence[Row], predictions: Sequence[Prediction]) -> dict[str, Any] | None:
-    """`recall`, the mean share of a row's gold pages that were looked at, and `whole`, the share of rows with them all.
+    """Return `recall`, the mean share of retrieved gold pages, and `whole`, the share of rows with all of them.
 
-    Over the rows whose gold evidence has titles; a failed prediction that looked at nothing counts 0. None where no
-    row has titles or where nothing was searched for.
+    Both are over the `n` rows whose gold evidence has titles; failed predictions without pages count 0. Returns None
+    if no row has titles, or without retrieval.
     """
-    pairs = [(found, prediction) for row, prediction in zip(rows, predictions, strict=True) if (found := _gold(row))]
+    pairs = [
+        (found, prediction) for row, prediction in zip(rows, predictions, strict=True) if (found := _gold_titles(row))
+    ]
     if not pairs or all(prediction.pages is None for _, prediction in pairs):
         return None
-    shares = [len(gold & set(map(_page, prediction.pages or ()))) / len(gold) for gold, prediction in pairs]
+    shares = [len(gold & set(map(_normalise_title, prediction.pages or ()))) / len(gold) for gold, prediction in pairs]
     return {
         "n": len(shares),
         "recall": sum(shares) / len(shares),
@@ -27,17 +29,17 @@ def page_recall(rows: Sequence[Row], predictions: Sequence[Prediction]) -> dict[
 
 
 def pages_missed(row: Row, prediction: Prediction) -> tuple[str, ...]:
-    """The titles of the gold pages that were not looked at; none where nothing was searched for."""
+    """Return the titles of the gold pages that were not retrieved; none without retrieval."""
     if prediction.pages is None:
         return ()
-    seen = set(map(_page, prediction.pages))
-    return tuple(dict.fromkeys(title for title, _ in row.passages if title and _page(title) not in seen))
+    seen = set(map(_normalise_title, prediction.pages))
+    return tuple(dict.fromkeys(title for title, _ in row.passages if title and _normalise_title(title) not in seen))
 
 
-def _gold(row: Row) -> set[str]:
-    return {_page(title) for title, _ in row.passages if title}
+def _gold_titles(row: Row) -> set[str]:
+    return {_normalise_title(title) for title, _ in row.passages if title}
 
 
-def _page(title: str) -> str:
-    """A title however it is written: with underlines in the place of blanks, in other case."""
+def _normalise_title(title: str) -> str:
+    """Return the title with spaces for underscores and in folded case, as data sets differ in both."""
     return " ".join(title.replace("_", " ").split()).casefold()

@@ -1,7 +1,7 @@
-"""Whole runs for measuring: each claim of a data set is checked as a person's would be, its own evidence unseen.
+"""Check the claims of a data set in whole runs, without the data set's own evidence.
 
-Where a data set brings what a search had found for each claim (AVeriTeC's web sentences), web-search is handed that in
-the place of a search engine.
+The answerer `web-search` can search the sentences that a data set gives for each claim (AVeriTeC's web sentences)
+instead of the web.
 """
 
 from __future__ import annotations
@@ -26,21 +26,20 @@ from app.strategies.question_guided import QuestionGuided
 from app.text.claims import clean_date, clean_speaker, today
 from research.evaluation.datasets import Row
 from research.evaluation.gold import GivenSentences
-from research.evaluation.harness import Judge, Judged
-from research.evaluation.predictions import Piece, Spent
+from research.evaluation.harness import Judge, RowResult
+from research.evaluation.predictions import EvidencePair, ResourceUse
 
-SEARCHING = (retriever_reader.NAME, web_search.NAME)
-"""Answerers that look at pages; the others answer out of a model's memory."""
-BARE = ("yes", "no")
-"""Answers that say nothing without what they rest on."""
+RETRIEVING_ANSWERERS = (retriever_reader.NAME, web_search.NAME)
+"""Answerers that retrieve passages; the others answer from a model's memory."""
+YES_NO = ("yes", "no")
 
 
 class LimitReached(HopcheckError):
-    """The site's limit of a day is reached, so that no row can be run."""
+    """The site's daily limit is reached, so that no more rows can run."""
 
 
 def uses_judge(strategy: Strategy) -> bool:
-    """Whether the judge decides anything in runs of this strategy."""
+    """Return whether runs of this strategy use the local judge."""
     parts = (getattr(strategy, "reasoner", None), getattr(strategy, "verifier", None))
     return any(isinstance(part, JudgeReasoner | JudgeClaimVerifier) for part in parts)
 
@@ -51,29 +50,24 @@ def run_judge(
     given: Mapping[str, GivenSentences] | None = None,
     metering: Metering | None = None,
 ) -> Judge:
-    """The verdict of a run with these options. A run that ends without one has no label and says why.
+    """Return a judge that runs the strategy on each row; a run without a verdict gives no label and a problem.
 
-    A run is bound by the limits of `metering` as a visitor's is. Raises LimitReached when none may begin today.
-
-    Who made a claim, and when, goes into the run as far as the row tells: a search then finds nothing later. A row
-    whose speaker or date cannot be read is a failed call.
-
-    `given` has by a row's id what its searches find; a row that is not in it finds nothing.
-
-    A verdict says how likely its own label is and not how likely SUPPORTED, so there is no area under a curve.
+    `given` maps row ids to search results; other rows find nothing. `metering` applies the site's daily limits. The
+    judge raises LimitReached when they are reached, and CallFailed for an invalid speaker or date. Results have no
+    probability of SUPPORTED, which a verdict lacks.
     """
 
-    def judged(row: Row) -> Judged:
-        used = strategy if given is None else _searching(strategy, given.get(row.id, GivenSentences(())))
-        report = report_of(used, claim_of(row), options, metering)
-        return Judged(
+    def judged(row: Row) -> RowResult:
+        row_strategy = strategy if given is None else _with_given_search(strategy, given, row)
+        report = run_to_report(row_strategy, claim_of(row), options, metering)
+        return RowResult(
             report.verdict.label if report.verdict else None,
             report.verdict.confidence if report.verdict else None,
             problem=None if report.verdict else report.problem,
-            evidence=tuple(piece_of(hop) for hop in report.context),
-            pages=pages_of(report.hops) if options.answerer in SEARCHING else None,
+            evidence=tuple(evidence_pair(hop) for hop in report.context),
+            pages=retrieved_titles(report.hops) if options.answerer in RETRIEVING_ANSWERERS else None,
             troubles=(*report.failures, *(hop.reason for hop in report.hops if hop.status is HopStatus.FAILED)),
-            spent=spent_in(report),
+            spent=resource_use(report),
             rationale=" ".join(each.text for each in report.verdict.rationale) if report.verdict else "",
         )
 
@@ -83,47 +77,47 @@ def run_judge(
 def answerer_for(
     strategy: Strategy, given: Mapping[str, GivenSentences] | None = None
 ) -> Callable[[Row], QuestionAnswerer]:
-    """Who answers for a row in runs of this strategy. Raises InvalidInput, then and there, when nobody does."""
+    """Return a function from a row to the strategy's answerer. Raises InvalidInput at once if it has none."""
     if not isinstance(strategy, EvidencePursuit | QuestionGuided):
         raise InvalidInput("This strategy asks no question, so nothing is retrieved in it.", "strategy")
     if given is None:
         return lambda row: strategy.answerer
-    return lambda row: _searching(strategy, given.get(row.id, GivenSentences(()))).answerer
+    return lambda row: _with_given_search(strategy, given, row).answerer
 
 
 def claim_of(row: Row) -> Claim:
-    """The claim as a person would hand it in. Raises CallFailed for a speaker or date that cannot be read."""
+    """Return the row's claim with speaker and date. Raises CallFailed for an invalid speaker or date."""
     try:
         return Claim(row.claim, clean_speaker(row.speaker), clean_date(row.date, today()))
     except InvalidInput as error:
         raise CallFailed(str(error)) from error
 
 
-def piece_of(hop: Hop) -> Piece:
-    """A kept hop as a pair of the shared task; a bare yes or no is explained by the sentence that it rests on."""
-    said = hop.answer.text if hop.answer and hop.answer.text else ""
+def evidence_pair(hop: Hop) -> EvidencePair:
+    """Return a kept hop as a pair of the shared task; the cited sentence is added to a bare yes or no."""
+    answer = hop.answer.text if hop.answer and hop.answer.text else ""
     cited = hop.answer.cited if hop.answer else None
     if cited is None:
-        return Piece(hop.question.text, said)
-    if said.strip(" .").lower() in BARE:
-        said = f"{said.strip(' .')}. {quoted_sentence(cited)}"
-    return Piece(hop.question.text, said, cited.passage.url or "", cited.passage.text)
+        return EvidencePair(hop.question.text, answer)
+    if answer.strip(" .").lower() in YES_NO:
+        answer = f"{answer.strip(' .')}. {quoted_sentence(cited)}"
+    return EvidencePair(hop.question.text, answer, cited.passage.url or "", cited.passage.text)
 
 
-def pages_of(hops: Iterable[Hop]) -> tuple[str, ...]:
-    """The titles of all passages that the hops looked at, each once, in order."""
-    looked_at = (passage for hop in hops if hop.answer for passage in hop.answer.retrieved)
-    return tuple(dict.fromkeys(passage.title for passage in looked_at))
+def retrieved_titles(hops: Iterable[Hop]) -> tuple[str, ...]:
+    """Return the titles of all retrieved passages in order, without duplicates."""
+    retrieved = (passage for hop in hops if hop.answer for passage in hop.answer.retrieved)
+    return tuple(dict.fromkeys(passage.title for passage in retrieved))
 
 
-def spent_in(report: Report) -> Spent:
-    """What the run's model calls took; the harness adds the seconds."""
+def resource_use(report: Report) -> ResourceUse:
+    """Return the model use of a run; harness.py adds the seconds."""
     used = report.usage
-    return Spent(0.0, used.calls, used.prompt_tokens, used.completion_tokens, used.cost)
+    return ResourceUse(0.0, used.calls, used.prompt_tokens, used.completion_tokens, used.cost)
 
 
-def report_of(strategy: Strategy, claim: Claim, options: RunOptions, metering: Metering | None = None) -> Report:
-    """Run the strategy over the claim and return its report, with what the calls used. Raises LimitReached."""
+def run_to_report(strategy: Strategy, claim: Claim, options: RunOptions, metering: Metering | None = None) -> Report:
+    """Run the strategy over the claim and return its report with usage. Raises LimitReached."""
     events: list[Event] = [RunStarted(claim, options)]
     budget = metering.budget() if metering else None
     if budget and budget.command() is not RunCommand.CONTINUE:
@@ -136,13 +130,16 @@ def report_of(strategy: Strategy, claim: Claim, options: RunOptions, metering: M
 
     with listening(listen), use_stores(MemoryStore()):
         for event in strategy.run(claim, options, control=budget):
-            events.append(event)  # modules append to it in between
+            events.append(event)  # `listen` appends the modules' events in between
     return reduce_events((event, 0.0) for event in events)
 
 
-def _searching(strategy: Strategy, given: GivenSentences) -> EvidencePursuit | QuestionGuided:
-    """The strategy with `given` for its search engine. Raises InvalidInput when it searches nothing."""
+def _with_given_search(
+    strategy: Strategy, given: Mapping[str, GivenSentences], row: Row
+) -> EvidencePursuit | QuestionGuided:
+    """Return the strategy with the row's given sentences as its search. Raises InvalidInput if it cannot search."""
     answerer = getattr(strategy, "answerer", None)
     if not isinstance(strategy, EvidencePursuit | QuestionGuided) or not isinstance(answerer, WebSearchAnswerer):
         raise InvalidInput("Given sentences are for runs whose answerer is web-search.", "search")
-    return replace(strategy, answerer=replace(answerer, search=given, pages=given, origin=Origin.WEB))
+    sentences = given.get(row.id, GivenSentences(()))
+    return replace(strategy, answerer=replace(answerer, search=sentences, pages=sentences, origin=Origin.WEB))

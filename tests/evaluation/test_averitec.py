@@ -7,11 +7,18 @@ from dataclasses import replace
 import pytest
 
 from app.domain.model import Label, LabelSet
-from research.evaluation.averitec import LEVELS, assigned, averitec_scores, pair_score, question_score, submission
+from research.evaluation.averitec import (
+    THRESHOLDS,
+    assignment_score,
+    averitec_scores,
+    pair_score,
+    question_score,
+    submission,
+)
 from research.evaluation.datasets import Row
 from research.evaluation.labels import Gold
 from research.evaluation.meteor import meteor, tokens
-from research.evaluation.predictions import Piece, Prediction
+from research.evaluation.predictions import EvidencePair, Prediction
 
 
 def test_texts_are_tokenized_like_nltk_sentence_by_sentence():
@@ -47,15 +54,15 @@ def test_the_optimal_assignment_is_used_and_unmatched_gold_counts_as_zero():
     # Shares: abcd/abcd = 1, abcd/abcx = 3/4; abyz/abcd = 1/2, abyz/abcx = 1/2; neither has a letter of zzzz but z of
     # abyz, in the last place: 1/4. Both orders of the first two: 1 + 1/2, or 3/4 + 1/2; abyz to zzzz: 1 + 1/4.
     # The best is 1 + 1/2, over 3 gold texts 1/2.
-    assert assigned(["abyz", "abcd"], ["abcd", "abcx", "zzzz"], same_letters) == pytest.approx(0.5)
+    assert assignment_score(["abyz", "abcd"], ["abcd", "abcx", "zzzz"], same_letters) == pytest.approx(0.5)
     # The greedy choice in order is worse here: abc/abx = 2/3 and abc/abc = 1, abd/abx = 2/3 and abd/abc = 2/3.
     # Handing gold out in its order gives abx to abc (2/3) and abc to abd (2/3); the best is abc to abc: (1 + 2/3) / 2.
-    assert assigned(["abc", "abd"], ["abx", "abc"], same_letters) == pytest.approx((1 + 2 / 3) / 2)
+    assert assignment_score(["abc", "abd"], ["abx", "abc"], same_letters) == pytest.approx((1 + 2 / 3) / 2)
 
 
 def test_surplus_predictions_cost_nothing_and_no_predictions_score_zero():
-    assert assigned(["zz", "ab", "ax"], ["ab"], same_letters) == 1
-    assert assigned([], ["ab"], same_letters) == assigned(["ab"], [], same_letters) == 0
+    assert assignment_score(["zz", "ab", "ax"], ["ab"], same_letters) == 1
+    assert assignment_score([], ["ab"], same_letters) == assignment_score(["ab"], [], same_letters) == 0
 
 
 ASKED = (("abcd", ("efgh", "efxx")), ("ijkl", ()))
@@ -67,7 +74,7 @@ def row(label: Gold = Gold.REFUTED, number: int = 1) -> Row:
 
 
 def predicted(label: Label | None, *pairs: tuple[str, str], number: int = 1) -> Prediction:
-    pieces = tuple(Piece(question, answer, "https://a.example", "Text.") for question, answer in pairs)
+    pieces = tuple(EvidencePair(question, answer, "https://a.example", "Text.") for question, answer in pairs)
     return Prediction(f"averitec-dev-{number}", "", label, evidence=pieces)
 
 
@@ -97,7 +104,7 @@ def test_a_claim_scores_at_a_level_when_label_and_evidence_are_good_enough():
     found = [predicted(Label.REFUTED, pair), predicted(Label.SUPPORTED, pair, number=2), predicted(None, number=3)]
     scores = averitec_scores(rows, found, same_letters)
     assert scores["questions"] == pytest.approx(1 / 3) and scores["pairs"] == pytest.approx(2 / 9)
-    assert scores["scores"] == {str(level): pytest.approx(1 / 3 if level < 1 / 3 else 0) for level in LEVELS}
+    assert scores["scores"] == {str(level): pytest.approx(1 / 3 if level < 1 / 3 else 0) for level in THRESHOLDS}
 
 
 def test_evidence_equal_to_a_level_does_not_reach_it():

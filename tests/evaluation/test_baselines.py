@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from app.domain.model import Answer, Claim, Label, LabelSet, Passage, Question
 from research.evaluation.baselines import claim_only_judge, evidence_only_judge, majority_judge, single_retrieval_judge
-from research.evaluation.harness import Judged
+from research.evaluation.harness import RowResult
 from research.evaluation.labels import Gold
 from tests.evaluation.rows import row
 
@@ -17,7 +17,7 @@ class Shown:
 
     def __call__(self, row):
         self.rows.append(row)
-        return Judged(Label.SUPPORTED, 0.9, 0.8)
+        return RowResult(Label.SUPPORTED, 0.9, 0.8)
 
 
 class Finds:
@@ -44,13 +44,13 @@ def test_the_majority_label_is_the_most_frequent_gold_label_in_the_label_set():
 
 def test_the_claim_alone_is_judged_without_any_evidence():
     judge = Shown()
-    assert claim_only_judge(judge)(row(1, Gold.SUPPORTED)) == Judged(Label.SUPPORTED, 0.9, 0.8)
+    assert claim_only_judge(judge)(row(1, Gold.SUPPORTED)) == RowResult(Label.SUPPORTED, 0.9, 0.8)
     assert judge.rows[0].claim == "Claim 1." and not judge.rows[0].has_evidence
 
 
 def test_the_evidence_alone_is_judged_without_the_claim():
     judge = Shown()
-    assert evidence_only_judge(judge)(row(1, Gold.SUPPORTED)) == Judged(Label.SUPPORTED, 0.9, 0.8)
+    assert evidence_only_judge(judge)(row(1, Gold.SUPPORTED)) == RowResult(Label.SUPPORTED, 0.9, 0.8)
     assert (judge.rows[0].claim, judge.rows[0].passages) == ("", (("Title", "Text."),))
 
 

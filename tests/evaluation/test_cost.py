@@ -8,9 +8,9 @@ import pytest
 
 from app.config.settings import Settings
 from app.domain.model import Label, RunOptions
-from research.evaluation.cost import Cost, calls_of, estimate
+from research.evaluation.cost import Cost, calls_by_role, estimate
 from research.evaluation.labels import Gold
-from research.evaluation.predictions import Prediction, Spent
+from research.evaluation.predictions import Prediction, ResourceUse
 from tests.evaluation.rows import row
 
 GUIDED = RunOptions(preset="qacheck", answerer="reciter-reader", model="big")
@@ -29,17 +29,17 @@ def settings(tmp_path):
 
 @pytest.mark.parametrize("hops", [1, 2, 5])
 def test_a_guided_run_takes_five_calls_a_hop_and_one(hops):
-    assert sum(calls_of(GUIDED, hops).values()) == 5 * hops + 1
-    assert sum(calls_of(replace(GUIDED, answerer="retriever-reader"), hops).values()) == 3 * hops + 1
+    assert sum(calls_by_role(GUIDED, hops).values()) == 5 * hops + 1
+    assert sum(calls_by_role(replace(GUIDED, answerer="retriever-reader"), hops).values()) == 3 * hops + 1
 
 
 def test_each_ablation_of_a_pursuit_saves_the_calls_that_it_leaves_out():
     def calls(preset: str) -> dict[str, int]:
-        return calls_of(replace(PURSUIT, preset=preset), 3)
+        return calls_by_role(replace(PURSUIT, preset=preset), 3)
 
     assert "choose" not in calls("multi-doc") and "reason" not in calls("no-late-verdict")
     assert calls("no-paraphrase")["answer"] < calls("papelo")["answer"] == 5
-    assert calls_of(replace(PURSUIT, strategy="direct"), 3) == {"direct": 1}
+    assert calls_by_role(replace(PURSUIT, strategy="direct"), 3) == {"direct": 1}
 
 
 def test_money_and_hours_follow_from_tokens_calls_and_workers(settings):
@@ -51,7 +51,7 @@ def test_money_and_hours_follow_from_tokens_calls_and_workers(settings):
 
 
 def test_rows_that_are_made_are_the_estimate_of_the_others(settings):
-    spent = Spent(seconds=36.0, calls=7, prompt_tokens=1000, completion_tokens=100, cost=0.5)
+    spent = ResourceUse(seconds=36.0, calls=7, prompt_tokens=1000, completion_tokens=100, cost=0.5)
     made = [Prediction(f"r{at}", "SUPPORTED", Label.SUPPORTED, spent=spent) for at in range(5)]
     cost = estimate(GUIDED, ROWS, settings, workers=2, made=made)
     assert (cost.calls, cost.prompt_tokens, cost.cost) == (70, 10_000, 5.0)

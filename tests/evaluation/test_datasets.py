@@ -7,7 +7,7 @@ import pytest
 from app.domain.errors import InvalidInput
 from app.modules.judging import answered_pairs, by_title, evidence_of
 from research.evaluation.datasets import Row, read_rows
-from research.evaluation.gold import context_of
+from research.evaluation.gold import gold_context
 from research.evaluation.labels import Gold
 from tests.evaluation.rows import EVIDENCE, averitec, feverous, hover, written
 from tests.judges import SharedWords
@@ -59,7 +59,7 @@ def test_the_four_labels_of_averitec_are_read(tmp_path, spelled, label):
 def test_answered_pairs_become_hops_with_their_explanations(tmp_path):
     (row,) = read_rows(written(tmp_path / "f", averitec()), "averitec")
     assert row.answers[2] == ("Why?", None)
-    assert [(hop.number, hop.question.text, hop.answer.text) for hop in context_of(row)] == [
+    assert [(hop.number, hop.question.text, hop.answer.text) for hop in gold_context(row)] == [
         (1, "Did Ada Stone leave Basel?", "No. She stayed in Basel"),
         (2, "What was she?", "A painter"),
     ]
@@ -76,7 +76,7 @@ def test_averitec_gold_pairs_are_kept_verbatim_with_the_explanation_of_yes_or_no
 
 def test_the_judge_reads_gold_passages_without_questions(tmp_path):
     (row,) = read_rows(written(tmp_path / "f", hover(1)), "hover")
-    context = context_of(row)
+    context = gold_context(row)
     assert by_title(evidence_of(row.claim, context, SharedWords()).excerpts) == [PASSAGE]
     assert answered_pairs(context) == []
 

@@ -9,7 +9,7 @@ import pytest
 from app.domain.errors import CallFailed, InvalidInput
 from app.domain.model import Claim, Origin, SearchHit
 from app.modules.answerers.web_search import DocumentSettings, WebSearchAnswerer
-from research.evaluation.gold import GivenSentences, given_sentences
+from research.evaluation.gold import GivenSentences, read_given_sentences
 from tests.modules.answering.web_fakes import QUESTION, FindsWord, Takes
 
 GIVEN = GivenSentences(
@@ -45,7 +45,7 @@ def test_sentences_are_looked_up_by_row_id(tmp_path) -> None:
     path = tmp_path / "rows.jsonl"
     rows = [{"id": 1, "web": [{"sentence": "a\u2028b", "url": "https://a.example"}, {"sentence": "b"}]}, {"id": "2"}]
     path.write_text("\n\n".join(json.dumps(row, ensure_ascii=False) for row in rows))
-    found = given_sentences(path)
+    found = read_given_sentences(path)
     assert list(found) == ["1"]
     assert [(hit.snippet, hit.url) for hit in found["1"].search("x", 10)] == [
         ("a\u2028b", "https://a.example"),
@@ -60,9 +60,9 @@ def test_an_unreadable_row_is_reported_with_its_line(tmp_path, line: str) -> Non
     path = tmp_path / "rows.jsonl"
     path.write_text(f"{{}}\n{line}\n")
     with pytest.raises(InvalidInput, match=r"rows\.jsonl, line 2: no(t JSON| JSON object| list of \{sentence, url\})"):
-        given_sentences(path)
+        read_given_sentences(path)
 
 
 def test_a_missing_file_is_reported(tmp_path) -> None:
     with pytest.raises(InvalidInput, match="cannot be read"):
-        given_sentences(tmp_path / "none.jsonl")
+        read_given_sentences(tmp_path / "none.jsonl")

@@ -11,10 +11,10 @@ import pytest
 
 from app.domain.errors import CallFailed, InvalidInput, ModelUnavailable
 from app.domain.model import Label, LabelSet
-from research.evaluation.harness import Judged, chosen, predict
+from research.evaluation.harness import RowResult, predict, select_rows
 from research.evaluation.labels import Gold
-from research.evaluation.predictions import NOTHING_SPENT, Piece, Prediction, Predictions, Spent
-from research.evaluation.report import measured
+from research.evaluation.predictions import NOTHING_SPENT, EvidencePair, Prediction, Predictions, ResourceUse
+from research.evaluation.report import compute_figures
 from tests.evaluation.rows import row
 from tests.waiting import LONG
 
@@ -34,7 +34,7 @@ class ScriptedJudge:
         self.asked.append(row.id)
         if row.id in self.failing:
             raise self.failing[row.id]
-        return Judged(S, 0.9, 0.8)
+        return RowResult(S, 0.9, 0.8)
 
 
 def run(folder, judge, rows=ROWS, about=ABOUT, workers=1) -> list[Prediction]:
@@ -72,7 +72,7 @@ def test_rows_are_predicted_in_parallel_and_returned_in_order(tmp_path):
     def judge(row):
         if row.id in ("r1", "r2"):
             both.wait()  # passes when two threads have arrived
-        return Judged(S)
+        return RowResult(S)
 
     assert [each.id for each in run(tmp_path, judge, workers=2)] == ["r1", "r2", "r3", "r4"]
     with Predictions(tmp_path, ABOUT) as kept:
@@ -81,7 +81,7 @@ def test_rows_are_predicted_in_parallel_and_returned_in_order(tmp_path):
 
 def test_many_threads_write_whole_lines(tmp_path):
     rows = [row(number, Gold.SUPPORTED) for number in range(200)]
-    run(tmp_path, lambda row: Judged(S, evidence=(Piece("Who?", "Ada " * 50),)), rows, workers=8)
+    run(tmp_path, lambda row: RowResult(S, evidence=(EvidencePair("Who?", "Ada " * 50),)), rows, workers=8)
     with Predictions(tmp_path, ABOUT) as kept:
         assert sorted(kept.made) == sorted(row.id for row in rows)
 
@@ -95,7 +95,7 @@ def test_an_unexpected_error_is_a_failed_prediction_without_its_message(tmp_path
     caplog.set_level("ERROR")
     found = run(tmp_path, ScriptedJudge(r2=RuntimeError("with a secret")))
     assert (found[1].label, found[1].problem) == (None, "It broke off unexpectedly (RuntimeError).")
-    assert [each.label for each in found] == [S, None, S, S] and "row r2 broke" in caplog.text
+    assert [each.label for each in found] == [S, None, S, S] and "Row r2 failed unexpectedly" in caplog.text
 
 
 def test_failures_on_every_tenth_call_are_counted_named_and_kept_in_the_denominator(tmp_path):
@@ -105,10 +105,10 @@ def test_failures_on_every_tenth_call_are_counted_named_and_kept_in_the_denomina
     def judge(row):
         if next(calls) % 10 == 0:
             raise CallFailed("The model did not answer.")
-        return Judged(S)
+        return RowResult(S)
 
     found = run(tmp_path, judge, rows, workers=3)
-    figures = measured(rows, found, LabelSet.TWO)
+    figures = compute_figures(rows, found, LabelSet.TWO)
     assert (figures["n"], figures["failed"], figures["accuracy"]) == (100, 10, 0.9)
     assert figures["problems"] == {"The model did not answer.": 10}
     assert figures["confusion"] == {"SUPPORTED": {"SUPPORTED": 90, "failed": 10}}
@@ -131,9 +131,9 @@ def test_a_full_disk_is_reported_and_leaves_whole_lines_to_resume_from(tmp_path)
 
 
 def test_a_prediction_is_read_back_completely(tmp_path):
-    spent = Spent(1.5, 3, 100, 20, 0.01)
+    spent = ResourceUse(1.5, 3, 100, 20, 0.01)
     whole = Prediction(
-        "r1", "SUPPORTED", S, 0.9, None, None, (Piece("Who?", "Ada"),), ("Ada",), ("One failed.",), spent
+        "r1", "SUPPORTED", S, 0.9, None, None, (EvidencePair("Who?", "Ada"),), ("Ada",), ("One failed.",), spent
     )
     with Predictions(tmp_path, ABOUT) as predictions:
         predictions.add(whole)
@@ -172,36 +172,36 @@ def test_a_line_that_is_not_a_prediction_is_reported(tmp_path, line):
 
 def test_unpredictable_rows_are_kept_on_request_and_count_as_wrong():
     rows = [row(1, Gold.CONFLICTING_EVIDENCE), row(2, Gold.SUPPORTED)]
-    kept, left_out = chosen(rows, LabelSet.TWO, 7, None, all_rows=True)
+    kept, left_out = select_rows(rows, LabelSet.TWO, 7, None, all_rows=True)
     assert (len(kept), left_out) == (2, {})
-    figures = measured(rows, predicted((S, None), (S, None)), LabelSet.TWO)
+    figures = compute_figures(rows, predicted((S, None), (S, None)), LabelSet.TWO)
     assert figures["accuracy"] == 0.5 and figures["per_class"]["CONFLICTING_EVIDENCE"]["f1"] == 0
 
 
 def test_a_larger_sample_contains_the_smaller_one_and_another_seed_differs():
     rows = [row(number, Gold.SUPPORTED) for number in range(50)]
-    few, _ = chosen(rows, LabelSet.THREE, 7, 10)
-    more, _ = chosen(rows, LabelSet.THREE, 7, 20)
-    other, _ = chosen(rows, LabelSet.THREE, 8, 10)
+    few, _ = select_rows(rows, LabelSet.THREE, 7, 10)
+    more, _ = select_rows(rows, LabelSet.THREE, 7, 20)
+    other, _ = select_rows(rows, LabelSet.THREE, 8, 10)
     assert few == more[:10] != other
     assert len(set(more)) == 20
 
 
 def test_the_sample_per_hop_count_is_the_first_rows_after_shuffling():
     rows = [row(number, Gold.SUPPORTED, 2 + number % 3 // 2) for number in range(60)]
-    all_of_them, _ = chosen(rows, LabelSet.THREE, 7, None)
-    kept, _ = chosen(rows, LabelSet.THREE, 7, None, per_hops=5)
+    all_of_them, _ = select_rows(rows, LabelSet.THREE, 7, None)
+    kept, _ = select_rows(rows, LabelSet.THREE, 7, None, per_hops=5)
     for hops in (2, 3):
         assert [each for each in kept if each.hops == hops] == [each for each in all_of_them if each.hops == hops][:5]
-    assert chosen(rows, LabelSet.THREE, 7, 3, per_hops=5)[0] == kept[:3]
+    assert select_rows(rows, LabelSet.THREE, 7, 3, per_hops=5)[0] == kept[:3]
 
 
 def test_rows_without_a_possible_label_or_evidence_are_left_out_and_counted():
     conflict, unsure = row(1, Gold.CONFLICTING_EVIDENCE), row(2, Gold.NOT_ENOUGH_EVIDENCE)
     bare = type(conflict)("r3", "Claim 3.", Gold.SUPPORTED)
     rows = [conflict, unsure, bare, row(4, Gold.REFUTED)]
-    assert chosen(rows, LabelSet.THREE, 7, None)[1] == {"CONFLICTING_EVIDENCE": 1, "no gold evidence": 1}
-    kept, left_out = chosen(rows, LabelSet.TWO, 7, None)
+    assert select_rows(rows, LabelSet.THREE, 7, None)[1] == {"CONFLICTING_EVIDENCE": 1, "no gold evidence": 1}
+    kept, left_out = select_rows(rows, LabelSet.TWO, 7, None)
     assert left_out == {"CONFLICTING_EVIDENCE": 1, "NOT_ENOUGH_EVIDENCE": 1, "no gold evidence": 1}
     assert [each.id for each in kept] == ["r4"]
 
@@ -215,7 +215,7 @@ def without_intervals(found: dict) -> tuple:
 
 
 def test_hover_metrics_equal_values_computed_by_hand():
-    figures = measured(ROWS, predicted((S, 0.9), (N, 0.2), (R, 0.3), (S, 0.6)), LabelSet.THREE)
+    figures = compute_figures(ROWS, predicted((S, 0.9), (N, 0.2), (R, 0.3), (S, 0.6)), LabelSet.THREE)
     assert (figures["n"], figures["failed"], figures["accuracy"]) == (4, 0, 0.5)
     assert figures["macro_f1"] == 0.5  # each class: one true positive, one false negative, one false positive
     assert figures["auc"] == 0.75  # of 0.9 and 0.3 against 0.2 and 0.6, only 0.3 < 0.6 is in the wrong order
@@ -227,7 +227,7 @@ def test_hover_metrics_equal_values_computed_by_hand():
 
 def test_metrics_of_three_labels_equal_values_computed_by_hand():
     rows = [row(1, Gold.SUPPORTED), row(2, Gold.REFUTED), row(3, Gold.REFUTED), row(4, Gold.NOT_ENOUGH_EVIDENCE)]
-    figures = measured(rows, predicted((S, 0.9), (R, 0.1), (N, 0.2), (N, 0.3)), LabelSet.THREE)
+    figures = compute_figures(rows, predicted((S, 0.9), (R, 0.1), (N, 0.2), (N, 0.3)), LabelSet.THREE)
     assert figures["accuracy"] == 0.75
     assert figures["macro_f1"] == pytest.approx((1 + 2 / 3 + 2 / 3) / 3)
     assert figures["per_class"]["REFUTED"] == {"n": 2, "precision": 1.0, "recall": 0.5, "f1": pytest.approx(2 / 3)}
@@ -235,11 +235,11 @@ def test_metrics_of_three_labels_equal_values_computed_by_hand():
 
 
 def test_failed_predictions_stay_in_the_denominator_of_every_metric():
-    figures = measured(ROWS, predicted((S, 0.9), (N, 0.2), (None, None), (None, None)), LabelSet.THREE)
+    figures = compute_figures(ROWS, predicted((S, 0.9), (N, 0.2), (None, None), (None, None)), LabelSet.THREE)
     assert (figures["failed"], figures["accuracy"]) == (2, 0.5)
     assert figures["per_class"]["SUPPORTED"] == {"n": 2, "precision": 1.0, "recall": 0.5, "f1": pytest.approx(2 / 3)}
     assert figures["auc"] == 0.25  # only 0.9 against 0.2 is in the right order
 
 
 def test_without_probabilities_there_is_no_auc():
-    assert measured(ROWS, predicted((S, None), (R, None), (S, None), (R, None)), LabelSet.THREE)["auc"] is None
+    assert compute_figures(ROWS, predicted((S, None), (R, None), (S, None), (R, None)), LabelSet.THREE)["auc"] is None

@@ -13,7 +13,7 @@ from app.cli import corpus, evaluate
 from app.config.settings import Settings
 from app.domain.errors import InvalidInput
 from research.evaluation.datasets import read_rows
-from research.evaluation.gold import context_of
+from research.evaluation.gold import gold_context
 from research.evaluation.labels import Gold
 from research.evaluation.official import SOURCES
 from research.training.question_generator_data import read_asked
@@ -37,7 +37,7 @@ def test_hover_rows_name_their_articles_once_and_have_no_text_to_judge_by(files)
     rows = read_rows(files["hover"], "hover")
     assert (rows[2].id, rows[2].hops, rows[2].group) == ("0a0002", 4, "5a0002")
     assert rows[2].passages == (("Hamlet", ""), ("William Shakespeare", ""))
-    assert not rows[2].has_evidence and context_of(rows[2]) == ()
+    assert not rows[2].has_evidence and gold_context(rows[2]) == ()
     assert {row.label for row in rows} == {Gold.SUPPORTED, Gold.NOT_SUPPORTED}
 
 

@@ -12,8 +12,8 @@ from research.evaluation.datasets import Row
 from research.evaluation.harness import manifest
 from research.evaluation.labels import Gold
 from research.evaluation.outputs import Evaluation, write_outputs
-from research.evaluation.predictions import Piece, Prediction, Spent
-from research.evaluation.report import share, table
+from research.evaluation.predictions import EvidencePair, Prediction, ResourceUse
+from research.evaluation.report import format_share, markdown_table
 from tests.evaluation.rows import row
 
 S, R = Label.SUPPORTED, Label.REFUTED
@@ -27,8 +27,8 @@ def hover_evaluation() -> Evaluation:
         row(4, Gold.SUPPORTED, 3),
     ]
     found = [
-        Prediction("r1", "SUPPORTED", S, 0.9, pages=("Title",), spent=Spent(2.0, 3, 100, 10, 0.5)),
-        Prediction("r2", "NOT_SUPPORTED", S, 0.6, pages=("Other",), spent=Spent(4.0)),
+        Prediction("r1", "SUPPORTED", S, 0.9, pages=("Title",), spent=ResourceUse(2.0, 3, 100, 10, 0.5)),
+        Prediction("r2", "NOT_SUPPORTED", S, 0.6, pages=("Other",), spent=ResourceUse(4.0)),
         Prediction("r3", "SUPPORTED", problem="It took too long."),
         Prediction("r4", "SUPPORTED", S, 0.7, pages=("Title",)),
     ]
@@ -84,7 +84,7 @@ def test_averitec_gets_its_score_and_a_submission_with_every_row(tmp_path):
         Row("averitec-dev-3", "Ada painted it.", Gold.SUPPORTED, asked=asked),
         Row("averitec-dev-4", "No.", Gold.REFUTED),
     ]
-    pair = Piece("Who painted it?", "Ada Stone painted it.", "https://a.example", "Ada Stone painted it.")
+    pair = EvidencePair("Who painted it?", "Ada Stone painted it.", "https://a.example", "Ada Stone painted it.")
     found = [
         Prediction("averitec-dev-3", "SUPPORTED", S, evidence=(pair,), pages=("",)),
         Prediction("averitec-dev-4", ""),
@@ -115,5 +115,9 @@ def test_the_manifest_records_duration_machine_and_code_version():
 
 
 def test_pipes_and_line_breaks_do_not_break_a_table():
-    assert table(("a", "b"), [("x|y", "one\ntwo")]) == "| a | b |\n| ---|--- |\n| x/y | one two |\n"
-    assert (share(None), share(0.5), share(0.5, (0.4, 0.6))) == ("none", "0.500", "0.500 (0.400 to 0.600)")
+    assert markdown_table(("a", "b"), [("x|y", "one\ntwo")]) == "| a | b |\n| ---|--- |\n| x/y | one two |\n"
+    assert (format_share(None), format_share(0.5), format_share(0.5, (0.4, 0.6))) == (
+        "none",
+        "0.500",
+        "0.500 (0.400 to 0.600)",
+    )

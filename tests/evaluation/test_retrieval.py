@@ -8,7 +8,7 @@ from app.domain.model import Label, LabelSet
 from research.evaluation.datasets import Row
 from research.evaluation.labels import Gold
 from research.evaluation.predictions import Prediction
-from research.evaluation.report import measured
+from research.evaluation.report import compute_figures
 from research.evaluation.retrieval import page_recall
 
 
@@ -44,6 +44,6 @@ def test_without_a_search_or_without_titles_there_is_no_recall():
 
 def test_recall_is_reported_by_number_of_hops():
     rows = [row(1, "Ada", hops=2), row(2, "Ada", hops=3)]
-    figures = measured(rows, [looked_at(1, "Ada"), looked_at(2, "Bern")], LabelSet.TWO)
+    figures = compute_figures(rows, [looked_at(1, "Ada"), looked_at(2, "Bern")], LabelSet.TWO)
     assert figures["retrieval"]["recall"] == 0.5
     assert [figures["by_hops"][hops]["retrieval"]["recall"] for hops in ("2", "3")] == [1, 0]

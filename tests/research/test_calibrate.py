@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from app.domain.model import HopStatus
-from research.claims.calibrate import context_of, threshold_for
+from research.claims.calibrate import kept_context, threshold_for
 
 S, R, N = "SUPPORTED", "REFUTED", "NOT_ENOUGH_EVIDENCE"
 
@@ -37,5 +37,5 @@ def test_a_stored_run_gives_its_kept_hops_with_their_citations() -> None:
         "passages": [passage],
     }
     aside = {**kept, "status": "set_aside", "answer": None, "cited_title": None, "cited_sentence": None}
-    (hop,) = context_of({"trail": [aside, kept]})
+    (hop,) = kept_context({"trail": [aside, kept]})
     assert (hop.number, hop.status, hop.answer.cited.text) == (2, HopStatus.KEPT, "Basel")

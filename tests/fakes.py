@@ -38,7 +38,7 @@ from app.domain.model import (
     Verdict,
 )
 from app.domain.ports import Strategy, TextGenerator
-from app.modules.claim_extraction import PromptedClaims
+from app.modules.claim_extraction import PromptedClaimExtractor
 from app.strategies.claim_only import ClaimOnly
 from app.strategies.question_guided import QuestionGuided
 from app.text.claims import Candidate
@@ -290,14 +290,14 @@ class FakeContainer:
 
     def claims_of(self, found: Sequence[Candidate], options: RunOptions) -> tuple[Candidate, ...] | None:
         finder = self._claim_finder(options)
-        return finder.standing_alone(found) if finder else None
+        return finder.decontextualise(found) if finder else None
 
     def statement_of(self, question: str, options: RunOptions) -> str | None:
         finder = self._claim_finder(options)
         return finder.statement(question) if finder else None
 
-    def _claim_finder(self, options: RunOptions) -> PromptedClaims | None:
-        return PromptedClaims(self.rewriter) if self.capabilities().needs_model(options) else None
+    def _claim_finder(self, options: RunOptions) -> PromptedClaimExtractor | None:
+        return PromptedClaimExtractor(self.rewriter) if self.capabilities().needs_model(options) else None
 
     def modules(self, options: RunOptions) -> tuple[tuple[str, str], ...]:
         if options.strategy in BASELINES:

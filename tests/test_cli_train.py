@@ -12,7 +12,8 @@ from app import create_app
 from app.backends.local.hub_reader import HubReader
 from app.backends.local.judge import EntailmentJudge
 from app.config.settings import Settings
-from research.training.judge_examples import SQUAD, VITAL
+from research.claims.data import CLAIMS_FILE
+from research.training.judge_examples import SQUAD
 from research.training.pairs import SOURCES
 from research.training.squad import FILES
 from tests.limits import no_room_for
@@ -41,11 +42,11 @@ def asked(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def sets(tmp_path: Path) -> Path:
-    """A folder with a row in each of the judge's datasets, and enough VITAL rows for all three splits."""
+    """A folder with a row in each of the judge's datasets, and enough of `vital_claims.jsonl` for all three splits."""
     for source in SOURCES:
         (tmp_path / f"{source}.jsonl").write_text(json.dumps(ROW) + "\n")
     (tmp_path / SQUAD).write_text(json.dumps(ROW) + "\n")
-    (tmp_path / VITAL).write_text("".join(json.dumps(vital_row(at)) + "\n" for at in range(60)))
+    (tmp_path / CLAIMS_FILE).write_text("".join(json.dumps(vital_row(at)) + "\n" for at in range(60)))
     return tmp_path
 
 
@@ -200,9 +201,9 @@ def cut_off(folder: Path) -> Path:
 def test_an_unreadable_claim_about_the_corpus_is_reported_with_its_line(
     command, sets: Path, change, sentence: str
 ) -> None:
-    (sets / VITAL).write_text(json.dumps(vital_row(0)) + "\n" + json.dumps(vital_row(1) | change))
+    (sets / CLAIMS_FILE).write_text(json.dumps(vital_row(0)) + "\n" + json.dumps(vital_row(1) | change))
     said = error_of(command("entailment", "--data", sets, "--out", sets / "out"), 2)
-    assert f"{VITAL}, line 2: {sentence}" in said
+    assert f"{CLAIMS_FILE}, line 2: {sentence}" in said
 
 
 @pytest.mark.parametrize(

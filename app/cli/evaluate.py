@@ -159,7 +159,9 @@ def _site() -> Any:
     from research.evaluation.evaluate import EvaluationContext
 
     hopcheck = services()
-    return EvaluationContext(hopcheck.container, hopcheck.settings, hopcheck.runs.metering(hopcheck.settings.database_url))
+    return EvaluationContext(
+        hopcheck.container, hopcheck.settings, hopcheck.runs.metering(hopcheck.settings.database_url)
+    )
 
 
 def _print_estimate(table: str | None, order: Any) -> None:

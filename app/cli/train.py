@@ -72,16 +72,16 @@ def entailment(
 ) -> None:
     """Train the judge on the sets in the folder DATA, then measure and calibrate it on held-out pairs."""
     with _exit_codes(out):
-        from research.claims.data import read_claims
+        from research.claims.data import CLAIMS_FILE, read_claims
         from research.training.adapter_training import AdapterSettings
         from research.training.calibration import calibrate
         from research.training.files import first_adapted_layer, require_judge_base, require_judge_data
         from research.training.judge import train as train_judge
-        from research.training.judge_examples import VITAL, epochs_of, held_out
+        from research.training.judge_examples import epochs_of, held_out
 
         require_judge_data(data)
         start = require_judge_base(_downloaded(base)) if base else _packaged_base()
-        claims = read_claims(data / VITAL)
+        claims = read_claims(data / CLAIMS_FILE)
         settings = AdapterSettings(
             seed=seed, minutes=minutes, epochs=epochs, rank=rank, first_layer=first_adapted_layer(start)
         )

@@ -47,7 +47,7 @@ from app.domain.ports import (
 from app.modules.answerers import AnswererParts, kind_of
 from app.modules.answerers.web_search import DocumentSettings
 from app.modules.baselines import CHAIN_OF_THOUGHT, DIRECT, ChainOfThoughtClassifier, DirectClassifier
-from app.modules.claim_extraction import PromptedClaims
+from app.modules.claim_extraction import PromptedClaimExtractor
 from app.modules.claim_verifier import JudgeClaimVerifier, PromptedClaimVerifier
 from app.modules.judging import EvidenceJudge
 from app.modules.paper_prompts import (
@@ -224,15 +224,15 @@ class Container:
         Raises what the model raises.
         """
         finder = self._claim_finder(options)
-        return finder.standing_alone(found) if finder else None
+        return finder.decontextualise(found) if finder else None
 
     def statement_of(self, question: str, options: RunOptions) -> str | None:
         """Return the claim behind a question; None where it has none or the options use no language model."""
         finder = self._claim_finder(options)
         return finder.statement(question) if finder else None
 
-    def _claim_finder(self, options: RunOptions) -> PromptedClaims | None:
-        return PromptedClaims(self._model(options)) if self.capabilities().needs_model(options) else None
+    def _claim_finder(self, options: RunOptions) -> PromptedClaimExtractor | None:
+        return PromptedClaimExtractor(self._model(options)) if self.capabilities().needs_model(options) else None
 
     def _pursuit_parts(self, options: RunOptions) -> PursuitParts:
         return PursuitParts(

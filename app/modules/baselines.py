@@ -12,7 +12,7 @@ from app.domain.model import Claim, Label, Sentence, Verdict
 from app.domain.ports import TextGenerator
 from app.modules.answerers.reciter_reader import SOURCE
 from app.modules.output_parsing import LABEL_WORDS, label_from, rationale_from
-from app.modules.paper_prompts import argued
+from app.modules.paper_prompts import uncited_rationale
 from app.modules.prompting import choose_label, demonstrations, few_shot, fill_template, label_question, one_line
 from app.modules.reasoner import balanced
 
@@ -62,7 +62,7 @@ class ChainOfThoughtClassifier:
 def _chains_of_thought(labels: tuple[Label, ...]) -> tuple[str, ...]:
     return tuple(
         f"{fill_template('chain_of_thought', claim=each['claim'], ask=label_question(labels))}\n"
-        f"{argued(each)}\n{LABEL_WORDS[Label(each['label'])]}"
+        f"{uncited_rationale(each)}\n{LABEL_WORDS[Label(each['label'])]}"
         for each in balanced(demonstrations("reasoning"), labels)
     )
 

@@ -1,6 +1,6 @@
-"""Prompt a language model for the claims of a text, each understandable alone, and for the claim behind a question.
+"""Prompt a language model to rewrite sentences as claims that are understandable alone, and questions as statements.
 
-The model may only rewrite: a claim with a name or number that the text lacks is not taken.
+A claim with a name or number that the text lacks is rejected.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ _LINE = re.compile(r"^\s*(\d{1,3})[.):]?\s+(.+?)\s*$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
-class PromptedClaims:
-    """Rewrites sentences with a language model. Raises what the model raises; holds no state."""
+class PromptedClaimExtractor:
+    """Rewrites sentences with a language model. Propagates errors of the model."""
 
     model: TextGenerator
 
-    def standing_alone(self, sentences: Sequence[Candidate]) -> tuple[Candidate, ...]:
-        """Return the sentences as claims without open pronouns; opinions and the like get a note.
+    def decontextualise(self, sentences: Sequence[Candidate]) -> tuple[Candidate, ...]:
+        """Return the sentences as claims that are understandable alone; sentences that cannot be checked get a note.
 
-        A sentence whose line is missing or adds a name or number stays as it is.
+        A sentence without an accepted rewrite is unchanged.
         """
         found: list[Candidate] = []
         for at in range(0, len(sentences), SENTENCES_PER_CALL):
@@ -37,7 +37,7 @@ class PromptedClaims:
         return tuple(found)
 
     def statement(self, question: str) -> str | None:
-        """Return the statement that a yes-or-no question asks about, None for another question."""
+        """Return the statement that a yes-or-no question asks about; None for other questions."""
         delimiters = Delimiters.for_texts([question])
         prompt = template("statement").substitute(notice=delimiters.notice, question=delimiters(question))
         reply = one_line(self.model.complete(prompt, max_tokens=MAX_TOKENS_PER_SENTENCE, stop=("\n",)))
@@ -48,17 +48,17 @@ class PromptedClaims:
         numbered = "\n".join(f"{number}. {delimiters(each.claim)}" for number, each in enumerate(part, 1))
         prompt = template("claims_of_text").substitute(notice=delimiters.notice, sentences=numbered)
         reply = self.model.complete(prompt, max_tokens=MAX_TOKENS_PER_SENTENCE * len(part))
-        lines = {int(number): one_line(said) for number, said in _LINE.findall(reply)}
-        return [_with(each, lines.get(number, ""), text) for number, each in enumerate(part, 1)]
+        lines = {int(number): one_line(rewrite) for number, rewrite in _LINE.findall(reply)}
+        return [_apply_rewrite(each, lines.get(number, ""), text) for number, each in enumerate(part, 1)]
 
 
-def _with(sentence: Candidate, said: str, text: str) -> Candidate:
-    """Return the sentence as the model rewrote it, as far as that can be taken."""
-    if said == NONE:
+def _apply_rewrite(sentence: Candidate, rewrite: str, text: str) -> Candidate:
+    """Return the rewritten sentence, or the sentence unchanged if the rewrite is not accepted."""
+    if rewrite == NONE:
         return replace(sentence, note=sentence.note or NOT_CHECKABLE)
-    return replace(sentence, claim=said) if not sentence.note and _is_claim_of(said, text) else sentence
+    return replace(sentence, claim=rewrite) if not sentence.note and _is_claim_of(rewrite, text) else sentence
 
 
-def _is_claim_of(said: str, text: str) -> bool:
-    fits = MIN_CLAIM_LENGTH <= len(said) <= MAX_CLAIM_LENGTH
-    return fits and said.isprintable() and not said.endswith("?") and is_grounded(said, text)
+def _is_claim_of(rewrite: str, text: str) -> bool:
+    fits = MIN_CLAIM_LENGTH <= len(rewrite) <= MAX_CLAIM_LENGTH
+    return fits and rewrite.isprintable() and not rewrite.endswith("?") and is_grounded(rewrite, text)

@@ -1,7 +1,7 @@
 """Modules with the papers' own prompts, to reproduce their tables: QACheck, Appendix A, and Papelo, Appendix B.
 
-Unlike Hopcheck's own prompts, these put no marks around quoted material, name no question that was asked in vain, and
-repeat no call: use them to measure, not on a public site. The demonstrations are Hopcheck's, without evidence.
+Unlike Hopcheck's own prompts, these do not delimit quoted material, do not name questions without an answer, and repeat
+no call: use them for evaluation, not on a public site. The demonstrations are Hopcheck's, without evidence.
 docs/modules.md compares the two, role by role.
 """
 
@@ -52,24 +52,24 @@ Pair = tuple[str, str]
 """A question with its answer, each on one line."""
 
 
-def _pairs(context: Context) -> list[Pair]:
+def _pair_texts(context: Context) -> list[Pair]:
     return [(one_line(hop.question.text), short_answer(hop)) for hop in context]
 
 
-def _shown(name: str) -> list[tuple[str, list[Known], dict[str, str]]]:
+def _examples(name: str) -> list[tuple[str, list[Known], dict[str, str]]]:
     """Return the demonstrations of prompts/`name`.json: claim, pairs without evidence, and the other fields."""
     return [
         (each["claim"], shown_pairs(pair[:2] for pair in each.get("known", ())), each) for each in demonstrations(name)
     ]
 
 
-def _prompt(shown: Iterable[str], case: str) -> str:
+def _join_cases(shown: Iterable[str], case: str) -> str:
     return "\n\n".join((*shown, case))
 
 
-# QACheck. D, Appendix A.1.
+# QACheck's claim verifier D, Appendix A.1.
 
-VERIFIED = {"Yes": "Yes, we can know.", "No": "No, we cannot know."}
+PREDICTIONS = {"Yes": "Yes, we can know.", "No": "No, we cannot know."}
 
 
 @dataclass(frozen=True)
@@ -92,8 +92,8 @@ def verifier_prompt(claim: Claim, context: Context) -> str:
     def case(text: str, known: Iterable[Known]) -> str:
         return fill_template("qacheck_sufficiency", claim=one_line(text), known=known_lines(known))
 
-    shown = (f"{case(text, known)} {VERIFIED[more['prediction']]}" for text, known, more in _shown("sufficiency"))
-    return _prompt(shown, case(claim.text, _numbered(context)))
+    shown = (f"{case(text, known)} {PREDICTIONS[more['prediction']]}" for text, known, more in _examples("sufficiency"))
+    return _join_cases(shown, case(claim.text, _numbered(context)))
 
 
 def _numbered(context: Context) -> list[Known]:
@@ -101,7 +101,7 @@ def _numbered(context: Context) -> list[Known]:
     return [(at, question, answer, "") for at, (_, question, answer, _) in enumerate(kept_pairs(context), 1)]
 
 
-# Q, Appendix A.2.
+# QACheck's question generator Q, Appendix A.2.
 
 QUESTION_TOKENS = 64
 NEXT_CASE = "\nClaim ="
@@ -114,7 +114,7 @@ class QACheckQuestioner:
     model: TextGenerator
 
     def next_question(self, claim: Claim, context: Context, set_aside: Sequence[Hop]) -> Question | None:
-        """Return the model's question; None if it was asked before, since the same prompt would bring it again."""
+        """Return the model's question; None if it was asked before, since the same prompt would give it again."""
         report_phase("thinking of a question")
         prompt = question_prompt(claim, context)
         question = question_from(self.model.complete(prompt, max_tokens=QUESTION_TOKENS, stop=(NEXT_CASE,)))
@@ -132,11 +132,11 @@ def question_prompt(claim: Claim, context: Context) -> str:
         return fill_template("qacheck_next_question", claim=one_line(text), known=lines, number=len(known) + 1)
 
     name = "follow_up_question" if context else "first_question"
-    shown = (f"{case(text, known)} {more['question']}" for text, known, more in _shown(name))
-    return _prompt(shown, case(claim.text, _numbered(context)))
+    shown = (f"{case(text, known)} {more['question']}" for text, known, more in _examples(name))
+    return _join_cases(shown, case(claim.text, _numbered(context)))
 
 
-# V, Appendix A.3.
+# QACheck's validator V, Appendix A.3.
 
 
 @dataclass(frozen=True)
@@ -162,25 +162,25 @@ def validator_prompt(claim: Claim, context: Context, hop: Hop) -> str:
     """Return the demonstrations and this case, up to the start of the answer."""
 
     def case(text: str, known: Iterable[Pair], pair: Pair) -> str:
-        lines = "\n".join(_unnumbered(*each) for each in known)
+        lines = "\n".join(_pair_text(*each) for each in known)
         head = f"We already know the following:\n{lines}" if lines else ""
-        return fill_template("qacheck_usefulness", claim=one_line(text), known=head, pair=_unnumbered(*pair))
+        return fill_template("qacheck_usefulness", claim=one_line(text), known=head, pair=_pair_text(*pair))
 
     shown = (
         f"{case(text, [each[1:3] for each in known], (more['question'], more['answer']))} {more['prediction']}"
-        for text, known, more in _shown("usefulness")
+        for text, known, more in _examples("usefulness")
     )
-    return _prompt(shown, case(claim.text, _pairs(context), _pairs((hop,))[0]))
+    return _join_cases(shown, case(claim.text, _pair_texts(context), _pair_texts((hop,))[0]))
 
 
-def _unnumbered(question: str, answer: str) -> str:
+def _pair_text(question: str, answer: str) -> str:
     return f"Question = {question}\nAnswer = {answer}"
 
 
-# R, Appendix A.4.
+# QACheck's reasoner R, Appendix A.4.
 
 VERDICT_TOKENS = 512
-FINAL = "Therefore, the final answer is:"
+FINAL_ANSWER = "Therefore, the final answer is:"
 NEXT_CONTEXT = "\nContexts:"
 _CITATION = re.compile(r" \[[\d, ]+\]")
 
@@ -192,7 +192,7 @@ class QACheckReasoner:
     model: TextGenerator
 
     def conclude(self, claim: Claim, context: Context, labels: Sequence[Label]) -> Verdict:
-        """Return the label that the reply ends with; one sentence a pair is cited as that pair's."""
+        """Return the label at the end of the reply. If it has one sentence for each pair, each cites its pair."""
         report_phase("weighing the evidence")
         prompt = reasoner_prompt(claim, context, labels)
         text = self.model.complete(prompt, max_tokens=VERDICT_TOKENS, stop=(NEXT_CONTEXT,))
@@ -201,7 +201,7 @@ class QACheckReasoner:
             label, reasons = label_from(text, labels)
         except UnparseableOutput:
             reasons = text
-            label, confidence = choose_label(self.model, f"{prompt} {one_line(text)} {FINAL}", labels)
+            label, confidence = choose_label(self.model, f"{prompt} {one_line(text)} {FINAL_ANSWER}", labels)
         rationale, _ = rationale_from(reasons, ())
         if len(rationale) == len(context):
             rationale = tuple(Sentence(each.text, (hop.number,)) for each, hop in zip(rationale, context, strict=True))
@@ -216,14 +216,14 @@ def reasoner_prompt(claim: Claim, context: Context, labels: Sequence[Label]) -> 
         return fill_template("qacheck_reasoning", known=lines, claim=one_line(text), ask=label_question(labels))
 
     shown = (
-        f"{case(each['claim'], [pair[:2] for pair in each['known']])} {argued(each)} {FINAL} "
+        f"{case(each['claim'], [pair[:2] for pair in each['known']])} {uncited_rationale(each)} {FINAL_ANSWER} "
         f"{LABEL_WORDS[Label(each['label'])].capitalize()}."
         for each in balanced(demonstrations("reasoning"), labels)
     )
-    return _prompt(shown, case(claim.text, _pairs(context)))
+    return _join_cases(shown, case(claim.text, _pair_texts(context)))
 
 
-def argued(shown: Mapping[str, Any]) -> str:
+def uncited_rationale(shown: Mapping[str, Any]) -> str:
     """Return the rationale of a demonstration without its citations."""
     return _CITATION.sub("", shown["rationale"])
 
@@ -248,10 +248,10 @@ class PapeloPursuer:
     def next_step(self, claim: Claim, context: Context, set_aside: Sequence[Hop]) -> Ask | Decide:
         """Return a decision or one more question."""
         report_phase("deciding, or thinking of one more question")
-        return step_from(self.model.complete(_over_pairs("papelo_next", claim, context), max_tokens=PURSUIT_TOKENS))
+        return step_from(self.model.complete(_fill_pairs("papelo_next", claim, context), max_tokens=PURSUIT_TOKENS))
 
 
-def _over_pairs(name: str, claim: Claim, context: Context, **fields: str) -> str:
+def _fill_pairs(name: str, claim: Claim, context: Context, **fields: str) -> str:
     """Return the template over the claim and its pairs, numbered from 0, with whole answers."""
     texts = (one_line((hop.answer.text if hop.answer else None) or "") for hop in context)
     known = "\n".join(
@@ -261,7 +261,7 @@ def _over_pairs(name: str, claim: Claim, context: Context, **fields: str) -> str
     return fill_template(name, claim=one_line(claim.text), made=attribution(claim), known=known, **fields)
 
 
-# LLMBestDoc and LLMAnswer.
+# Papelo's LLMBestDoc and LLMAnswer.
 
 DOCUMENT_TOKENS = 384
 _DOCUMENT = re.compile(r"\bdoc(?:ument)?s?\W*(\d{1,3})\b", re.IGNORECASE)
@@ -293,7 +293,7 @@ class PapeloReader:
     model: TextGenerator
 
     def read(self, question: Question, passages: Sequence[Passage]) -> Answer:
-        """Return the reply, citing the passage if there is one alone; text None for an empty reply."""
+        """Return the reply, citing the passage if there is only one; text None for an empty reply."""
         shown = "\n".join(
             _document(f"Document {at}", each.title, each.source, each.published, each.text)
             for at, each in enumerate(passages)
@@ -305,13 +305,13 @@ class PapeloReader:
 
 
 def _document(name: str, title: str, site: str, published: str | None, text: str) -> str:
-    """Return `name (title, from site, published date): text`, without what is not known."""
+    """Return `name (title, from site, published date): text`, without unknown parts."""
     parts = (title, site and f"from {site}", published and f"published {published}")
     about = ", ".join(part for part in parts if part)
     return one_line(f"{name} ({about}): {text}" if about else f"{name}: {text}")
 
 
-# LLMVerify: the late verdict.
+# Papelo's LLMVerify: the late verdict.
 
 CHOICES = {
     Label.SUPPORTED: ("A", "fully supported by the evidence"),
@@ -329,7 +329,7 @@ class PapeloReasoner:
     model: TextGenerator
 
     def conclude(self, claim: Claim, context: Context, labels: Sequence[Label]) -> Verdict:
-        """Return the label whose mark the reply has. Raises UnparseableOutput if it has none, or two."""
+        """Return the label whose mark is in the reply. Raises UnparseableOutput without a mark or with several."""
         report_phase("weighing the evidence")
         text = self.model.complete(verdict_prompt(claim, context, labels), max_tokens=PURSUIT_TOKENS)
         named = {label for label in labels if CHOICES[label][0] in _MARK.findall(text)}
@@ -340,11 +340,11 @@ class PapeloReasoner:
 
 
 def verdict_prompt(claim: Claim, context: Context, labels: Sequence[Label]) -> str:
-    """Return the form with the choices for these labels; the paper prints it for two and for four."""
+    """Return the prompt with the choices for these labels; the paper prints it for two and for four."""
     choices = [f"({CHOICES[label][0]}) {CHOICES[label][1]}" for label in labels]
     marks = [f"[[{CHOICES[label][0]}]]" for label in labels]
-    return _over_pairs("papelo_verdict", claim, context, choices=_either(choices), marks=_either(marks))
+    return _fill_pairs("papelo_verdict", claim, context, choices=_with_or(choices), marks=_with_or(marks))
 
 
-def _either(parts: Sequence[str]) -> str:
+def _with_or(parts: Sequence[str]) -> str:
     return f"{', '.join(parts[:-1])} or {parts[-1]}"

@@ -1,1 +1,1 @@
-"""Claims with labels written over the leads of the shipped corpus: reading, splitting, and whole runs over them."""
+"""Labelled claims about the leads (first paragraphs) of the shipped corpus's articles, and evaluation on them."""

@@ -1,4 +1,4 @@
-"""Fit the judge's temperature and threshold on stored runs, in which it sees other evidence than in gold pairs.
+"""Fit the judge's temperature and threshold on stored runs, whose evidence is retrieved instead of gold.
 
 python -m research.claims.calibrate FOLDER_OF_RUNS... --write
 
@@ -23,6 +23,7 @@ from app.config.settings import Settings
 from app.container.container import SHIPPED, Container
 from app.domain.model import Answer, Claim, Context, Hop, HopStatus, Passage, Question, Span
 from app.modules.judging import LABEL_ORDER, EvidenceJudge
+from research.claims.run import RUNS_FILE, read_runs
 from research.training.calibration import fit_temperature
 
 PRECISION = 0.9
@@ -76,8 +77,8 @@ def main() -> None:
     parser.add_argument("folders", nargs="+", type=Path)
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
-    lines = [line for folder in options.folders for line in (folder / "runs.jsonl").read_text().splitlines()]
-    runs = [run for run in map(json.loads, lines) if kept_context(run)]
+    stored = [run for folder in options.folders for run in read_runs(folder / RUNS_FILE).values()]
+    runs = [run for run in stored if kept_context(run)]
     labels = [run["label"] for run in runs]
     container = Container(Settings.from_env({}))
     before = Calibration.read(SHIPPED / "judge")

@@ -15,6 +15,7 @@ from app.text.sentences import sentences
 Split = Literal["train", "dev", "test"]
 Sample = Literal["mixed", "hard"]
 NOT_ENOUGH = "NOT_ENOUGH_EVIDENCE"
+CLAIMS_FILE = "vital_claims.jsonl"
 WRITTEN = Path(__file__).with_name("written.jsonl")
 """Further claims over leads of the training split, written for this repository."""
 TEST_SHARE = 0.12
@@ -113,7 +114,7 @@ def _claim(row: dict, split: Split) -> VitalClaim:
 
 
 def split_by_titles(rows: Iterable[Sequence[str]]) -> dict[str, Split]:
-    """Return the split of each title. Connected titles share a split, chosen by a hash of the first of them."""
+    """Return the split of each title. Titles that share rows are in one split, chosen by a hash of the first title."""
     parent: dict[str, str] = {}
 
     def root(title: str) -> str:
@@ -136,10 +137,11 @@ def _split_of_hash(key: str) -> Split:
 
 
 def sample_claims(claims: Iterable[VitalClaim], split: Split, kind: Sample, rows: int) -> list[VitalClaim]:
-    """Return about `rows` claims of the split in a fixed order, with twins together; smaller samples are subsets.
+    """Return about `rows` claims of the split in a fixed order; smaller samples are subsets.
 
-    "mixed": five sixths decided, half of them `plain` and half over two titles, and one sixth undecided. Nearly all
-    undecided claims have the style `first`. "hard": pairs and undecided claims of the styles `first` and `balanced`.
+    Twins, the claims of one group and style, are sampled together. "mixed": five sixths decided, half of them `plain`
+    and half over two titles, and one sixth undecided, nearly all of the style `first`. "hard": pairs and undecided
+    claims of the styles `first` and `balanced`.
     """
     twins = _twins(row for row in claims if row.split == split)
     if kind == "hard":

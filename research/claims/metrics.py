@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from research.claims.data import NOT_ENOUGH
 from research.evaluation.metrics import expected_calibration_error
 from research.evaluation.report import markdown_table
 
-SUPPORTED, REFUTED, NOT_ENOUGH = "SUPPORTED", "REFUTED", "NOT_ENOUGH_EVIDENCE"
+SUPPORTED, REFUTED = "SUPPORTED", "REFUTED"
 DECIDED = (SUPPORTED, REFUTED)
 CALIBRATION_BINS = 15
 

@@ -1,4 +1,4 @@
-"""Measure the question generator alone: how many of its questions ask for the recorded answer?
+"""Measure the share of the question generator's questions that ask for the recorded answer.
 
 A question counts if the reader answers it from the recorded lead with the recorded answer (token F1 of at least 0.5).
 The generator gets the recorded questions and answers before it.
@@ -19,7 +19,7 @@ from app.config.settings import Settings
 from app.container.container import Container
 from app.domain.model import Answer, Claim, Hop, HopStatus, Passage, Question
 from app.domain.ports import QuestionGenerator, Reader
-from research.claims.data import Split, VitalClaim, read_claims
+from research.claims.data import CLAIMS_FILE, Split, VitalClaim, read_claims
 from research.evaluation.answers import f1
 
 MIN_F1 = 0.5
@@ -34,13 +34,13 @@ def main() -> None:
     parser.add_argument("--show", type=int, default=20, help="questions to print")
     options = parser.parse_args()
     container = Container(Settings.from_env({}))
-    rows = sample(read_claims(options.data / "vital_claims.jsonl"), options.split, options.rows)
+    rows = sample(read_claims(options.data / CLAIMS_FILE), options.split, options.rows)
     right: dict[str, list[bool]] = defaultdict(list)
     seconds = []
     for row in rows:
         for step in range(len(row.questions)):
             started = time.monotonic()
-            asked = ask(container.generator, row, step)
+            asked = generated_question(container.generator, row, step)
             seconds.append(time.monotonic() - started)
             found = is_answered(container._own_reader, row, step, asked)
             right["first" if step == 0 else "next"].append(found)
@@ -61,8 +61,8 @@ def sample(claims: list[VitalClaim], split: Split, rows: int) -> list[VitalClaim
     return [*rng.sample(plain, min(len(plain), rows // 2)), *rng.sample(two, min(len(two), rows - rows // 2))]
 
 
-def ask(generator: QuestionGenerator, row: VitalClaim, step: int) -> Question | None:
-    """Return the question asked after the first `step` recorded questions and answers."""
+def generated_question(generator: QuestionGenerator, row: VitalClaim, step: int) -> Question | None:
+    """Return the generator's question after the first `step` recorded questions and answers."""
     leads = dict(row.leads)
     hops = []
     for number, asked in enumerate(row.questions[:step], 1):

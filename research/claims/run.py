@@ -27,14 +27,14 @@ from app.domain.report import Report
 from app.modules.judging import quoted_sentence
 from app.run_request import resolve_options
 from app.strategies.question_guided import QuestionGuided
-from research.claims.data import Sample, Split, VitalClaim, read_claims, sample_claims
+from research.claims.data import CLAIMS_FILE, NOT_ENOUGH, Sample, Split, VitalClaim, read_claims, sample_claims
 from research.claims.gold_parts import PARTS, with_gold
-from research.claims.metrics import NOT_ENOUGH, Outcome, figures_table, kinds_table
+from research.claims.metrics import Outcome, figures_table, kinds_table
 from research.evaluation.predictions import write_json, write_text
 from research.evaluation.runs import run_to_report
 
-CLAIMS, RUNS, TRAILS = "vital_claims.jsonl", "runs.jsonl", "trails.jsonl"
-ABOUT, TABLE = "about.json", "table.md"
+RUNS_FILE, TRAILS_FILE = "runs.jsonl", "trails.jsonl"
+ABOUT_FILE, TABLE_FILE = "about.json", "table.md"
 MACHINE_SETTINGS = ("INSTANCE", "TORCH_THREADS", "JAVA_HOME", "JAVA_MEMORY")
 """Settings taken from the environment; all others have their defaults, so that every machine measures the same."""
 
@@ -99,7 +99,7 @@ def _hop_record(hop: Hop) -> dict[str, Any]:
 
 def measure(options: argparse.Namespace) -> None:
     """Run and store the claims of the sample that are not stored yet; print and write the tables."""
-    file, out = options.data / CLAIMS, options.out
+    file, out = options.data / CLAIMS_FILE, options.out
     rows = sample_claims(read_claims(file), options.split, options.sample, options.rows)
     pipeline = Pipeline()
     about = {
@@ -110,19 +110,19 @@ def measure(options: argparse.Namespace) -> None:
         "judge": pipeline.judge,
     }
     _check_same_setup(out, about)
-    drop_unfinished_line(out / RUNS)
-    stored = read_runs(out / RUNS)
+    drop_unfinished_line(out / RUNS_FILE)
+    stored = read_runs(out / RUNS_FILE)
     missing = [row for row in rows if row.id not in stored]
     for number, row in enumerate(missing, len(rows) - len(missing) + 1):
         record = _labels_of(row) | pipeline.run(row.claim, row, options.gold)
         stored[row.id] = record
-        _append(out / RUNS, record)
+        _append(out / RUNS_FILE, record)
         line = f"{row.label} -> {record['verdict']}, {record['seconds']} s: {row.claim}"
         print(f"{number} of {len(rows)}: {line}", file=sys.stderr, flush=True)
     outcomes = [Outcome.of_record(stored[row.id]) for row in rows]
     name = "+".join(["run", *(f"gold {part}" for part in options.gold)])
     tables = f"{figures_table({name: outcomes})}\n{kinds_table(outcomes)}"
-    write_text(out / TABLE, tables)
+    write_text(out / TABLE_FILE, tables)
     print(tables)
 
 
@@ -133,7 +133,7 @@ def _labels_of(row: VitalClaim) -> dict[str, Any]:
 def _check_same_setup(out: Path, about: Mapping[str, Any]) -> None:
     """Raise SystemExit when the folder has runs with other data, another judge or other gold parts."""
     out.mkdir(parents=True, exist_ok=True)
-    path = out / ABOUT
+    path = out / ABOUT_FILE
     before = json.loads(path.read_text(encoding="utf-8")) if path.exists() else about
     if changed := [name for name in about if before.get(name) != about[name]]:
         raise SystemExit(f"{out} holds other runs (different: {', '.join(changed)}); choose another folder.")
@@ -161,7 +161,7 @@ def _append(path: Path, record: Mapping[str, Any]) -> None:
 
 def compare(folders: Sequence[Path]) -> None:
     """Print the metrics of several folders side by side, over the claims that all of them have."""
-    stored = {folder.name: read_runs(folder / RUNS) for folder in folders}
+    stored = {folder.name: read_runs(folder / RUNS_FILE) for folder in folders}
     common = set.intersection(*(set(runs) for runs in stored.values()))
     print(figures_table({name: [Outcome.of_record(runs[i]) for i in sorted(common)] for name, runs in stored.items()}))
 
@@ -171,16 +171,16 @@ def check_list(options: argparse.Namespace) -> None:
     pipeline, found, wrong = Pipeline(), Counter[str](), []
     if options.out:
         options.out.mkdir(parents=True, exist_ok=True)
-        write_text(options.out / TRAILS, "")
+        write_text(options.out / TRAILS_FILE, "")
     for claim, label in read_list(options.claims):
         record = {"label": label} | pipeline.run(claim)
-        outcome = judged(record["verdict"], label)
+        outcome = classify_verdict(record["verdict"], label)
         found[outcome] += 1
         if outcome == "wrong":
             wrong.append(f"{record['verdict']}, not {label}: {claim}")
         print("\n".join(_trail_lines(record, outcome)), end="\n\n", flush=True)
         if options.out:
-            _append(options.out / TRAILS, record)
+            _append(options.out / TRAILS_FILE, record)
     print(*wrong, ", ".join(f"{count} {outcome}" for outcome, count in found.most_common()), sep="\n")
 
 
@@ -192,8 +192,8 @@ def read_list(path: Path) -> Iterator[tuple[str, str | None]]:
             yield claim.strip(), label.strip() or None
 
 
-def judged(verdict: str | None, label: str | None) -> str:
-    """Return "right", "open", "wrong", "failed", or "unlabelled" without a label."""
+def classify_verdict(verdict: str | None, label: str | None) -> str:
+    """Return "right", "wrong", "open" for a wrongly undecided verdict, "failed", or "unlabelled" without a label."""
     if verdict is None:
         return "failed"
     if label is None:
@@ -204,9 +204,9 @@ def judged(verdict: str | None, label: str | None) -> str:
 
 
 def _trail_lines(record: Mapping[str, Any], outcome: str) -> Iterator[str]:
-    sure = "" if record["confidence"] is None else f" {record['confidence']:.2f}"
+    confidence = "" if record["confidence"] is None else f" {record['confidence']:.2f}"
     yield f"{outcome.upper()}: {record['claim']}"
-    yield f"  verdict {record['verdict']}{sure}, label {record['label']}, {record['seconds']} s"
+    yield f"  verdict {record['verdict']}{confidence}, label {record['label']}, {record['seconds']} s"
     for number, hop in enumerate(record["trail"], 1):
         yield f"  {number}. {hop['question']} -> {hop['answer']} [{hop['status']}: {hop['reason']}]"
         if hop["cited_title"]:
@@ -219,7 +219,7 @@ def _trail_lines(record: Mapping[str, Any], outcome: str) -> Iterator[str]:
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     what = parser.add_mutually_exclusive_group(required=True)
-    what.add_argument("--data", type=Path, help=f"folder with {CLAIMS}")
+    what.add_argument("--data", type=Path, help=f"folder with {CLAIMS_FILE}")
     what.add_argument("--claims", type=Path, help="file of claims, one a line, each with TAB and label if known")
     what.add_argument("--compare", type=Path, nargs="+", help="folders of earlier runs")
     parser.add_argument("--split", choices=get_args(Split), default="dev")

@@ -192,17 +192,17 @@ def calls_by_role(options: RunOptions, hops: int, read_by_model: bool = True) ->
 
 def _pursuit_calls(options: RunOptions) -> dict[str, int]:
     """Return the calls of a typical run: two questions with their paraphrases, up to five pairs, the late verdict."""
-    preset, own = PURSUIT_PRESETS[options.preset], 2
-    first = dict(options.modules).get("first question", "").endswith("prompted")
-    pairs = preset.variant.pairs if preset.variant.padding == "paraphrase" else own
-    on_the_web = options.answerer == "web-search"
+    preset, own_questions = PURSUIT_PRESETS[options.preset], 2
+    asks_first = dict(options.modules).get("first question", "").endswith("prompted")
+    pairs = preset.variant.pairs if preset.variant.padding == "paraphrase" else own_questions
+    searches_web = options.answerer == "web-search"
     return {
-        "first": int(first),
-        "step": own if preset.then == "llm" and not preset.variant.all_at_once else 0,
-        "paraphrase": own if preset.variant.padding == "paraphrase" and preset.others == "llm" else 0,
-        "search": pairs if on_the_web else 0,
-        "choose": pairs if on_the_web and not preset.multi_document else 0,
-        "answer": pairs if on_the_web else 0,
+        "first": int(asks_first),
+        "step": own_questions if preset.then == "llm" and not preset.variant.all_at_once else 0,
+        "paraphrase": own_questions if preset.variant.padding == "paraphrase" and preset.others == "llm" else 0,
+        "search": pairs if searches_web else 0,
+        "choose": pairs if searches_web and not preset.multi_document else 0,
+        "answer": pairs if searches_web else 0,
         "recite": pairs if options.answerer == "reciter-reader" else 0,
         "reason": int(preset.variant.late_verdict and preset.others == "llm"),
     }
@@ -213,8 +213,9 @@ def _prompt_tokens(role: str, options: RunOptions, claim_text: str, hops: int) -
     claim = Claim(claim_text)
     whole = tuple(_hop(number) for number in range(1, hops + 1))
     half = whole[: max(1, hops // 2)]
-    own = _own_prompts(options, claim, half, whole)
-    prompts = own | (_paper_prompts(options, claim, half, whole) if _is_faithful(options) else {})
+    prompts = _own_prompts(options, claim, half, whole)
+    if _is_faithful(options):
+        prompts |= _paper_prompts(options, claim, half, whole)
     return len(prompts[role]()) // CHARACTERS_PER_TOKEN
 
 

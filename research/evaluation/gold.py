@@ -105,9 +105,9 @@ def gold_context(row: Row) -> Context:
     )
 
 
-def gold_judge(judge: EvidenceJudge, sufficient: float, labels: LabelSet) -> Judge:
-    """Return a judge with a run's local reasoner over gold evidence; `sufficient` is its threshold for a decision."""
-    reasoner = JudgeReasoner(judge, sufficient)
+def gold_judge(judge: EvidenceJudge, threshold: float, labels: LabelSet) -> Judge:
+    """Return a judge: a run's local reasoner, with its decision threshold, over a row's gold evidence."""
+    reasoner = JudgeReasoner(judge, threshold)
 
     def judged(row: Row) -> RowResult:
         claim, context = Claim(row.claim), gold_context(row)

@@ -10,9 +10,10 @@ from typing import Any, TypeVar
 from app.backends.local.loading import CAUSAL, check_kind, model_folder
 from app.backends.local.weight_files import require_safetensors
 from app.domain.errors import InvalidInput, ModelUnavailable
+from research.claims.data import CLAIMS_FILE
 from research.evaluation.datasets import read_jsonl
 from research.evaluation.labels import Gold
-from research.training.judge_examples import SQUAD, VITAL
+from research.training.judge_examples import SQUAD
 from research.training.pairs import SOURCES
 from research.training.squad import FILES
 
@@ -51,7 +52,7 @@ FIX = "another --base: the name of a causal language model on the hub, or a fold
 def require_judge_data(folder: Path) -> None:
     """Raise InvalidInput when a file is missing or empty, or a row is invalid."""
     files = {f"{source}.jsonl": _require_row for source in SOURCES}
-    files |= {SQUAD: _require_row_with_evidence, VITAL: _require_vital_claim}
+    files |= {SQUAD: _require_row_with_evidence, CLAIMS_FILE: _require_vital_claim}
     if not folder.is_dir():
         raise InvalidInput(f"There is no folder {folder}; the judge learns from {', '.join(files)} in it.", "data")
     for name, check in files.items():

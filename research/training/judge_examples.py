@@ -19,7 +19,7 @@ from app.text.sentences import judge_prompt, select_sentences
 from research.claims.data import Asked, VitalClaim, is_written, split_lead
 from research.training.pairs import NOT_ENOUGH, is_held_out, pairs_from_data
 
-VITAL, SQUAD = "vital_claims.jsonl", "squad_claims.jsonl"
+SQUAD = "squad_claims.jsonl"
 """Files with claims about the shipped corpus, and with claims made from SQuAD's questions."""
 MAX_LEAD_WORDS, MAX_WORDS = 90, 125
 """Limits on the words of the claims' own leads, and of all evidence."""

@@ -13,7 +13,7 @@ from app.config.settings import Settings
 from app.container.container import Container
 from app.domain.ports import Retriever
 from app.text.sentences import content_words
-from research.claims.data import VitalClaim, read_claims, split_lead
+from research.claims.data import CLAIMS_FILE, VitalClaim, read_claims, split_lead
 
 MAX_PASSAGES, MAX_SENTENCES = 8, 8
 
@@ -38,7 +38,7 @@ def main() -> None:
     options = parser.parse_args()
     retriever = Container(Settings.from_env({}))._registry.retriever("vital")
     known = json.loads(options.out.read_text(encoding="utf-8")) if options.out.exists() else {}
-    rows = read_claims(options.data / "vital_claims.jsonl")
+    rows = read_claims(options.data / CLAIMS_FILE)
     found = {row.id: known[row.id] if row.id in known else neighbours(row, retriever) for row in rows}
     options.out.write_text(json.dumps(found), encoding="utf-8")
 

@@ -26,11 +26,10 @@ import torch
 from torch.nn import functional
 from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase
 
-from research.claims.data import Asked, VitalClaim, read_claims
+from research.claims.data import CLAIMS_FILE, Asked, VitalClaim, read_claims
 from research.training.adapter import add_adapter, save_adapter
 from research.training.adapter_training import ROWS_AT_ONCE, AdapterSettings, Task, batches, train_adapter
 from research.training.checkpoints import best_device, replacing
-from research.training.judge_examples import VITAL
 
 NOT_FOUND = "not found"
 VERDICTS = {"SUPPORTED": "true", "REFUTED": "false", "NOT_ENOUGH_EVIDENCE": "unknown"}
@@ -190,7 +189,7 @@ def main() -> None:
     options = vars(parser.parse_args())
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
     data, base, out, threads = (options.pop(name) for name in ("data", "base", "out", "threads"))
-    train(read_claims(data / VITAL), base, out, replace(DEFAULTS, **options), threads=threads)
+    train(read_claims(data / CLAIMS_FILE), base, out, replace(DEFAULTS, **options), threads=threads)
 
 
 if __name__ == "__main__":

@@ -28,7 +28,7 @@ from transformers import BertConfig, BertForSequenceClassification
 from app.backends.local.reranker import packaged_reranker
 from app.domain.model import Passage
 from app.modules.judging import selector_query
-from research.claims.data import NOT_ENOUGH, VitalClaim, read_claims, split_lead
+from research.claims.data import CLAIMS_FILE, NOT_ENOUGH, VitalClaim, read_claims, split_lead
 from research.training.adapter_training import AdapterSettings, Task, train_adapter
 from research.training.checkpoints import resume
 from research.training.judge_examples import Neighbours
@@ -200,7 +200,7 @@ def main() -> None:
     torch.manual_seed(options.seed)
     torch.set_num_threads(1)
     rng = random.Random(options.seed)
-    claims = read_claims(options.data / "vital_claims.jsonl")
+    claims = read_claims(options.data / CLAIMS_FILE)
     neighbours = json.loads(options.neighbours.read_text(encoding="utf-8"))
     seen = [one for row in claims if row.split == "train" for one in choices_of(row, neighbours, rng) if one.candidates]
     dev = [one for row in claims if row.split == "dev" for one in choices_of(row, neighbours, random.Random(row.id))]

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from app.backends.fetch.pages import AGENT, MAX_ROBOTS_BYTES, MAX_TEXT_CHARACTERS, WebPages, is_page_allowed
+from app.backends.fetch.pages import MAX_ROBOTS_BYTES, MAX_TEXT_CHARACTERS, USER_AGENT, WebPages, is_page_allowed
 from app.backends.fetch.safe_http import GuardedHttp
 from app.config import VERSION
 from app.config.settings import ROOT
@@ -249,10 +249,10 @@ class TestCaching:
 
 
 def test_the_user_agent_has_the_projects_version():
-    assert AGENT.startswith(f"Hopcheck/{VERSION} (")
+    assert USER_AGENT.startswith(f"Hopcheck/{VERSION} (")
 
 
 def test_the_app_uses_the_guarded_client_without_exceptions():
     made = [path for path in (ROOT / "app").rglob("*.py") if "GuardedHttp(" in path.read_text()]
     assert [path.name for path in made] == ["pages.py"]
-    assert "GuardedHttp(AGENT)" in made[0].read_text() and GuardedHttp(AGENT)._ports == (80, 443)
+    assert "GuardedHttp(USER_AGENT)" in made[0].read_text() and GuardedHttp(USER_AGENT)._ports == (80, 443)

@@ -12,10 +12,10 @@ from app.config.settings import Settings
 from app.container.container import Container
 from app.domain.model import Claim, Hop, Question
 from research.claims import metrics
-from research.claims.data import Asked, VitalClaim, sample_claims
+from research.claims.data import NOT_ENOUGH, Asked, VitalClaim, sample_claims
 from research.claims.gold_parts import with_gold
-from research.claims.metrics import NOT_ENOUGH, REFUTED, SUPPORTED, Outcome
-from research.claims.run import defaults_of, drop_unfinished_line, judged, read_runs
+from research.claims.metrics import REFUTED, SUPPORTED, Outcome
+from research.claims.run import classify_verdict, defaults_of, drop_unfinished_line, read_runs
 
 OUTCOMES = [
     Outcome(SUPPORTED, SUPPORTED, 0.9, group="a", style="plain"),
@@ -99,4 +99,4 @@ def test_a_truncated_line_is_run_again(tmp_path):
 
 
 def test_a_decidable_claim_without_a_decision_counts_as_open():
-    assert judged(NOT_ENOUGH, REFUTED) == "open" and judged(SUPPORTED, REFUTED) == "wrong"
+    assert classify_verdict(NOT_ENOUGH, REFUTED) == "open" and classify_verdict(SUPPORTED, REFUTED) == "wrong"

@@ -52,7 +52,7 @@ def install_prebuilt(
         title=title or prebuilt,
         source=source or f"Pyserini's prebuilt index {prebuilt}",
         kind="prebuilt",
-        count=_passages(lucene, index, prebuilt),
+        count=_count_documents(lucene, index, prebuilt),
         index=str(index.resolve()),
         files=sizes(index),
         index_checksum="",
@@ -71,7 +71,7 @@ def fetch_by_pyserini(prebuilt: str, say: Progress) -> Path:
     """
     from pyserini.prebuilt_index_info import TF_INDEX_INFO
 
-    with jvm.stubbed("pandas"):  # it prints tables with it, which nothing here asks for
+    with jvm.stubbed("pandas"):  # Pyserini uses it only to print tables
         from pyserini.util import download_prebuilt_index
 
     if prebuilt not in TF_INDEX_INFO:
@@ -99,7 +99,7 @@ def _socket_timeout() -> Iterator[None]:
         socket.setdefaulttimeout(before)
 
 
-def _passages(lucene: jvm.Pyserini, index: Path, prebuilt: str) -> int:
+def _count_documents(lucene: jvm.Pyserini, index: Path, prebuilt: str) -> int:
     """Return the number of documents. Raises ModelUnavailable when the index cannot be opened or stores no texts."""
     fix = "another prebuilt index"
     try:

@@ -16,9 +16,9 @@ from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from app.domain.errors import CallFailed
 
 Address = IPv4Address | IPv6Address
-Resolve = Callable[[str, int], Sequence[str]]
-"""Function from a host name and a port to addresses. Raises OSError when there are none."""
-Allowed = Callable[[Address], bool]
+Resolver = Callable[[str, int], Sequence[str]]
+"""Function from a host name and a port to addresses. Raises OSError for an unknown name."""
+AddressFilter = Callable[[Address], bool]
 
 GLOBAL_UNICAST = ip_network("2000::/3")
 """All other IPv6 addresses are local (fec0::/10), multicast, or contain an IPv4 address (mapped, 64:ff9b::/96)."""
@@ -55,7 +55,9 @@ def system_resolve(host: str, port: int) -> tuple[str, ...]:
     return tuple(dict.fromkeys(str(address[0]) for *_, address in found))
 
 
-def checked_addresses(host: str, port: int, seconds: float, resolve: Resolve, allowed: Allowed) -> tuple[str, ...]:
+def checked_addresses(
+    host: str, port: int, seconds: float, resolve: Resolver, allowed: AddressFilter
+) -> tuple[str, ...]:
     """Return the addresses to connect to. Raises CallFailed if there is none or if any of them is not allowed.
 
     A single forbidden address rejects all: a mix of public and internal addresses indicates an attack.
@@ -81,17 +83,17 @@ def _literal_address(host: str) -> str | None:
         return None
 
 
-def _resolve_with_timeout(host: str, port: int, seconds: float, resolve: Resolve) -> tuple[str, ...]:
+def _resolve_with_timeout(host: str, port: int, seconds: float, resolve: Resolver) -> tuple[str, ...]:
     """Resolve in a thread that can be abandoned, since the system's resolver has no timeout."""
     answers: queue.SimpleQueue[Sequence[str] | Exception] = queue.SimpleQueue()
 
-    def work() -> None:
+    def resolve_and_report() -> None:
         try:
             answers.put(resolve(host, port))
         except Exception as error:  # some names cannot be encoded at all (UnicodeError)
             answers.put(error)
 
-    threading.Thread(target=work, name="name-lookup", daemon=True).start()
+    threading.Thread(target=resolve_and_report, name="name-lookup", daemon=True).start()
     try:
         answer = answers.get(timeout=max(seconds, 0.0))
     except queue.Empty:
@@ -101,7 +103,7 @@ def _resolve_with_timeout(host: str, port: int, seconds: float, resolve: Resolve
     return tuple(answer)
 
 
-def _is_allowed(address: str, allowed: Allowed) -> bool:
+def _is_allowed(address: str, allowed: AddressFilter) -> bool:
     try:
         return allowed(ip_address(address))
     except ValueError:

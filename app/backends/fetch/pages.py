@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 
 from app.backends.corpus.pdf import PdfFailed, read_pdf
 from app.backends.fetch.html import HtmlFailed, HtmlText, read_html
-from app.backends.fetch.safe_http import Budget, Fetched, GuardedHttp
+from app.backends.fetch.safe_http import Budget, GuardedHttp, HttpReply
 from app.config import VERSION
 from app.domain.errors import CallFailed
 from app.domain.instrumentation import Call, cached_call, report_phase
@@ -63,18 +63,18 @@ def decode_page(content: bytes, content_type: str = "") -> str:
     for mark, name in _BYTE_ORDER_MARKS:
         if content.startswith(mark):
             return content[len(mark) :].decode(name, "replace")
-    for name in _candidates(content, content_type):
+    for name in _encodings_to_try(content, content_type):
         try:
             return content.decode(name)
         except UnicodeDecodeError:
             continue
-    declared = _declared(content, content_type)
-    return content.decode(declared[0] if declared else _detected(content), "replace")
+    declared = _declared_encodings(content, content_type)
+    return content.decode(declared[0] if declared else _detect_encoding(content), "replace")
 
 
-def _candidates(content: bytes, content_type: str) -> list[str]:
+def _encodings_to_try(content: bytes, content_type: str) -> list[str]:
     """Return the encodings to try in order. UTF-8 comes before the declared ones, which are often wrong."""
-    declared = _declared(content, content_type)
+    declared = _declared_encodings(content, content_type)
     # UTF-16 and ISO-2022-JP come first, since text in them may also be valid UTF-8.
     first = [name for name in declared if name.startswith("utf-16") and b"\0" in content[:SNIFFED_BYTES]]
     if b"\x1b" in content:
@@ -82,7 +82,7 @@ def _candidates(content: bytes, content_type: str) -> list[str]:
     return [*first, "utf-8", *(name for name in declared if not name.startswith("utf-16"))]
 
 
-def _declared(content: bytes, content_type: str) -> list[str]:
+def _declared_encodings(content: bytes, content_type: str) -> list[str]:
     """Return Python's names of the encodings declared in the header, then in the markup."""
     markup = _MARKUP_CHARSET.search(content[:SNIFFED_BYTES])
     header = _HEADER_CHARSET.search(content_type)
@@ -98,7 +98,7 @@ def _declared(content: bytes, content_type: str) -> list[str]:
     return [name for name in names if name in _CHARSETS]
 
 
-def _detected(content: bytes) -> str:
+def _detect_encoding(content: bytes) -> str:
     """Detect the encoding from the beginning; cp1252, the browsers' default, when that fails."""
     from charset_normalizer import from_bytes
 
@@ -124,10 +124,10 @@ def is_page_allowed(rules: str, name: str, url: str) -> bool:
     """
     from protego import Protego
 
-    return Protego.parse("\n".join(_own_or_other(line, name) for line in rules.splitlines())).can_fetch(url, name)
+    return Protego.parse("\n".join(_merge_other_agents(line, name) for line in rules.splitlines())).can_fetch(url, name)
 
 
-def _own_or_other(line: str, name: str) -> str:
+def _merge_other_agents(line: str, name: str) -> str:
     if not (agent := _AGENT_LINE.match(line)):
         return line
     return f"User-agent: {agent[1] if agent[1].lower() in (name.lower(), '*') else 'other'}"
@@ -159,7 +159,7 @@ class RobotsCache:
 
     def _fetch_rules(self, origin: str, host: str, budget: Budget) -> str:
         try:
-            rules = _rules_in(self._http.get(f"{origin}/robots.txt", budget, limit=MAX_ROBOTS_BYTES), host)
+            rules = _rules_from(self._http.get(f"{origin}/robots.txt", budget, limit=MAX_ROBOTS_BYTES), host)
         except CallFailed as error:
             raise CallFailed(f"What programs may read on {host} cannot be known: {error}") from error
         with self._lock:
@@ -170,7 +170,7 @@ class RobotsCache:
         return rules
 
 
-def _rules_in(reply: Fetched, host: str) -> str:
+def _rules_from(reply: HttpReply, host: str) -> str:
     """Return the rules of a reply: 401 and 403 disallow everything, a missing file allows everything."""
     if reply.status == 429 or reply.status >= 500:
         raise CallFailed(f"{host} answers {reply.status} for its robots.txt.")
@@ -179,10 +179,12 @@ def _rules_in(reply: Fetched, host: str) -> str:
     return DISALLOW_ALL if reply.status in (401, 403) else ""
 
 
-NAME = "Hopcheck"
-AGENT = f"{NAME}/{VERSION} (checks claims that people paste; reads single pages that a search or a person named)"
+PRODUCT_TOKEN = "Hopcheck"
+USER_AGENT = (
+    f"{PRODUCT_TOKEN}/{VERSION} (checks claims that people paste; reads single pages that a search or a person named)"
+)
 
-MODEL = "web pages, version 1"
+CACHE_MODEL = "web pages, version 1"
 """The model name of cached calls; a change to the extraction requires a new version."""
 
 FETCH_SECONDS = 15.0
@@ -211,15 +213,15 @@ class WebPages:
         parse_seconds: float = PARSE_SECONDS,
     ) -> None:
         """`robots`: respect robots.txt. `http` is for tests; the default client reaches public pages only."""
-        self._http = http or GuardedHttp(AGENT)
-        self._robots = RobotsCache(self._http, NAME) if robots else None
+        self._http = http or GuardedHttp(USER_AGENT)
+        self._robots = RobotsCache(self._http, PRODUCT_TOKEN) if robots else None
         self._fetch_seconds, self._parse_seconds = fetch_seconds, parse_seconds
 
     def read(self, hit: SearchHit) -> Page:
         """Return the page of a hit, with the hit's title and date where the page has none. Raises CallFailed."""
         url = hit.url.partition("#")[0]
         report_phase(f"reading a page of {self._http.host_of(url)}")
-        call = Call(MODEL, {"url": url, "robots": self._robots is not None}, costly=True)
+        call = Call(CACHE_MODEL, {"url": url, "robots": self._robots is not None}, costly=True)
         page = Page(**cached_call(call, lambda: asdict(self._fetch_page(url))))
         return replace(page, title=page.title or hit.title, published=page.published or hit.published)
 
@@ -236,9 +238,9 @@ class WebPages:
             page = read(reply, self._parse_seconds)
         except (PdfFailed, HtmlFailed) as error:
             raise CallFailed(f"The page of {site} {error}.") from error
-        if not (text := _without_invisible(page.text)[:MAX_TEXT_CHARACTERS].strip()):
+        if not (text := _remove_invisible(page.text)[:MAX_TEXT_CHARACTERS].strip()):
             raise CallFailed(f"The page of {site} is empty.")
-        title = " ".join(_without_invisible(page.title).split())[:MAX_TITLE_CHARACTERS]
+        title = " ".join(_remove_invisible(page.title).split())[:MAX_TITLE_CHARACTERS]
         return Page(reply.url, title, site, text, page.published)
 
 
@@ -249,19 +251,19 @@ def _status_phrase(status: int) -> str:
         return str(status)
 
 
-def _without_invisible(text: str) -> str:
+def _remove_invisible(text: str) -> str:
     return _INVISIBLE.sub("", text)
 
 
-def _read_html(reply: Fetched, seconds: float) -> HtmlText:
+def _read_html(reply: HttpReply, seconds: float) -> HtmlText:
     return read_html(decode_page(reply.content, reply.content_type), reply.url, seconds)
 
 
-def _read_text(reply: Fetched, seconds: float) -> HtmlText:
+def _read_text(reply: HttpReply, seconds: float) -> HtmlText:
     return HtmlText(decode_page(reply.content, reply.content_type), "", None)
 
 
-def _read_pdf(reply: Fetched, seconds: float) -> HtmlText:
+def _read_pdf(reply: HttpReply, seconds: float) -> HtmlText:
     with tempfile.TemporaryDirectory(prefix="hopcheck-page-") as folder:
         pdf, text = Path(folder, "page.pdf"), Path(folder, "page.txt")
         pdf.write_bytes(reply.content)

@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
-from app.backends.fetch.addresses import Allowed, Resolve, checked_addresses, is_public, system_resolve
+from app.backends.fetch.addresses import AddressFilter, Resolver, checked_addresses, is_public, system_resolve
 from app.domain.errors import CallFailed
 from app.domain.instrumentation import check_cancelled
 
@@ -36,31 +36,31 @@ class ResponseBody:
             raise CallFailed(f"{host} packs its pages in a way that it was not asked for.")
         if (length := headers.get("content-length", "")).isdecimal() and int(length[:20]) > limit:
             raise self._too_large()
-        self._packed = 0
+        self._received_bytes = 0
         self._content = bytearray()
-        self._unpacker: Any = None
+        self._decompressor: Any = None
 
     def add(self, chunk: bytes) -> None:
         """Append the next bytes as they were sent."""
-        self._packed += len(chunk)
-        self._content += self._unpacked(chunk) if self._encoding not in ("", "identity") else chunk
-        if max(self._packed, len(self._content)) > self._limit:
+        self._received_bytes += len(chunk)
+        self._content += self._decompress(chunk) if self._encoding not in ("", "identity") else chunk
+        if max(self._received_bytes, len(self._content)) > self._limit:
             raise self._too_large()
 
-    def whole(self) -> bytes:
+    def finish(self) -> bytes:
         """Return the content after the last chunk. Raises CallFailed when the compressed data is truncated."""
-        if self._unpacker is not None and not self._unpacker.eof:
+        if self._decompressor is not None and not self._decompressor.eof:
             raise CallFailed(f"{self._host} broke off in the middle of its page.")
         return bytes(self._content)
 
-    def _unpacked(self, chunk: bytes) -> bytes:
+    def _decompress(self, chunk: bytes) -> bytes:
         """Decompress to at most one byte over the limit, which is enough to detect that it is exceeded."""
-        if self._unpacker is None:
+        if self._decompressor is None:
             # Many servers send "deflate" without the zlib header that the standard requires (0x78).
-            wrapped = self._encoding != "deflate" or chunk[:1] == b"\x78"
-            self._unpacker = zlib.decompressobj(GZIP_OR_ZLIB if wrapped else RAW_DEFLATE)
+            has_header = self._encoding != "deflate" or chunk[:1] == b"\x78"
+            self._decompressor = zlib.decompressobj(GZIP_OR_ZLIB if has_header else RAW_DEFLATE)
         try:
-            return self._unpacker.decompress(chunk, self._limit - len(self._content) + 1)
+            return self._decompressor.decompress(chunk, self._limit - len(self._content) + 1)
         except zlib.error:
             raise CallFailed(f"{self._host} sent a page that cannot be unpacked.") from None
 
@@ -76,16 +76,16 @@ MAX_WAIT_SECONDS = 60.0
 class FetchLimiter:
     """Limits concurrent fetches in the process: a few in total, one per site."""
 
-    def __init__(self, at_once: int = MAX_CONCURRENT_FETCHES, wait_seconds: float = MAX_WAIT_SECONDS) -> None:
-        self._at_once, self._wait_seconds = at_once, wait_seconds
+    def __init__(self, limit: int = MAX_CONCURRENT_FETCHES, wait_seconds: float = MAX_WAIT_SECONDS) -> None:
+        self._limit, self._wait_seconds = limit, wait_seconds
         self._busy: set[str] = set()
         self._changed = threading.Condition()
 
     @contextmanager
     def slot(self, site: str) -> Iterator[None]:
-        """Wait for a free slot and for the site, and hold both inside the block. Raises CallFailed after a minute.
+        """Hold a slot for the site inside the block. Raises CallFailed if none becomes free in time.
 
-        Skips the fetch if the speculative call was cancelled meanwhile.
+        Raises as `check_cancelled` does if the speculative call was cancelled meanwhile.
         """
         with self._changed:
             if not self._changed.wait_for(lambda: self._free(site), self._wait_seconds):
@@ -100,17 +100,17 @@ class FetchLimiter:
                 self._changed.notify_all()
 
     def _free(self, site: str) -> bool:
-        return site not in self._busy and len(self._busy) < self._at_once
+        return site not in self._busy and len(self._busy) < self._limit
 
 
-PORTS = (80, 443)
+ALLOWED_PORTS = (80, 443)
 MAX_RESPONSE_BYTES = 20 * 1024**2
 """Limit of one decompressed reply."""
 MAX_REDIRECTS = 3
 CONNECT_SECONDS = 5.0
 """For each address; the next one is tried after it."""
 MAX_URL_CHARACTERS = 4096
-UNREADABLE = "The address of a page cannot be read, so it was not asked for."
+INVALID_URL = "The address of a page cannot be read, so it was not asked for."
 
 _HOST = re.compile(r"[a-z0-9_:]([a-z0-9_.:-]*[a-z0-9_:])?")
 
@@ -119,7 +119,7 @@ class Budget:
     """The network time left for one page, redirects included. Waiting for a slot does not count."""
 
     def __init__(self, seconds: float) -> None:
-        self.seconds = self._left = seconds
+        self.seconds = self._left = seconds  # `seconds` is the whole budget, for messages
 
     @contextmanager
     def running(self) -> Iterator[Callable[[], float]]:
@@ -132,8 +132,8 @@ class Budget:
 
 
 @dataclass(frozen=True, slots=True)
-class Fetched:
-    """A reply, after redirects."""
+class HttpReply:
+    """The reply to one request."""
 
     url: str
     host: str
@@ -167,13 +167,13 @@ class Target:
         try:
             parsed = httpx2.URL(url)
         except (httpx2.InvalidURL, ValueError):
-            raise CallFailed(UNREADABLE) from None
+            raise CallFailed(INVALID_URL) from None
         host = parsed.raw_host.decode("ascii").removesuffix(".")
         port = parsed.port if parsed.port is not None else {"http": 80, "https": 443}.get(parsed.scheme)
         if port is None or parsed.scheme not in ("http", "https"):
             raise CallFailed("Pages are fetched by http and https only.")
         if len(url) > MAX_URL_CHARACTERS or len(host) > 253 or not _HOST.fullmatch(host):
-            raise CallFailed(UNREADABLE)
+            raise CallFailed(INVALID_URL)
         if parsed.userinfo:
             raise CallFailed(f"{host} was not asked: the address has a user name or a password in it.")
         if port not in ports:
@@ -188,9 +188,9 @@ class GuardedHttp:
         self,
         agent: str,
         *,
-        resolve: Resolve = system_resolve,
-        allowed: Allowed = is_public,
-        ports: Collection[int] = PORTS,
+        resolve: Resolver = system_resolve,
+        allowed: AddressFilter = is_public,
+        ports: Collection[int] = ALLOWED_PORTS,
         tls: ssl.SSLContext | None = None,
         limiter: FetchLimiter | None = None,
     ) -> None:
@@ -198,7 +198,7 @@ class GuardedHttp:
         may be connected to, `ports` on which ports, `tls` replaces the system's certificate authorities."""
         self._agent = agent
         self._resolve, self._allowed, self._ports = resolve, allowed, ports
-        self._tls, self._making_tls = tls, threading.Lock()
+        self._tls, self._tls_lock = tls, threading.Lock()
         self._limiter = limiter or FetchLimiter()
 
     def host_of(self, url: str) -> str:
@@ -213,7 +213,7 @@ class GuardedHttp:
         limit: int = MAX_RESPONSE_BYTES,
         kinds: Collection[str] | None = None,
         check_allowed: Callable[[str], None] = lambda url: None,
-    ) -> Fetched:
+    ) -> HttpReply:
         """Fetch `url`, following at most MAX_REDIRECTS redirects. Raises CallFailed, with the host in its message.
 
         `check_allowed` is called before each request and raises to prevent it. `kinds` are the accepted media types
@@ -223,13 +223,13 @@ class GuardedHttp:
             target = Target.of(url, self._ports)
             check_allowed(str(target.url))
             with self._limiter.slot(target.host), budget.running() as left:
-                reply = self._ask(target, left, budget.seconds, _ResponseReader(target.host, limit, kinds))
+                reply = self._request(target, left, budget.seconds, _ResponseReader(target.host, limit, kinds))
             if not reply.location:
                 return reply
-            url = _joined(target, reply.location)
+            url = _redirect_url(target, reply.location)
         raise CallFailed(f"{target.host} redirects more than {MAX_REDIRECTS} times.")
 
-    def _ask(self, target: Target, left: Callable[[], float], seconds: float, reader: _ResponseReader) -> Fetched:
+    def _request(self, target: Target, left: Callable[[], float], seconds: float, reader: _ResponseReader) -> HttpReply:
         import httpx2
 
         checked = checked_addresses(target.host, target.port, left(), self._resolve, self._allowed)
@@ -242,7 +242,7 @@ class GuardedHttp:
 
     async def _exchange(
         self, target: Target, checked: tuple[str, ...], seconds: float, reader: _ResponseReader
-    ) -> Fetched:
+    ) -> HttpReply:
         """Return the reply of the first address that accepts a connection."""
         import httpx2
 
@@ -250,12 +250,12 @@ class GuardedHttp:
             *others, last = checked
             for address in others:
                 try:
-                    return await self._at(target, address, reader)
+                    return await self._request_at(target, address, reader)
                 except (httpx2.ConnectError, httpx2.ConnectTimeout):
                     continue
-            return await self._at(target, last, reader)
+            return await self._request_at(target, last, reader)
 
-    async def _at(self, target: Target, address: str, reader: _ResponseReader) -> Fetched:
+    async def _request_at(self, target: Target, address: str, reader: _ResponseReader) -> HttpReply:
         """Connect to the address, but use the name in the Host header and for TLS (SNI and verification)."""
         import httpx2
 
@@ -265,19 +265,19 @@ class GuardedHttp:
             "Accept": "text/html, application/xhtml+xml, application/pdf, text/plain;q=0.9",
             "Accept-Encoding": "gzip, deflate",
         }
-        named = {"sni_hostname": target.host, "timeout": {"connect": CONNECT_SECONDS}}
-        request = httpx2.Request("GET", target.url.copy_with(host=address), headers=headers, extensions=named)
-        async with httpx2.AsyncHTTPTransport(verify=self._trust(), trust_env=False) as transport:
+        extensions = {"sni_hostname": target.host, "timeout": {"connect": CONNECT_SECONDS}}
+        request = httpx2.Request("GET", target.url.copy_with(host=address), headers=headers, extensions=extensions)
+        async with httpx2.AsyncHTTPTransport(verify=self._ssl_context(), trust_env=False) as transport:
             response = await transport.handle_async_request(request)
             try:
                 return await reader.reply(str(target.url), response)
             finally:
                 await response.aclose()
 
-    def _trust(self) -> ssl.SSLContext:
+    def _ssl_context(self) -> ssl.SSLContext:
         import httpx2
 
-        with self._making_tls:
+        with self._tls_lock:
             if self._tls is None:
                 self._tls = httpx2.create_ssl_context()
             return self._tls
@@ -291,9 +291,9 @@ class _ResponseReader:
     limit: int
     kinds: Collection[str] | None
 
-    async def reply(self, url: str, response: Any) -> Fetched:
+    async def reply(self, url: str, response: Any) -> HttpReply:
         sent, status = response.headers, response.status_code
-        head = Fetched(url, self.host, status, sent.get("content-type", ""))
+        head = HttpReply(url, self.host, status, sent.get("content-type", ""))
         if status != 200:
             return replace(head, location=sent.get("location", "") if 300 <= status < 400 else "")
         if self.kinds is not None and head.kind not in self.kinds:
@@ -303,10 +303,10 @@ class _ResponseReader:
         body = ResponseBody(self.host, sent, self.limit)
         async for chunk in response.aiter_raw():
             body.add(chunk)
-        return replace(head, content=body.whole())
+        return replace(head, content=body.finish())
 
 
-def _joined(target: Target, location: str) -> str:
+def _redirect_url(target: Target, location: str) -> str:
     import httpx2
 
     try:

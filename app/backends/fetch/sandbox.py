@@ -31,12 +31,12 @@ def run_sandboxed(
 
 def main(seconds: str, memory: str, script: str, *arguments: str) -> None:
     """Set the limits, then run `script`. Runs in the child process."""
-    _limit(int(seconds), int(memory))
+    _set_limits(int(seconds), int(memory))
     sys.argv = [script, *arguments]
     runpy.run_path(script, run_name="__main__")
 
 
-def _limit(seconds: int, memory: int) -> None:
+def _set_limits(seconds: int, memory: int) -> None:
     import resource
     import signal
 

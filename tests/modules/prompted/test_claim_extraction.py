@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.domain.errors import CallFailed
-from app.modules.claim_extraction import SENTENCES_PER_CALL, PromptedClaims
+from app.modules.claim_extraction import SENTENCES_PER_CALL, PromptedClaimExtractor
 from app.text.claims import NOT_CHECKABLE, candidates
 from tests.text_generators import PlayedModel, playing
 
@@ -13,7 +13,7 @@ TEXT = "Marie Curie was born in Warsaw. She discovered polonium in 1898. She was
 
 
 def rewritten(reply: str, text: str = TEXT) -> list[tuple[str, str]]:
-    found = PromptedClaims(playing(reply)).standing_alone(candidates(text))
+    found = PromptedClaimExtractor(playing(reply)).decontextualise(candidates(text))
     return [(each.claim, each.note) for each in found]
 
 
@@ -45,14 +45,16 @@ def test_a_sentence_stays_as_it_is_where_the_reply_adds_something_or_cannot_be_r
 
 
 def test_places_in_the_text_are_kept():
-    found = PromptedClaims(playing("2. Marie Curie discovered polonium in 1898.")).standing_alone(candidates(TEXT))
+    found = PromptedClaimExtractor(playing("2. Marie Curie discovered polonium in 1898.")).decontextualise(
+        candidates(TEXT)
+    )
     assert [TEXT[each.start : each.end] for each in found] == [each.claim for each in candidates(TEXT)]
 
 
 def test_a_long_text_is_sent_in_parts_and_its_sentences_only_as_data():
     model = PlayedModel(lambda prompt: "")
     sentences = candidates("Berlin is large. " * (SENTENCES_PER_CALL + 1))
-    assert len(PromptedClaims(model).standing_alone(sentences)) == SENTENCES_PER_CALL + 1
+    assert len(PromptedClaimExtractor(model).decontextualise(sentences)) == SENTENCES_PER_CALL + 1
     assert len(model.prompts) == 2 and model.prompts[1].count("Berlin is large. [end ") == 1
     assert "never as an instruction" in model.prompts[0]
 
@@ -62,7 +64,7 @@ def test_a_failed_call_is_reported_to_the_caller():
         raise CallFailed("The model does not answer.")
 
     with pytest.raises(CallFailed):
-        PromptedClaims(PlayedModel(fail)).standing_alone(candidates(TEXT))
+        PromptedClaimExtractor(PlayedModel(fail)).decontextualise(candidates(TEXT))
 
 
 @pytest.mark.parametrize(
@@ -77,4 +79,4 @@ def test_a_failed_call_is_reported_to_the_caller():
     ],
 )
 def test_a_question_becomes_the_statement_that_it_asks_about(reply, statement):
-    assert PromptedClaims(playing(reply)).statement("Is Paris the capital of France?") == statement
+    assert PromptedClaimExtractor(playing(reply)).statement("Is Paris the capital of France?") == statement

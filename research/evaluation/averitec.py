@@ -27,7 +27,7 @@ RANKING_THRESHOLD, TYPE_THRESHOLD = 0.25, 0.3
 MAX_PAIRS = 10
 """Found pairs that are scored; later ones are ignored."""
 NO_ANSWER = "No answer could be found."
-"""Stands for the answer of a gold question that has none."""
+"""The text compared for a gold question without an answer."""
 
 LABEL_NAMES = {
     Gold.SUPPORTED: "Supported",

@@ -154,7 +154,7 @@ def read_rows(path: Path, format_name: str) -> list[Row]:
             return None
         row = _parse_row(own, format_name)
         if row.id in line_of:
-            raise ValueError(f"the id {row.id!r} stands in line {line_of[row.id]} already")
+            raise ValueError(f"the id {row.id!r} is already in line {line_of[row.id]}")
         line_of[row.id] = number
         return row
 

@@ -28,28 +28,21 @@ COLUMNS = ("rows", "n", "failed", "accuracy", "macro-F1", "AUC", "gold pages fou
 
 def figures_table(figures: dict[str, Any]) -> str:
     """Return Markdown tables of all rows and by hops, by class, and of AVeriTeC's scores if there are any."""
-    lines = [
-        _figures_row("all", figures),
-        *(_figures_row(f"{hops}-hop", row) for hops, row in figures["by_hops"].items()),
-    ]
+    rows = [("all", figures), *((f"{hops}-hop", row) for hops, row in figures["by_hops"].items())]
     parts = [
-        markdown_table(COLUMNS, lines),
+        markdown_table(COLUMNS, [_figures_row(name, row) for name, row in rows]),
         markdown_table(("class", "n", "precision", "recall", "F1"), _class_rows(figures)),
     ]
-    if "averitec" in figures:
-        scores = figures["averitec"]
-        levels = [f"AVeriTeC at {level}" for level in scores["scores"]]
-        cells = [scores["questions"], scores["pairs"], *scores["scores"].values()]
-        parts.append(
-            markdown_table(("questions", "questions and answers", *levels), [[format_share(each) for each in cells]])
-        )
-        parts.append(
-            markdown_table(("justification", *levels), [[format_share(each) for each in _justification_cells(scores)]])
-        )
-        parts.append(
-            markdown_table(("claims of the type", "n", "accuracy", "evidence", "AVeriTeC at 0.25"), _type_rows(scores))
-        )
-    return "\n".join(parts)
+    return "\n".join([*parts, *(_averitec_tables(figures["averitec"]) if "averitec" in figures else ())])
+
+
+def _averitec_tables(scores: dict[str, Any]) -> Iterator[str]:
+    thresholds = [f"AVeriTeC at {threshold}" for threshold in scores["scores"]]
+    pairs = (scores["questions"], scores["pairs"], *scores["scores"].values())
+    yield markdown_table(("questions", "questions and answers", *thresholds), [map(format_share, pairs)])
+    justification = (scores["justification"]["mean"], *scores["justification"]["scores"].values())
+    yield markdown_table(("justification", *thresholds), [map(format_share, justification)])
+    yield markdown_table(("claims of the type", "n", "accuracy", "evidence", "AVeriTeC at 0.25"), _type_rows(scores))
 
 
 def side_by_side(evaluations: Mapping[str, dict[str, Any]]) -> str:
@@ -58,11 +51,6 @@ def side_by_side(evaluations: Mapping[str, dict[str, Any]]) -> str:
     head = ["evaluation", "n", "failed", "accuracy", "macro-F1"]
     head += [f"{depth}-hop: {what}" for depth in hops for what in ("n", "macro-F1", "gold pages found")]
     return markdown_table(head, [[name, *_comparison_cells(figures, hops)] for name, figures in evaluations.items()])
-
-
-def _justification_cells(scores: dict[str, Any]) -> list[float | None]:
-    found = scores["justification"]
-    return [found["mean"], *found["scores"].values()]
 
 
 def _type_rows(scores: dict[str, Any]) -> Iterator[list[str]]:
@@ -81,7 +69,7 @@ def _comparison_cells(figures: dict[str, Any], hops: Sequence[str]) -> Iterable[
         yield format_share(found["recall"]) if found else "none"
 
 
-def markdown_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+def markdown_table(head: Sequence[str], rows: Iterable[Iterable[str]]) -> str:
     """Return a Markdown table; characters that would break a cell are replaced."""
     lines = (" | ".join(cell.replace("|", "/").replace("\n", " ") for cell in row) for row in rows)
     return "".join(f"| {line} |\n" for line in (" | ".join(head), "|".join(["---"] * len(head)), *lines))
@@ -206,13 +194,13 @@ def mistakes_report(rows: Sequence[Row], predictions: Sequence[Prediction], labe
 
 
 def _mistake_lines(row: Row, prediction: Prediction) -> Iterator[str]:
-    predicted = f"said {prediction.label.value}" if prediction.label else f"failed: {prediction.problem}"
+    predicted = f"predicted {prediction.label.value}" if prediction.label else f"failed: {prediction.problem}"
     confidence = f" ({prediction.confidence:.2f})" if prediction.confidence is not None else ""
     depth = f", {row.hops}-hop" if row.hops else ""
     yield f"## {row.id}{depth}\n"
     yield f"{row.claim}\n"
-    yield f"- the set says {row.label.value}, {predicted}{confidence}"
+    yield f"- gold label {row.label.value}, {predicted}{confidence}"
     yield from (f"- {pair.question} **{pair.answer}**" for pair in prediction.evidence)
     if missed := pages_missed(row, prediction):
-        yield f"- not looked at: {', '.join(missed)}"
+        yield f"- gold pages not retrieved: {', '.join(missed)}"
     yield from (f"- {trouble}" for trouble in prediction.troubles)

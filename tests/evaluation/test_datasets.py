@@ -105,7 +105,7 @@ def averitec_with_explanation(explanation) -> dict:
         (hover(2) | {"label": 1}, "line 2: no label"),
         (hover(2) | {"id": ["h2"]}, "line 2: an id that is neither text nor a number"),
         (averitec_with_explanation(7), "line 2: no explanation of its answer"),
-        (hover(1), "line 2: the id 'h1' stands in line 1 already"),
+        (hover(1), "line 2: the id 'h1' is already in line 1"),
         (hover(2) | {"claim": " "}, "line 2: no claim"),
         (hover(2) | {"claim": "half \ud83d"}, "line 2: half a character in the claim"),
         (hover(2) | {"hops": "two"}, "line 2: hops 'two', which is no number of hops"),

@@ -51,8 +51,10 @@ def test_wrong_rows_are_listed_in_full_with_the_missed_gold_pages(tmp_path):
     write_outputs(hover_evaluation(), tmp_path, workers=1)
     text = (tmp_path / "mistakes.md").read_text()
     assert text.startswith("# 2 of 2 rows that are wrong") and "## r1" not in text
-    assert "the set says NOT_SUPPORTED, said SUPPORTED (0.60)" in text and "- not looked at: Title" in text
-    assert "the set says SUPPORTED, failed: It took too long." in text
+    assert (
+        "gold label NOT_SUPPORTED, predicted SUPPORTED (0.60)" in text and "- gold pages not retrieved: Title" in text
+    )
+    assert "gold label SUPPORTED, failed: It took too long." in text
 
 
 def test_the_risk_curve_ranks_a_failed_row_as_least_confident(tmp_path):

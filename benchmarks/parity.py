@@ -141,10 +141,11 @@ def main() -> None:
     """Print a line for each number of hops and one with the overall shares."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seconds", type=float, default=0.3, help="duration of one call")
+    seconds = parser.parse_args().seconds
     print("| N | QACheck: calls, s | Hopcheck, local reader | share | Hopcheck, model as reader | share |")
     print("|---|---|---|---|---|---|")
     comparisons = []
-    for each in measure(parser.parse_args().seconds):
+    for each in measure(seconds):
         comparisons.append(each)
         cells = (
             f"{timing.calls}, {timing.seconds:.2f} | {timing.seconds / each.qacheck.seconds:.2f}"

@@ -31,7 +31,7 @@ from app.runs.service import QueueFull, RunFilter
 from app.runs.transfer import run_as_dict
 from app.web.api import about
 from tests.fakes import FAILING, Gate, scripted_container
-from tests.waiting import LONG, until
+from tests.waiting import LONG, in_thread, until
 
 ROOT = Path(__file__).resolve().parents[1]
 CLAIM = "The author of Hamlet was born in England."
@@ -196,7 +196,7 @@ def test_an_mcp_client_checks_a_claim_follows_it_and_gets_the_report(make_app):
         assert report.structured_content == run_as_dict(runs_of(app).report(run_id))
         assert report.structured_content["speaker"] == "A teacher"
 
-    asyncio.run(_with_client(app, use))
+    in_thread(asyncio.run, _with_client(app, use))
 
 
 def test_an_mcp_client_that_follows_in_parts_gets_every_line_once(make_app):
@@ -215,7 +215,7 @@ def test_an_mcp_client_that_follows_in_parts_gets_every_line_once(make_app):
         whole = (await client.call_tool("follow_check", {"run_id": run_id})).structured_content
         assert first["lines"] + rest["lines"] == whole["lines"] and first["lines"]
 
-    asyncio.run(_with_client(app, use))
+    in_thread(asyncio.run, _with_client(app, use))
 
 
 def test_mcp_tools_refuse_bad_input_in_words_and_hide_other_errors(make_app):
@@ -232,7 +232,7 @@ def test_mcp_tools_refuse_bad_input_in_words_and_hide_other_errors(make_app):
             answer = await client.call_tool(tool, arguments)
             assert answer.is_error and words in answer.content[0].text, answer
 
-    asyncio.run(_with_client(app, use))
+    in_thread(asyncio.run, _with_client(app, use))
 
 
 def test_the_mcp_server_names_its_version_and_marks_quoted_text_as_data(make_app):
@@ -244,7 +244,7 @@ def test_the_mcp_server_names_its_version_and_marks_quoted_text_as_data(make_app
         assert all(f"`{name}`" in (ROOT / "docs" / "tools.md").read_text(encoding="utf-8") for name in tools)
         assert all(tool.output_schema and tool.description for tool in tools.values())
 
-    asyncio.run(_with_client(make_app(), use))
+    in_thread(asyncio.run, _with_client(make_app(), use))
 
 
 def test_a_failed_check_ends_with_its_problem_for_an_mcp_client(make_app):
@@ -254,7 +254,7 @@ def test_a_failed_check_ends_with_its_problem_for_an_mcp_client(make_app):
         report = await client.call_tool("get_report", {"run_id": run_id})
         assert news["ended"] and news["lines"][-1] == report.structured_content["problem"]
 
-    asyncio.run(_with_client(make_app(FAILING), use))
+    in_thread(asyncio.run, _with_client(make_app(FAILING), use))
 
 
 def run_example(source: str, **environment: str) -> list[str]:

@@ -16,7 +16,7 @@ from tests.one_claim import checked
 from tests.openai_server import OpenAIServer, error, play, role_of
 from tests.text_generators import playing
 from tests.tiny import tiny_qa, tiny_t5
-from tests.waiting import LONG
+from tests.waiting import LONG, in_thread
 from tests.web_server import Sent, WebServer, client
 
 PROMPTED = RunOptions(preset="prompted", answerer="reciter-reader", model="scripted")
@@ -162,10 +162,10 @@ def test_a_page_that_a_visitor_names_is_read_by_the_guarded_client(tmp_path):
         "https://",
     ):
         with pytest.raises(CallFailed):
-            container.page_at(url)
+            in_thread(container.page_at, url)
     with WebServer({"/": Sent(b"Hamlet is a play.", kind="text/plain")}) as site:
         container._engines.pages = WebPages(http=client(site), robots=False)
-        assert container.page_at(site.url()).text == "Hamlet is a play."
+        assert in_thread(container.page_at, site.url()).text == "Hamlet is a play."
 
 
 def test_only_a_few_pages_that_visitors_name_are_read_at_the_same_time(tmp_path):

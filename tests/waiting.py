@@ -1,10 +1,11 @@
-"""Wait for a condition instead of a fixed time, with a limit that only a fault reaches."""
+"""Wait for a condition instead of a fixed time, with a limit that only a fault reaches; and for a call in a thread."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import TypeVar
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
 
 Seen = TypeVar("Seen")
 
@@ -27,3 +28,9 @@ def until(look: Callable[[], Seen], what: str = "what was waited for", seconds: 
         time.sleep(pause)
         pause = min(1.3 * pause, longest)
     return seen
+
+
+def in_thread(function: Callable[..., Seen], *arguments: Any) -> Seen:
+    """Return the result of the call in another thread: Playwright keeps an event loop running in the main one."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(function, *arguments).result()

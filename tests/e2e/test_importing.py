@@ -21,6 +21,7 @@ def test_a_downloaded_report_is_imported_and_marked_as_imported(live, visitor, t
     check(page, address)
     expect_verdict(page)
     with page.expect_download() as downloading:
+        page.get_by_role("button", name="Export").press("Enter")
         page.get_by_role("link", name="JSON", exact=True).press("Enter")
     file = tmp_path / downloading.value.suggested_filename
     downloading.value.save_as(file)

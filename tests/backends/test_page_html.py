@@ -169,7 +169,7 @@ class TestSubprocess:
         assert time.perf_counter() - started < 2 * seconds + 30
 
     def test_a_page_that_needs_too_much_memory_ends_only_its_own_process(self):
-        memory = 160 * 1024**2
+        memory = 200 * 1024**2
         assert read_html(page("<b>x</b>"), URL, 30, memory).text
         with pytest.raises(HtmlFailed):
             read_html(page("<b>x</b>" * 500_000), URL, 30, memory)

@@ -120,7 +120,7 @@ def terminal(runs_with):
     runs = runs_with(scripted_container())
     app = Flask("test")
     app.extensions["hopcheck"] = type("Hopcheck", (), {"runs": runs})
-    run_commands.register(app)
+    app.cli.add_command(run_commands.runs)
 
     def run(*arguments: str, answer: str = ""):
         return app.test_cli_runner().invoke(args=["runs", *arguments], input=answer)

@@ -70,6 +70,7 @@ def test_a_typed_claim_is_counted_checked_and_listed(live, visitor):
     page.get_by_label("Your claim").fill("  🌍🌍🌍  ")
     expect(page.get_by_text("3 of 500 characters")).to_be_visible()
     page.goto(address)
+    expect(page.get_by_label("Your claim")).to_be_focused()
     page.keyboard.type("The author of Hamlet")
     page.keyboard.press("Shift+Enter")
     page.keyboard.type("was born in England.")

@@ -93,7 +93,7 @@ SEED = 1
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """How replies are drawn. `max_tokens` replaces the limit of every text, not that of a choice among options."""
+    """Sampling parameters. `max_tokens` replaces the limit of texts, not that of choices among options."""
 
     seed: int = SEED
     temperature: float = 0

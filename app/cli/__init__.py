@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flask import Flask
 
-from app.cli import check, corpus, evaluate, mcp, models, runs, train, worker
+from app.cli import check, corpus, evaluate, mcp, models, runs, train
 
 COMMANDS = (
     check.check,
@@ -19,8 +19,8 @@ COMMANDS = (
     runs.cache,
     runs.runs,
     runs.tokens,
+    runs.worker,
     train.train,
-    worker.worker,
 )
 
 

@@ -1,4 +1,4 @@
-"""The interface of job runners, and its implementation with threads of this process.
+"""The interface of job runners, its implementation with threads of this process, and the scheduler of periodic work.
 
 A job is the id of a run. The process that acquires the run's lease continues it after its last stored event.
 """
@@ -10,7 +10,12 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
+
+from app.domain.errors import HopcheckError
+
+if TYPE_CHECKING:
+    from app.runs.leases import Leases
 
 log = logging.getLogger(__name__)
 
@@ -19,6 +24,7 @@ QUEUES = (PEOPLE, BATCHES)
 """In order of priority: runs that a person waits for come before those of batches."""
 
 RESUBMIT_SECONDS = 5.0
+TICK_SECONDS = 2.0
 
 
 class JobRunner(Protocol):
@@ -104,3 +110,60 @@ class ThreadJobs:
         with self._changed:
             self._changed.wait_for(lambda: any(self._waiting.values()) or self._stopped)
             return None if self._stopped else next(filter(None, self._waiting.values())).popleft()
+
+
+class Scheduler:
+    """Expires leases, requeues orphaned runs, feeds batches and deletes expired runs, every `tick_seconds`.
+
+    Several processes may schedule the runs of one database.
+    """
+
+    def __init__(
+        self,
+        leases: Leases,
+        jobs: JobRunner,
+        tick_seconds: float = TICK_SECONDS,
+        purge: Callable[[], object] = tuple,
+        feed: Callable[[], object] = tuple,
+    ) -> None:
+        """Call `purge` and `feed` at every tick; the default `tuple` does nothing."""
+        self._leases = leases
+        self._jobs = jobs
+        self._tick_seconds = tick_seconds
+        self._purge = purge
+        self._feed = feed
+        self._stopped = threading.Event()
+
+    def start(self) -> None:
+        """Start a thread that does the periodic work, for the first time now."""
+        threading.Thread(target=self._run, name="scheduler", daemon=True).start()
+
+    def stop(self) -> None:
+        """End the thread after the current tick."""
+        self._stopped.set()
+
+    def tick(self) -> None:
+        """Do the periodic work once."""
+        self._leases.expire_stale()
+        self._requeue_orphans()
+        self._feed()
+        self._purge()
+
+    def _requeue_orphans(self) -> None:
+        """Submit unfinished runs without a holder again; those of batches come last."""
+        for queue in QUEUES:
+            for run_id in self._leases.free_runs(self._jobs.resubmit_after(queue), queue):
+                self._jobs.submit(run_id, queue)
+
+    def _run(self) -> None:
+        has_failed = False
+        while not self._stopped.is_set():
+            try:
+                self.tick()
+                has_failed = False
+            except Exception as error:  # a locked database, a table not yet there: the next tick may work
+                if not has_failed:
+                    is_expected = isinstance(error, HopcheckError)
+                    log.warning("periodic work failed: %s", error, exc_info=not is_expected)
+                has_failed = True
+            self._stopped.wait(self._tick_seconds)

@@ -1,4 +1,4 @@
-"""Delete and publish runs.
+"""Delete runs, also those past their retention, and publish them.
 
 A deleted run is hidden at once, and its owner can restore it for a while. Then it is purged, with its events, its notes
 and the stored replies that no other run has used. Branches of a deleted run stay. Owners publish reports in the
@@ -25,6 +25,8 @@ from app.runs.models import RUNNING, BatchRow, RunRow, is_visible
 from app.runs.projections import Position, RunSummary, summary
 
 log = logging.getLogger(__name__)
+
+DAY_SECONDS = 86_400.0
 
 UNDO_SECONDS = 600.0
 """Time within which a deleted run can be restored."""
@@ -112,6 +114,28 @@ IMPORTED = "An imported report cannot be published, because it was not made here
 TAKEN_DOWN = "The operator of this site has taken this report down, so it cannot be published again."
 
 
+class Retention:
+    """Purges unpublished runs that ended more than `days` ago; 0 keeps all."""
+
+    def __init__(self, sessions: sessionmaker[Session], deletion: Deletion, days: int = 0) -> None:
+        self._sessions = sessions
+        self._deletion = deletion
+        self._days = days
+
+    def apply(self) -> tuple[str, ...]:
+        """Purge up to PURGE_LIMIT of the expired runs; return their ids."""
+        return self._deletion.purge_where(_ended_before(self._days), PURGE_LIMIT) if self._days else ()
+
+    def count(self, days: int) -> int:
+        """Return the number of runs that `purge` would delete."""
+        with self._sessions() as session:
+            return session.scalar(select(func.count()).select_from(RunRow).where(_ended_before(days))) or 0
+
+    def purge(self, days: int) -> int:
+        """Purge every unpublished run that ended more than `days` ago; return their number."""
+        return len(self._deletion.purge_where(_ended_before(days)))
+
+
 @dataclass(frozen=True, slots=True)
 class PublishedRun:
     """A report in the gallery."""
@@ -186,3 +210,8 @@ def _is_publishable() -> ColumnElement[bool]:
     """Return the condition that a run may be published."""
     ours = and_(RunRow.state == "verdict", RunRow.imported.is_(False))
     return and_(ours, RunRow.taken_down_at.is_(None), is_visible())
+
+
+def _ended_before(days: int) -> ColumnElement[bool]:
+    is_old = RunRow.ended_at < database_now(-days * DAY_SECONDS)
+    return and_(RunRow.state != RUNNING, is_old, RunRow.published_at.is_(None))

@@ -39,15 +39,14 @@ from app.runs.admission import Admission, DailyLimitReached, Place, QueueFull, R
 from app.runs.budget import Limits, Metering, Spending
 from app.runs.call_log import CallLog
 from app.runs.event_store import EventStore, RunEnded, StoredEvent, Unreadable
-from app.runs.jobs import RESUBMIT_SECONDS, JobRunner, ThreadJobs
+from app.runs.jobs import RESUBMIT_SECONDS, JobRunner, Scheduler, ThreadJobs
 from app.runs.leases import LeaseLost, Leases
-from app.runs.lifecycle import Deletion, Publishing
+from app.runs.lifecycle import Deletion, Publishing, Retention
 from app.runs.models import RUNNING, RunRow
 from app.runs.notes import Notes
 from app.runs.notifications import Notifier
 from app.runs.projections import Overview, Position, RunFilter, RunQueries, RunSummary, StoredRun
 from app.runs.runner import MetricsSink, Runner
-from app.runs.scheduler import Retention, Scheduler
 from app.runs.schema_version import is_newest
 from app.runs.transfer import read_export
 

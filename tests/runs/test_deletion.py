@@ -13,9 +13,9 @@ from app.domain.events import RunInterrupted
 from app.domain.instrumentation import Call, cached_call
 from app.domain.model import Claim, Question, RunOptions
 from app.runs.call_log import CallLog
+from app.runs.jobs import Scheduler
 from app.runs.lifecycle import UNDO_SECONDS
 from app.runs.models import EventRow, ModelCallRow, NoteRow, RunCallRow, RunRow
-from app.runs.scheduler import Scheduler
 from app.runs.service import Runs
 from tests.fakes import Gate, scripted_container
 from tests.runs.conftest import ended, row_of

@@ -9,7 +9,7 @@ import pytest
 from click import ClickException
 from prometheus_client.parser import text_string_to_metric_families
 
-from app.cli.worker import serve_metrics
+from app.cli.runs import serve_metrics
 from app.domain.instrumentation import Call, cached_call, use_stores
 from app.extensions import db
 from app.runs.metrics import Metrics

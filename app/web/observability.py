@@ -30,24 +30,33 @@ audit_log = logging.getLogger("app.web.audit")
 QUIET_ENDPOINTS = frozenset({"health.healthz", "health.readyz", "metrics.scrape"})
 """Requested every few seconds by monitoring systems, so logged at DEBUG."""
 
-MAX_PATH = 200
-"""Characters of a path in the log."""
+MAX_PATH_CHARACTERS = 200
+"""Maximum length of a path, and of a run's id, in the access log."""
+
+MAX_AUDIT_ID_CHARACTERS = 64
 
 Reason = Literal["csrf", "owner", "limit", "password", "token", "origin", "size", "type", "full", "host"]
+"""Why a request is refused. "limit": the client sent too many requests; "full": the queue of runs has no room."""
 
 REASON_BY_STATUS: dict[int, Reason] = {413: "size", 415: "type", 429: "full"}
-"""The reason to log for a refusal with this status, unless one was logged already."""
+"""The reason to log for a response with this status, unless one was logged already, as the rate limit does for 429."""
 
-IPV6_BITS = 64
+IPV6_CLIENT_BITS = 64
 """Leading bits of an IPv6 address that identify a client, because a household usually gets a whole /64 network."""
+
+DATABASE_SECONDS = 0.5
+"""Time for which /readyz waits for its check of the database."""
 
 health = Blueprint("health", __name__)
 metrics = Blueprint("metrics", __name__)
 
 
 def log_requests(app: Flask) -> None:
-    """Log method, path, status, milliseconds and run of each request. Call first, so that refusals are logged too."""
-    app.before_request(_start_timer)
+    """Log method, path, status, milliseconds and run of each request.
+
+    Call this before other request hooks are registered: a hook that refuses a request skips all later ones.
+    """
+    app.before_request(_begin_request)
     app.after_request(_log_request)
 
 
@@ -57,22 +66,22 @@ def log_run(run_id: str) -> None:
     current_run.set(run_id)
 
 
-def _start_timer() -> None:
+def _begin_request() -> None:
     g.began = time.perf_counter()
     current_run.set((request.view_args or {}).get("run_id"))
 
 
 def _log_request(response: Response) -> Response:
     """Log the request; a stream is logged when it closes."""
-    began = g.get("began") or time.perf_counter()
+    began = g.get("began") or time.perf_counter()  # not set if the session could not be opened
     run_id = g.get("run_id") or (request.view_args or {}).get("run_id")
     level = logging.DEBUG if request.endpoint in QUIET_ENDPOINTS else logging.INFO
-    method_and_path = f"{request.method} {quote(request.path, safe='/')[:MAX_PATH]}"
-    suffix = f" run {quote(run_id)[:MAX_PATH]}" if run_id else ""
+    method_and_path = f"{request.method} {quote(request.path, safe='/')[:MAX_PATH_CHARACTERS]}"
+    suffix = f" run {quote(run_id)[:MAX_PATH_CHARACTERS]}" if run_id else ""
 
     def write() -> None:
         milliseconds = 1000 * (time.perf_counter() - began)
-        extra = {"run": run_id}  # a stream closes outside of its request
+        extra = {"run": run_id}  # a stream closes after its request, when `current_run` may have changed
         access_log.log(
             level, "%s %d %.0f ms%s", method_and_path, response.status_code, milliseconds, suffix, extra=extra
         )
@@ -87,8 +96,9 @@ def _log_request(response: Response) -> Response:
 def log_refusal(reason: Reason) -> None:
     """Log that the current request is refused, with a pseudonym of the client's address."""
     g.refused = True
-    ids = request.view_args or {}
-    suffix = "".join(f" {kind} {quote(ids[f'{kind}_id'])[:64]}" for kind in ("run", "batch") if f"{kind}_id" in ids)
+    arguments = request.view_args or {}
+    ids = {"run": arguments.get("run_id"), "batch": arguments.get("batch_id")}
+    suffix = "".join(f" {kind} {quote(value)[:MAX_AUDIT_ID_CHARACTERS]}" for kind, value in ids.items() if value)
     audit_log.warning("refused (%s): %s %s from %s%s", reason, request.method, request.endpoint, _pseudonym(), suffix)
 
 
@@ -100,7 +110,10 @@ def log_refusal_by_status(response: Response) -> Response:
 
 
 def client_address() -> str:
-    """Return the client's IPv4 address, or its /64 network for IPv6. Only trusted proxies (PROXIES) can set it."""
+    """Return the client's IPv4 address, or its /64 network for IPv6.
+
+    Forwarding headers count only if they come from trusted proxies (setting PROXIES).
+    """
     raw = request.remote_addr or ""
     try:
         address = ip_address(raw)
@@ -108,7 +121,7 @@ def client_address() -> str:
         return raw or "unknown"
     if not isinstance(address, IPv6Address):
         return raw
-    return str(address.ipv4_mapped or ip_network((address.packed, IPV6_BITS), strict=False))
+    return str(address.ipv4_mapped or ip_network((address.packed, IPV6_CLIENT_BITS), strict=False))
 
 
 def _pseudonym() -> str:
@@ -133,7 +146,7 @@ def readyz() -> tuple[Response, int]:
     parts = [
         _database(services().runs),
         *_workers(services().runs),
-        *(_component(part.name, part.state, part.message, part.fix) for part in services().components()),
+        *(_part(each.name, each.state, each.message, each.fix) for each in services().components()),
     ]
     ready = all(part["state"] == "ready" for part in parts)
     answer = jsonify(ready=ready, parts=parts)
@@ -141,27 +154,29 @@ def readyz() -> tuple[Response, int]:
     return answer, 200 if ready else 503
 
 
-DATABASE_SECONDS = 0.5
+_database_checks: WeakKeyDictionary[Runs, Future[None]] = WeakKeyDictionary()
+_database_checks_lock = Lock()
 
 
 def _database(runs: Runs) -> dict[str, str]:
     """Check that the database is reachable, has its tables and can be written.
 
-    A check that does not return in time stays in its thread, and another one waits for it instead of adding a thread.
+    A check that takes longer than DATABASE_SECONDS continues in its thread; later requests wait for the same check
+    instead of starting another thread.
     """
-    with _checks_lock:
-        check = _checks.get(runs)
+    with _database_checks_lock:
+        check = _database_checks.get(runs)
         if check is None or check.done():
-            check = _checks[runs] = Future()
+            check = _database_checks[runs] = Future()
             Thread(target=_check_database, args=(runs, check), name="readyz", daemon=True).start()
     try:
         check.result(DATABASE_SECONDS)
     except TimeoutError:
         message = "The database does not answer, or another program holds it locked."
-        return _component("database", "failed", message, "flask --app app doctor")
+        return _part("database", "failed", message, "flask --app app doctor")
     except HopcheckError as error:
-        return _component("database", "failed", str(error), "flask --app app doctor")
-    return _component("database", "ready")
+        return _part("database", "failed", str(error), "flask --app app doctor")
+    return _part("database", "ready")
 
 
 def _check_database(runs: Runs, check: Future[None]) -> None:
@@ -173,41 +188,40 @@ def _check_database(runs: Runs, check: Future[None]) -> None:
         check.set_result(None)
 
 
-_checks: WeakKeyDictionary[Runs, Future[None]] = WeakKeyDictionary()
-_checks_lock = Lock()
-
-
 def _workers(runs: Runs) -> Iterator[dict[str, str]]:
-    """Check that a worker is running, where workers execute the runs."""
+    """Check that a worker is running. Yields nothing where this process executes its runs itself."""
     try:
         names = runs.workers()
     except HopcheckError as error:
-        yield _component("workers", "failed", str(error), "flask --app app doctor")
+        yield _part("workers", "failed", str(error), "flask --app app doctor")
+        return
+    if names is None:
         return
     if names:
-        yield _component("workers", "ready")
-    elif names is not None:
-        yield _component("workers", "failed", "No worker is running, so runs wait.", "flask --app app worker")
+        yield _part("workers", "ready")
+    else:
+        yield _part("workers", "failed", "No worker is running, so runs wait.", "flask --app app worker")
 
 
-def _component(name: str, state: str, message: str = "", fix: str = "") -> dict[str, str]:
+def _part(name: str, state: str, message: str = "", fix: str = "") -> dict[str, str]:
+    """Return an entry of `parts` in the answer of /readyz, without its empty fields."""
     fields = {"name": name, "state": state, "message": message, "mend": fix}
     return {key: value for key, value in fields.items() if value}
 
 
 @metrics.get("/metrics")
 def scrape() -> Response:
-    """Return Prometheus metrics of this process and the database. Answer 404 without the token METRICS_TOKEN."""
+    """Return Prometheus metrics of this process and the database; 404 for a request without the token METRICS_TOKEN."""
     expected = services().settings.metrics_token or abort(404)
-    if not hmac.compare_digest(bearer().encode(), expected.encode()):
+    if not hmac.compare_digest(bearer_token().encode(), expected.encode()):
         log_refusal("token")
         abort(404)
     text = current_app.extensions["hopcheck.metrics"].text()
     return Response(text, mimetype="text/plain", headers={"Cache-Control": "no-store"})
 
 
-def bearer() -> str:
-    """Return the token in the request's Authorization header, "" without one."""
+def bearer_token() -> str:
+    """Return the bearer token in the request's Authorization header, "" without one."""
     try:
         given = request.authorization
     except ValueError:  # Werkzeug fails on a user name or password that is not ASCII

@@ -20,7 +20,7 @@ from werkzeug.exceptions import NotFound, Unauthorized
 from app.domain.errors import InvalidInput, SettingsError
 from app.runs.service import StoredRun
 from app.web import services
-from app.web.observability import bearer, client_address, log_refusal
+from app.web.observability import bearer_token, client_address, log_refusal
 from app.web.security import owner
 
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,39}")
@@ -45,7 +45,7 @@ def current_principal() -> str:
 
 def token_name() -> str | None:
     """Return the name of the request's token, None without a known one."""
-    path, token = services().settings.api_tokens, bearer()
+    path, token = services().settings.api_tokens, bearer_token()
     return find_token(path, token) if path and token else None
 
 

@@ -1,4 +1,7 @@
-"""Read runs: the report of one, updated from its events, and lists and counts of many. Deleted runs are left out."""
+"""Read stored runs: the report of one run, computed from its events, and lists and counts of runs.
+
+Deleted runs are left out.
+"""
 
 from __future__ import annotations
 
@@ -26,10 +29,10 @@ from app.runs.report_schema import STATES
 from app.text.wording import search_words
 
 Position = tuple[datetime, str]
-"""A place in a list of runs: the time and the id of the run after which to continue."""
+"""A pagination cursor: the time and the id of the last run on the previous page."""
 
 MAX_REPORTS = 64
-"""Size of the cache; the report of a long run takes some hundred kilobytes."""
+"""Maximum number of cached reports; that of a long run takes some hundred kilobytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +45,7 @@ class StoredRun:
     last_seq: int
     report: Report
     command: RunCommand = RunCommand.CONTINUE
-    """The owner's current command."""
+    """The owner's last command, such as to stop."""
     published_at: datetime | None = None
     taken_down_at: datetime | None = None
     """The time at which the operator withdrew it from publication."""
@@ -80,10 +83,9 @@ class Projection(NamedTuple):
 
 
 class ReportCache:
-    """A cache of the reports of unfinished runs. Thread-safe.
+    """Compute the reports of runs from their events, and cache those of unfinished runs. Thread-safe.
 
-    All followers of a run read the same report. Stored events never change, so a cached report is brought up to date
-    with the new events only.
+    All followers of a run share a cached report. Stored events never change, so only new events are read to update it.
     """
 
     def __init__(self, events: EventStore, max_reports: int = MAX_REPORTS) -> None:
@@ -93,9 +95,9 @@ class ReportCache:
         self._cached: OrderedDict[tuple[str, datetime], Projection] = OrderedDict()
 
     def get(self, run_id: str, created_at: datetime, last_seq: int) -> Projection | None:
-        """Return the run's report up to event `last_seq` at least, None for a run without events. Raises Unreadable.
+        """Return the run's report, which includes event `last_seq` and maybe later ones; None for a run without events.
 
-        `created_at` distinguishes the run from a deleted one with the same id.
+        `created_at` distinguishes the run from a deleted one with the same id. Raises Unreadable.
         """
         key = (run_id, created_at)
         with self._lock:
@@ -118,16 +120,16 @@ class ReportCache:
 
     def _put(self, key: tuple[str, datetime], projection: Projection) -> None:
         with self._lock:
-            self._cached[key] = projection
-            self._cached.move_to_end(key)
+            self._cached.pop(key, None)
             if projection.report.ended:
-                del self._cached[key]
-            elif len(self._cached) > self._max_reports:
+                return
+            self._cached[key] = projection
+            if len(self._cached) > self._max_reports:
                 self._cached.popitem(last=False)
 
 
 class RunQueries:
-    """The runs of one database, by id, by owner or by parent."""
+    """Reads runs by id, by owner, or by the run that they branch off."""
 
     def __init__(self, sessions: sessionmaker[Session], events: EventStore) -> None:
         self._sessions = sessions
@@ -144,11 +146,19 @@ class RunQueries:
         projection = self._reports.get(run_id, row.created_at, row.last_seq)
         if projection is None:
             return None
-        command = RunCommand(row.wish or RunCommand.CONTINUE)
-        return StoredRun(run_id, row.owner, row.created_at, *projection, command, row.published_at, row.taken_down_at)
+        return StoredRun(
+            run_id,
+            row.owner,
+            row.created_at,
+            projection.last_seq,
+            projection.report,
+            command=RunCommand(row.wish or RunCommand.CONTINUE),
+            published_at=row.published_at,
+            taken_down_at=row.taken_down_at,
+        )
 
     def queue_of(self, run_id: str) -> str:
-        """Return the job queue that the run belongs to."""
+        """Return the job queue of the run: BATCHES for a run of a batch, else PEOPLE."""
         with self._sessions() as session:
             batch = session.scalar(select(RunRow.batch).where(RunRow.id == run_id))
         return PEOPLE if batch is None else BATCHES
@@ -165,7 +175,7 @@ class RunQueries:
         limit: int = 20,
         after: Position | None = None,
     ) -> tuple[RunSummary, ...]:
-        """Return the owner's runs, newest first, except those of batches; with `after`, those after that position."""
+        """Return the owner's runs, newest first, except those of batches; with `after`, only those after it."""
         query = select(RunRow).where(RunRow.owner == owner, is_visible(), RunRow.batch.is_(None), *_conditions(wanted))
         if after:
             at, run_id = after
@@ -174,12 +184,12 @@ class RunQueries:
         return self._summaries(query.order_by(RunRow.created_at.desc(), RunRow.id).limit(limit))
 
     def branches(self, run_id: str) -> tuple[RunSummary, ...]:
-        """Return the branches of this run, oldest first."""
+        """Return the runs that branch off this one, oldest first."""
         children = select(RunRow).where(RunRow.parent == run_id, is_visible())
         return self._summaries(children.order_by(RunRow.created_at, RunRow.id))
 
     def options_of(self, ids: Sequence[str]) -> dict[str, RunOptions]:
-        """Return the options of those of these runs that exist, by id."""
+        """Return the options of each of these runs by its id; runs that do not exist are left out."""
         query = select(RunRow.id, RunRow.options).where(RunRow.id.in_(ids), is_visible())
         with self._sessions() as session:
             return {run_id: decode_options(options) for run_id, options in session.execute(query)}
@@ -190,7 +200,7 @@ class RunQueries:
 
 
 class Overview:
-    """The runs of all owners, for the operator."""
+    """Reads and counts the runs of all owners, for metrics and the command line."""
 
     def __init__(self, sessions: sessionmaker[Session]) -> None:
         self._sessions = sessions
@@ -203,20 +213,20 @@ class Overview:
             return {(state, label or ""): number for state, label, number in found}
 
     def waiting(self) -> int:
-        """Count the unfinished runs that no process carries out."""
+        """Count the unfinished runs that no process executes."""
         free = select(func.count()).select_from(RunRow).where(RunRow.state == RUNNING, is_free(), is_visible())
         with self._sessions() as session:
             return session.scalar(free) or 0
 
     def newest(self, wanted: RunFilter, limit: int = 20) -> tuple[RunSummary, ...]:
-        """Return the newest runs, newest first."""
+        """Return at most `limit` runs, newest first."""
         query = select(RunRow).where(is_visible(), *_conditions(wanted)).order_by(RunRow.created_at.desc(), RunRow.id)
         with self._sessions() as session:
             return tuple(map(summary, session.scalars(query.limit(limit))))
 
 
 def summary(row: RunRow) -> RunSummary:
-    """Return the summary of a run for lists."""
+    """Return the fields of a run that lists show."""
     label = Label(row.label) if row.label else None
     return RunSummary(row.id, row.claim, label, row.state, row.created_at, row.imported)
 

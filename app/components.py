@@ -14,6 +14,7 @@ from app.domain.errors import ModelUnavailable
 log = logging.getLogger(__name__)
 
 RETRY_SECONDS = 30.0
+"""Time between two attempts to load failed components."""
 
 Loader = tuple[str, Callable[[], object]]
 """The name of a component and the function that loads it."""
@@ -21,25 +22,28 @@ Loader = tuple[str, Callable[[], object]]
 
 @dataclass(frozen=True, slots=True)
 class Component:
-    """The state of one component."""
+    """A model or index that loads slowly, and its state."""
 
     name: str
     state: Literal["waiting", "loading", "ready", "failed"]
     message: str = ""
-    fix: str = ""  # the command that repairs a failed component
+    fix: str = ""
+    """The command that repairs a failed component."""
 
 
 class Components:
-    """All components by name. A failure to load one does not affect the others."""
+    """All components of a process. `warm` loads them; a failure to load one does not affect the others."""
 
     def __init__(self, loaders: Sequence[Loader]) -> None:
-        """Load each component in its own thread; the threads start in the order of `loaders`."""
         self._loaders = loaders
         self._components = {name: Component(name, "waiting") for name, _ in loaders}
         self._warming = threading.Lock()
 
     def warm(self) -> None:
-        """Load every component that is not ready. Blocks; call it again to retry failed ones."""
+        """Load every component that is not ready, and return when all have been tried. Call again to retry failed ones.
+
+        Each component has its own thread; the threads start in the order of the loaders.
+        """
         with self._warming:
             pending = [(name, load) for name, load in self._loaders if self._components[name].state != "ready"]
             self._load_in_parallel(pending)
@@ -58,7 +62,7 @@ class Components:
         return next((self._components[name] for name in names if self._components[name].state == "failed"), None)
 
     def _load_in_parallel(self, loaders: Sequence[Loader]) -> None:
-        """Load all in parallel, in daemon threads that do not delay the end of the process."""
+        # Daemon threads, so that a slow load does not delay the end of the process.
         threads = [threading.Thread(target=self._load, args=each, name="warm", daemon=True) for each in loaders]
         for thread in threads:
             thread.start()
@@ -72,14 +76,14 @@ class Components:
         try:
             load()
         except ModelUnavailable as error:
-            self._components[name] = Component(name, "failed", error.problem, error.fix)
-            if self._components[name] != before:  # a repeated failure is not logged again
+            failed = Component(name, "failed", error.problem, error.fix)
+            self._components[name] = failed
+            if failed != before:  # a repeated failure is not logged again
                 log.error("%s: %s", name, error)
         except Exception as error:
-            self._components[name] = Component(
-                name, "failed", f"It could not be loaded ({type(error).__name__}).", "make setup"
-            )
-            if self._components[name] != before:
+            failed = Component(name, "failed", f"It could not be loaded ({type(error).__name__}).", "make setup")
+            self._components[name] = failed
+            if failed != before:
                 log.exception("%s could not be loaded", name)
         else:
             self._components[name] = Component(name, "ready")
@@ -87,7 +91,7 @@ class Components:
 
 
 class Warmable(Protocol):
-    """An object with components to load."""
+    """The interface that `keep_warm` needs; Components and the container implement it."""
 
     def warm(self) -> None: ...
 
@@ -95,9 +99,12 @@ class Warmable(Protocol):
     def ready(self) -> bool: ...
 
 
-def keep_warm(parts: Warmable, every: float = RETRY_SECONDS) -> None:
-    """Load the components, and retry failed ones until all are ready, since an operator may repair them."""
+def keep_warm(parts: Warmable, retry_seconds: float = RETRY_SECONDS) -> None:
+    """Load the components, and retry failed ones until all are ready, since an operator may repair them.
+
+    Blocks until then, so servers call it in a thread.
+    """
     parts.warm()
     while not parts.ready:
-        time.sleep(every)
+        time.sleep(retry_seconds)
         parts.warm()

@@ -78,7 +78,7 @@ def test_keep_warm_retries_a_component_until_it_loads():
         if len(tries) < 3:
             raise ModelUnavailable("The file is cut off", fix="make models")
 
-    keep_warm(parts := Components([("reader", load), ("judge", lambda: None)]), every=0.01)
+    keep_warm(parts := Components([("reader", load), ("judge", lambda: None)]), retry_seconds=0.01)
     assert parts.ready and len(tries) == 3
 
 

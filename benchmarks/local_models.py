@@ -199,9 +199,9 @@ def measure(
     runtime.cpu.append(time.process_time() - cpu)
     runtime.wall.append(time.perf_counter() - wall)
     rated = [
-        (decision.probability(best, window.passage), (window.passage, best.start, best.end))
+        (decision.probability(best, window.passage_index), (window.passage_index, best.start, best.end))
         for window, best in zip(read, found, strict=True)
-        if is_plausible(question, articles[window.passage].text[best.start : best.end])
+        if is_plausible(question, articles[window.passage_index].text[best.start : best.end])
     ]
     score, answer = max(rated)
     runtime.answers.append(answer if score >= decision.threshold else None)

@@ -126,10 +126,10 @@ def _fit(reader: SpanReader, asked: Sequence[Asked]) -> Decision:
     """Fit a logistic regression over windows. Its threshold is 0, so that every question gets its best span."""
     rows, gold = [], []
     for example, passages in asked:
-        for window, best in reader.find(Question(example.question), passages):
-            passage = passages[window.passage]
+        for window, best in reader.read_windows(Question(example.question), passages):
+            passage = passages[window.passage_index]
             text = passage.text[best.start : best.end]
-            rows.append((best.answerable, best.span, float(window.passage), 1.0))
+            rows.append((best.answerable_logit, best.span_log_probability, float(window.passage_index), 1.0))
             gold.append(f1(text, example.answers) if example.place and passage.text == example.text else 0.0)
     features, right = np.array(rows), np.array(gold) >= MIN_CORRECT_F1
 

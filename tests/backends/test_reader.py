@@ -88,7 +88,7 @@ def test_any_script_and_emoji_are_read_and_cited_exactly(weights, text):
 
 def test_a_book_length_passage_is_read_around_words_of_the_question(weights):
     text = "nothing to see here. " * 4000 + "Hamlet was written by William Shakespeare. " + "and so on. " * 4000
-    found = SpanReader(weights, 1).find(WHO, [replace(HAMLET, text=text)])
+    found = SpanReader(weights, 1).read_windows(WHO, [replace(HAMLET, text=text)])
     assert len(found) == reading.MAX_WINDOWS
     at = text.index("Hamlet was")
     assert any(window.words[-2][0] >= at >= _first(window)[0] for window, _ in found)
@@ -131,10 +131,10 @@ def test_a_span_is_forward_inside_the_passage_and_bounded_in_length():
 
 def test_padding_does_not_change_spans(weights):
     reader = SpanReader(weights, 1)
-    (_, alone), *_ = reader.find(WHO, [BERLIN])
-    (_, beside), *_ = reader.find(WHO, [BERLIN, replace(HAMLET, text=HAMLET.text * 5)])
+    (_, alone), *_ = reader.read_windows(WHO, [BERLIN])
+    (_, beside), *_ = reader.read_windows(WHO, [BERLIN, replace(HAMLET, text=HAMLET.text * 5)])
     assert (alone.start, alone.end) == (beside.start, beside.end)
-    assert alone.answerable == pytest.approx(beside.answerable, abs=1e-4)
+    assert alone.answerable_logit == pytest.approx(beside.answerable_logit, abs=1e-4)
 
 
 def passes(model):
@@ -154,11 +154,11 @@ def test_ten_passages_are_read_in_one_forward_pass(weights):
 
 
 def test_the_retrieval_rank_is_weighted_by_the_decision():
-    found = BestSpan(0, 1, answerable=1.0, span=-1.0)
+    found = BestSpan(0, 1, answerable_logit=1.0, span_log_probability=-1.0)
     ranked = replace(ALWAYS, rank=-0.5)
     assert ranked.probability(found, 0) > ranked.probability(found, 1)
     assert ALWAYS.probability(found, 0) == ALWAYS.probability(found, 1)
-    assert ALWAYS.probability(replace(found, answerable=1e9), 0) == pytest.approx(1)
+    assert ALWAYS.probability(replace(found, answerable_logit=1e9), 0) == pytest.approx(1)
 
 
 @pytest.mark.parametrize(

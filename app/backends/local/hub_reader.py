@@ -15,7 +15,7 @@ from typing import Any
 
 from app.backends.local.inference_queue import Inference
 from app.backends.local.loading import EXTRACTIVE_QA, LazyModel, Pretrained, load, shown_name
-from app.backends.local.reader import is_plausible, nearest_windows, span_scores
+from app.backends.local.reader import is_plausible, limit_windows, span_scores
 from app.backends.local.reader_windows import MAX_QUESTION_TOKENS, MAX_TITLE_TOKENS, Window, as_batch, words_of
 from app.domain.errors import CallFailed, ModelUnavailable
 from app.domain.instrumentation import Call, cached_call, report_usage
@@ -66,12 +66,12 @@ class HubReader:
         if rated:
             report_usage(Usage(1, sum(len(window.token_ids) for window, *_ in rated)))
         plausible = [
-            each for each in rated if is_plausible(question, passages[each[0].passage].text[each[1] : each[2]])
+            each for each in rated if is_plausible(question, passages[each[0].passage_index].text[each[1] : each[2]])
         ]
         if not plausible:
             return {"span": None, "score": 0.0}
         window, start, end, margin = max(plausible, key=lambda each: each[3])
-        return {"span": (window.passage, start, end) if margin > 0 else None, "score": _sigmoid(margin)}
+        return {"span": (window.passage_index, start, end) if margin > 0 else None, "score": _sigmoid(margin)}
 
 
 def read_files(name_or_path: str, threads: int, fix: str, untrained: str | None = None) -> Pretrained:
@@ -139,7 +139,7 @@ def _cut(tokenizer: Any, text: str, tokens: int) -> str:
 def _rated_windows(weights: Pretrained, question: str, passages: Sequence[Passage]) -> list[Rated]:
     """Return every window read. Runs in the queue, including the tokenizer, which is not thread-safe."""
     windows = (windows_of(weights.tokenizer, question, passage, index) for index, passage in enumerate(passages))
-    chosen = nearest_windows(list(chain.from_iterable(windows)), question, passages)
+    chosen = limit_windows(list(chain.from_iterable(windows)), question, passages)
     return _rated(weights, chosen) if chosen else []
 
 

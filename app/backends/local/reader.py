@@ -1,8 +1,8 @@
 """The extractive reader: a question and some passages -> the span that answers it, or no answer.
 
-A 12-layer BERT (MiniLM) of 33 million weights predicts the first and last token of the answer; the logits of [CLS]
-predict whether the window contains an answer, as in BERT's reader for SQuAD 2.0 (Devlin et al., 2019, section 4.3).
-Trained by research/training/reader.py.
+Each passage is read in one or more windows (reader_windows.py). For each window, a 12-layer BERT (MiniLM) of 33 million
+weights predicts the first and last token of the answer; the logits of [CLS] predict whether the window contains an
+answer, as in BERT's reader for SQuAD 2.0 (Devlin et al., 2019, section 4.3). Trained by research/training/reader.py.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from app.backends.local.inference_queue import Inference
 from app.backends.local.loading import LazyModel, fingerprint
@@ -28,12 +28,218 @@ if TYPE_CHECKING:
     from torch import Tensor
     from transformers import BertForQuestionAnswering
 
-    Weights = tuple[BertForQuestionAnswering, Tokenizer, "Decision", str]
+MAX_WINDOWS = 16
+"""Maximum number of windows read for a question: enough for ten passages, some of which need two windows."""
+MAX_ANSWER_TOKENS = 24
+_WHO_OR_WHERE = re.compile(r"\s*(who|whose|whom|where)\b", re.IGNORECASE)
+FILES = ("config.json", "model.safetensors", "tokenizer.json", "decision.json")
+LIBRARIES = ("torch", "transformers.models.bert.modeling_bert")
 
 
-# int8 quantization with one scale per row, for the weights in the repository.
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """The coefficients in decision.json, fitted on held-out articles, that decide whether a best span is the answer.
+
+    p = sigmoid(answerable * a + span * s + rank * r + bias), where a is the window's `answerable_logit`, s the
+    `span_log_probability` of its best span, and r the passage's rank (0 for the best). If p is below `threshold` for
+    all windows, there is no answer.
+    """
+
+    answerable: float
+    span: float
+    rank: float
+    bias: float
+    threshold: float
+
+    def probability(self, found: BestSpan, rank: int) -> float:
+        """Return the probability that a window's best span is the answer. `rank` is that of its passage."""
+        logit = (
+            self.answerable * found.answerable_logit
+            + self.span * found.span_log_probability
+            + self.rank * rank
+            + self.bias
+        )
+        return 1 / (1 + math.exp(-max(-60.0, min(60.0, logit))))
+
+
+@dataclass(frozen=True, slots=True)
+class BestSpan:
+    """The best span of a window: characters [start, end) of the passage's text."""
+
+    start: int
+    end: int
+    answerable_logit: float
+    """The logit that the window contains an answer."""
+    span_log_probability: float
+    """Log probability of this span among all spans of the window."""
+
+
+class LoadedReader(NamedTuple):
+    """The contents of the reader's files."""
+
+    model: BertForQuestionAnswering
+    tokenizer: Tokenizer
+    decision: Decision
+    version: str
+
+
+class SpanReader:
+    """Implements `Reader` over the weights in `folder`, loaded at the first question."""
+
+    def __init__(self, folder: Path, threads: int, inference: Inference | None = None) -> None:
+        """`inference` is the process's queue; without it the reader creates its own. `threads` limits PyTorch."""
+        self._folder, self._threads = folder, threads
+        self._inference = inference or Inference()
+        self._loaded = LazyModel(self._inference, self._read_files, libraries=LIBRARIES)
+
+    def load(self) -> LoadedReader:
+        """Load the files at the first call, and return their contents.
+
+        Raises ModelUnavailable when files are missing or damaged.
+        """
+        return self._loaded()
+
+    def read(self, question: Question, passages: Sequence[Passage]) -> Answer:
+        """Return the most probable span over all passages (best first), or an Answer whose text is None.
+
+        `score` is the probability that the best span answers the question, even below the threshold.
+        Raises ModelUnavailable, and CallFailed when the model's output is not a number or the call takes too long.
+        """
+        version = self.load().version
+        texts = [[passage.title, passage.text] for passage in passages]
+        call = Call(version, {"question": question.text, "passages": texts})
+        reply = cached_call(call, lambda: self._compute_reply(question, passages))
+        if reply["span"] is None:
+            return Answer(None, retrieved=tuple(passages), score=reply["score"])
+        index, start, end = reply["span"]
+        cited = Span(passages[index], start, end)
+        return Answer(cited.text, cited, tuple(passages), score=reply["score"])
+
+    def _compute_reply(self, question: Question, passages: Sequence[Passage]) -> dict[str, Any]:
+        """Return `span`, the answer as (index of the passage, start, end) or None, and `score` as in `read`."""
+        decision = self.load().decision
+        rated = [
+            (decision.probability(best, rank=window.passage_index), window, best)
+            for window, best in self.read_windows(question, passages)
+            if is_plausible(question.text, passages[window.passage_index].text[best.start : best.end])
+        ]
+        if not rated:
+            return {"span": None, "score": 0.0}
+        score, window, best = max(rated, key=lambda row: row[0])
+        span = (window.passage_index, best.start, best.end) if score >= decision.threshold else None
+        return {"span": span, "score": score}
+
+    def read_windows(self, question: Question, passages: Sequence[Passage]) -> list[tuple[Window, BestSpan]]:
+        """Return the windows that were read, each with its best span, however improbable. Raises as `read` does."""
+        loaded = self.load()
+        chosen = _windows_to_read(loaded.tokenizer, question.text, passages)
+        if not chosen:
+            return []
+        found = self._inference.run(lambda: best_spans(loaded.model, chosen), alone=False)
+        report_usage(Usage(1, sum(len(window.token_ids) for window in chosen)))
+        return list(zip(chosen, found, strict=True))
+
+    def _read_files(self) -> LoadedReader:
+        fix = f"git checkout -- {self._folder}"
+        missing = [name for name in FILES if not (self._folder / name).is_file()]
+        if missing:
+            raise ModelUnavailable(f"The reader's {', '.join(missing)} cannot be found", fix=fix)
+        try:
+            return _load_files(self._folder, self._threads)
+        except Exception as error:
+            raise ModelUnavailable(f"The reader's files are damaged ({type(error).__name__})", fix=fix) from error
+
+
+def is_plausible(question: str, answer: str) -> bool:
+    """Return False if the answer to a "who" or "where" question has no letters.
+
+    Where a birthplace is missing, the model picks years of birth.
+    """
+    return not _WHO_OR_WHERE.match(question) or any(letter.isalpha() for letter in answer)
+
+
+def _load_files(folder: Path, threads: int) -> LoadedReader:
+    import torch
+    from safetensors.torch import load_file
+    from transformers import BertConfig, BertForQuestionAnswering
+
+    torch.set_num_threads(threads)
+    model = BertForQuestionAnswering(BertConfig.from_pretrained(folder))
+    model.load_state_dict(unpack(load_file(folder / "model.safetensors")))
+    tokenizer = tokenizer_from(folder / "tokenizer.json")
+    decision = Decision(**json.loads((folder / "decision.json").read_text(encoding="utf-8")))
+    version = f"reader {fingerprint(*(folder / name for name in FILES))}"
+    return LoadedReader(model.eval(), tokenizer, decision, version)
+
+
+def _windows_to_read(tokenizer: Tokenizer, question: str, passages: Sequence[Passage]) -> list[Window]:
+    every = [w for index, p in enumerate(passages) for w in windows(tokenizer, question, p.title, p.text, index)]
+    return limit_windows(every, question, passages)
+
+
+def limit_windows(every: list[Window], question: str, passages: Sequence[Passage]) -> list[Window]:
+    """Return at most MAX_WINDOWS windows: those that share the most words with the question.
+
+    Without the limit a book-length page would take minutes.
+    """
+    if len(every) <= MAX_WINDOWS:
+        return every
+    question_words = content_words(question)
+
+    def shared_words(window: Window) -> int:
+        ranges = [word for word in window.words if word is not None]
+        text = passages[window.passage_index].text[ranges[0][0] : ranges[-1][1]]
+        return len(question_words & content_words(text))
+
+    return sorted(every, key=shared_words, reverse=True)[:MAX_WINDOWS]
+
+
+def best_spans(model: BertForQuestionAnswering, group: Sequence[Window]) -> list[BestSpan]:
+    """Return the best span of every window, in one forward pass. Raises CallFailed when a logit is not a number."""
+    import torch
+
+    batch = as_batch(group, pad=model.config.pad_token_id)
+    answerable_tokens = batch.pop("answerable_tokens")
+    with torch.inference_mode():
+        output = model(**batch)
+    starts, ends = output.start_logits, output.end_logits
+    if not (torch.isfinite(starts).all() and torch.isfinite(ends).all()):
+        raise CallFailed("The reader's output is not a number.")
+    answerable_logits = starts[:, 0] + ends[:, 0]  # token 0 is [CLS]
+    scores, positions = span_scores(starts, ends, answerable_tokens).flatten(1).max(dim=1)
+    tokens = answerable_tokens.shape[1]
+    spans = []
+    for window, position, logit, score in zip(
+        group, positions.tolist(), answerable_logits.tolist(), scores.tolist(), strict=True
+    ):
+        first, last = divmod(position, tokens)
+        spans.append(BestSpan(window.words[first][0], window.words[last][1], logit, score))
+    return spans
+
+
+def span_scores(starts: Tensor, ends: Tensor, allowed_tokens: Tensor) -> Tensor:
+    """Return log p(first token) + log p(last token) as [windows, first, last]; -inf for invalid spans.
+
+    `starts` and `ends` are logits and `allowed_tokens` is bool, all [windows, tokens]; only allowed tokens get a
+    probability. A span is invalid if it ends before it starts or has more than MAX_ANSWER_TOKENS tokens.
+    """
+    import torch
+
+    floor = torch.finfo(starts.dtype).min
+    first = torch.log_softmax(starts.masked_fill(~allowed_tokens, floor), dim=-1)
+    last = torch.log_softmax(ends.masked_fill(~allowed_tokens, floor), dim=-1)
+    pairs = first[:, :, None] + last[:, None, :]
+    tokens = starts.shape[1]
+    every_pair = torch.ones(tokens, tokens, dtype=torch.bool)
+    right_length = every_pair.triu() & every_pair.tril(MAX_ANSWER_TOKENS - 1)
+    valid = allowed_tokens[:, :, None] & allowed_tokens[:, None, :] & right_length
+    return pairs.masked_fill(~valid, float("-inf"))
+
+
+# The weights in the repository are quantized to int8, with one scale per row of a matrix.
 
 SCALE = ".scale"
+"""Suffix of the name of a matrix's scales."""
 
 
 def pack(weights: dict[str, Tensor]) -> dict[str, Tensor]:
@@ -60,191 +266,3 @@ def unpack(packed: dict[str, Tensor]) -> dict[str, Tensor]:
         for name, weight in packed.items()
         if not name.endswith(SCALE)
     }
-
-
-MAX_WINDOWS = 16
-"""Maximum number of windows in one forward pass: ten passages, some of which need two windows."""
-MAX_ANSWER_TOKENS = 24
-_WHO_OR_WHERE = re.compile(r"\s*(who|whose|whom|where)\b", re.IGNORECASE)
-FILES = ("config.json", "model.safetensors", "tokenizer.json", "decision.json")
-LIBRARIES = ("torch", "transformers.models.bert.modeling_bert")
-
-
-@dataclass(frozen=True, slots=True)
-class Decision:
-    """Calibration of a window's best span to the probability that it is the answer, fitted on held-out articles.
-
-    p = sigmoid(answerable * a + span * s + rank * r + bias), where a is the logit that the window contains an answer, s
-    the log probability of the span among the window's spans, and r the passage's rank (0 for the best). If p is below
-    `threshold`, there is no answer.
-    """
-
-    answerable: float
-    span: float
-    rank: float
-    bias: float
-    threshold: float
-
-    def probability(self, found: BestSpan, rank: int) -> float:
-        """Return the probability that a window's best span is the answer. `rank` is that of its passage."""
-        logit = self.answerable * found.answerable + self.span * found.span + self.rank * rank + self.bias
-        return 1 / (1 + math.exp(-max(-60.0, min(60.0, logit))))
-
-
-@dataclass(frozen=True, slots=True)
-class BestSpan:
-    """The best span of a window: characters [start, end) of the passage's text, and its two logits (see Decision)."""
-
-    start: int
-    end: int
-    answerable: float
-    span: float
-
-
-class SpanReader:
-    """Implements `Reader` over the weights in `folder`, loaded at the first question."""
-
-    def __init__(self, folder: Path, threads: int, inference: Inference | None = None) -> None:
-        """`threads` limits PyTorch; without `inference`, the process's queue, the reader creates its own."""
-        self._folder, self._threads = folder, threads
-        self._inference = inference or Inference()
-        self._weights = LazyModel(self._inference, self._read_files, libraries=LIBRARIES)
-
-    def load(self) -> Weights:
-        """Return the model, tokenizer, decision and version name, loaded once.
-
-        Raises ModelUnavailable when they are missing or damaged.
-        """
-        return self._weights()
-
-    def read(self, question: Question, passages: Sequence[Passage]) -> Answer:
-        """Return the most probable span over all passages (best first), or an Answer whose text is None.
-
-        `score` is the probability that the best span answers the question, even below the threshold.
-        Raises ModelUnavailable, and CallFailed when the model's output is not a number or the call takes too long.
-        """
-        *_, name = self.load()
-        texts = [[passage.title, passage.text] for passage in passages]
-        call = Call(name, {"question": question.text, "passages": texts})
-        reply = cached_call(call, lambda: self._compute_reply(question, passages))
-        if reply["span"] is None:
-            return Answer(None, retrieved=tuple(passages), score=reply["score"])
-        index, start, end = reply["span"]
-        cited = Span(passages[index], start, end)
-        return Answer(cited.text, cited, tuple(passages), score=reply["score"])
-
-    def _compute_reply(self, question: Question, passages: Sequence[Passage]) -> dict[str, Any]:
-        """Return `span`, the answer as (index of the passage, start, end) or None, and `score` as in `read`."""
-        _, _, decision, _ = self.load()
-        rated = [
-            (decision.probability(best, window.passage), window, best)
-            for window, best in self.find(question, passages)
-            if is_plausible(question.text, passages[window.passage].text[best.start : best.end])
-        ]
-        if not rated:
-            return {"span": None, "score": 0.0}
-        score, window, best = max(rated, key=lambda row: row[0])
-        span = (window.passage, best.start, best.end) if score >= decision.threshold else None
-        return {"span": span, "score": score}
-
-    def find(self, question: Question, passages: Sequence[Passage]) -> list[tuple[Window, BestSpan]]:
-        """Return each window that was read with its best span, however improbable. Raises as `read` does."""
-        model, tokenizer, _, _ = self.load()
-        chosen = _windows(tokenizer, question.text, passages)
-        if not chosen:
-            return []
-        found = self._inference.run(lambda: best_spans(model, chosen), alone=False)
-        report_usage(Usage(1, sum(len(window.token_ids) for window in chosen)))
-        return list(zip(chosen, found, strict=True))
-
-    def _read_files(self) -> Weights:
-        fix = f"git checkout -- {self._folder}"
-        missing = [name for name in FILES if not (self._folder / name).is_file()]
-        if missing:
-            raise ModelUnavailable(f"The reader's {', '.join(missing)} cannot be found", fix=fix)
-        try:
-            return _load_files(self._folder, self._threads)
-        except Exception as error:
-            raise ModelUnavailable(f"The reader's files are damaged ({type(error).__name__})", fix=fix) from error
-
-
-def is_plausible(question: str, answer: str) -> bool:
-    """Return False if a question for who or where has a number as its answer.
-
-    The model picks birth years where a birthplace is missing.
-    """
-    return not _WHO_OR_WHERE.match(question) or any(letter.isalpha() for letter in answer)
-
-
-def _load_files(folder: Path, threads: int) -> Weights:
-    import torch
-    from safetensors.torch import load_file
-    from transformers import BertConfig, BertForQuestionAnswering
-
-    torch.set_num_threads(threads)
-    model = BertForQuestionAnswering(BertConfig.from_pretrained(folder))
-    model.load_state_dict(unpack(load_file(folder / "model.safetensors")))
-    tokenizer = tokenizer_from(folder / "tokenizer.json")
-    decision = Decision(**json.loads((folder / "decision.json").read_text(encoding="utf-8")))
-    return model.eval(), tokenizer, decision, f"reader {fingerprint(*(folder / name for name in FILES))}"
-
-
-def _windows(tokenizer: Tokenizer, question: str, passages: Sequence[Passage]) -> list[Window]:
-    every = [w for index, p in enumerate(passages) for w in windows(tokenizer, question, p.title, p.text, index)]
-    return nearest_windows(every, question, passages)
-
-
-def nearest_windows(every: list[Window], question: str, passages: Sequence[Passage]) -> list[Window]:
-    """Return at most MAX_WINDOWS windows: those that share the most words with the question.
-
-    Without the limit a book-length page would take minutes.
-    """
-    if len(every) <= MAX_WINDOWS:
-        return every
-    wanted = content_words(question)
-
-    def shared(window: Window) -> int:
-        inside = [word for word in window.words if word is not None]
-        return len(wanted & content_words(passages[window.passage].text[inside[0][0] : inside[-1][1]]))
-
-    return sorted(every, key=shared, reverse=True)[:MAX_WINDOWS]
-
-
-def best_spans(model: BertForQuestionAnswering, group: Sequence[Window]) -> list[BestSpan]:
-    """Return the best span of every window, in one forward pass. Raises CallFailed when a logit is not a number."""
-    import torch
-
-    batch = as_batch(group, pad=model.config.pad_token_id)
-    inside = batch.pop("answerable_tokens")
-    with torch.inference_mode():
-        output = model(**batch)
-    starts, ends = output.start_logits, output.end_logits
-    if not (torch.isfinite(starts).all() and torch.isfinite(ends).all()):
-        raise CallFailed("The reader's output is not a number.")
-    answerable = starts[:, 0] + ends[:, 0]
-    scores = span_scores(starts, ends, inside)
-    best, positions = scores.flatten(1).max(dim=1)  # position: first token * longest + last token
-    longest = inside.shape[1]
-    return [
-        BestSpan(window.words[at // longest][0], window.words[at % longest][1], logit, span)
-        for window, at, logit, span in zip(group, positions.tolist(), answerable.tolist(), best.tolist(), strict=True)
-    ]
-
-
-def span_scores(starts: Tensor, ends: Tensor, inside: Tensor) -> Tensor:
-    """Return log p(first token) + log p(last token) as [windows, first, last]; -inf for invalid spans.
-
-    `starts`, `ends` and `inside` are [windows, tokens]; probabilities are over the tokens where `inside` is true.
-    """
-    import torch
-
-    floor = torch.finfo(starts.dtype).min
-    first = torch.log_softmax(starts.masked_fill(~inside, floor), dim=-1)
-    last = torch.log_softmax(ends.masked_fill(~inside, floor), dim=-1)
-    pairs = first[:, :, None] + last[:, None, :]
-    size = starts.shape[1]
-    ordered = torch.ones(size, size, dtype=torch.bool).triu() & torch.ones(size, size, dtype=torch.bool).tril(
-        MAX_ANSWER_TOKENS - 1
-    )
-    allowed = inside[:, :, None] & inside[:, None, :] & ordered
-    return pairs.masked_fill(~allowed, float("-inf"))

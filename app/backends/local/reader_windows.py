@@ -27,10 +27,10 @@ class Window:
 
     `token_ids` and `token_types` are the model's; `words[i]` is the (start, end) in the passage's text of the word that
     contains token i, or None for a token that cannot be part of an answer (question, title, [CLS], [SEP]).
-    `passage` is the passage's index among those that are read together.
+    `passage_index` is the passage's index among those that are read together.
     """
 
-    passage: int
+    passage_index: int
     token_ids: tuple[int, ...]
     token_types: tuple[int, ...]
     words: tuple[tuple[int, int] | None, ...]
@@ -47,7 +47,7 @@ def tokenizer_from(path: Path) -> Tokenizer:
     return tokenizer
 
 
-def windows(tokenizer: Tokenizer, question: str, title: str, text: str, passage: int = 0) -> Iterator[Window]:
+def windows(tokenizer: Tokenizer, question: str, title: str, text: str, passage_index: int = 0) -> Iterator[Window]:
     """Return the windows of one passage in order, each with the question and the title; none for an empty text."""
     first, separator = _special(tokenizer, "[CLS]"), _special(tokenizer, "[SEP]")
     asked = tokenizer.encode(question, add_special_tokens=False).ids[:MAX_QUESTION_TOKENS]
@@ -59,7 +59,7 @@ def windows(tokenizer: Tokenizer, question: str, title: str, text: str, passage:
     for at in range(0, len(words), room - STRIDE):
         part = slice(at, at + room)
         yield Window(
-            passage,
+            passage_index,
             (*before, *head, *encoding.ids[part], separator),
             (*[0] * len(before), *[1] * (len(head) + len(words[part]) + 1)),
             (*[None] * (len(before) + len(head)), *words[part], None),

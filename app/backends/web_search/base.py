@@ -74,9 +74,9 @@ class Provider(Protocol):
         """Describe a provider-specific status, continuing a sentence; "" for all others."""
 
 
-def day_before(day: date) -> str:
-    """Return the ISO date of the day before `day`, not before EARLIEST_DATE."""
-    return (max(day, EARLIEST_DATE + timedelta(days=1)) - timedelta(days=1)).isoformat()
+def last_day_before(day: date) -> date:
+    """Return the day before `day`, not before EARLIEST_DATE. An f-string writes it as an ISO date."""
+    return max(day, EARLIEST_DATE + timedelta(days=1)) - timedelta(days=1)
 
 
 MAX_RESPONSE_BYTES = 2_000_000

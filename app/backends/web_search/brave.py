@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import Any, ClassVar
 
-from app.backends.web_search.base import EARLIEST_DATE, Fields, Limits, SearchRequest, day_before
+from app.backends.web_search.base import EARLIEST_DATE, Fields, Limits, SearchRequest, last_day_before
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Brave:
             "spellcheck": "false",
         }
         if before:
-            asked["freshness"] = f"{EARLIEST_DATE}to{day_before(before)}"
+            asked["freshness"] = f"{EARLIEST_DATE}to{last_day_before(before)}"
         return SearchRequest("GET", {"params": asked}, {"X-Subscription-Token": self.api_key})
 
     def results(self, body: Mapping[str, Any]) -> Any:

@@ -1,8 +1,9 @@
 """Serper: POST /search at google.serper.dev, Google's results, with the key in X-API-KEY.
 
 The reference requires an account, so this follows the requests and replies of Serper's playground and clients: `q`,
-`num`, and `organic` results with `title`, `link`, `snippet` and sometimes `date` ("Mar 5, 2024", "3 days ago"). Results
-can be limited to recent ones, but not to those before a day. Status 403 means a wrong key, 400 may mean no credit.
+`num`, and `organic` results with `title`, `link`, `snippet` and sometimes `date` ("Mar 5, 2024", "3 days ago"). `tbs`
+is Google's own filter; its custom range of days (`cdr:1`) includes the last one. Status 403 means a wrong key, 400 may
+mean no credit.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import Any, ClassVar
 
-from app.backends.web_search.base import Fields, Limits, SearchRequest
+from app.backends.web_search.base import Fields, Limits, SearchRequest, last_day_before
 
 
 @dataclass(frozen=True)
@@ -29,8 +30,11 @@ class Serper:
     fields: ClassVar[Fields] = Fields("title", "link", "snippet", ("date",))
 
     def build_request(self, query: str, k: int, before: date | None) -> SearchRequest:
-        """Build the request. `before` is ignored: Serper cannot filter by date."""
-        return SearchRequest("POST", {"json": {"q": query, "num": k}}, {"X-API-KEY": self.api_key})
+        """Build the request; Google's filter for days takes months first."""
+        asked: dict[str, str | int] = {"q": query, "num": k}
+        if before:
+            asked["tbs"] = f"cdr:1,cd_max:{last_day_before(before):%m/%d/%Y}"
+        return SearchRequest("POST", {"json": asked}, {"X-API-KEY": self.api_key})
 
     def results(self, body: Mapping[str, Any]) -> Any:
         """Return the results; Serper omits `organic` where nothing was found, but never `searchParameters`."""

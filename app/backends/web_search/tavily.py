@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import Any, ClassVar
 
-from app.backends.web_search.base import Fields, Limits, SearchRequest, day_before
+from app.backends.web_search.base import Fields, Limits, SearchRequest, last_day_before
 
 QUOTA_STATUSES = (432, 433)
 
@@ -34,7 +34,7 @@ class Tavily:
         """Build the request. Some clients' documentation includes `end_date` in the range, so send the day before."""
         asked: dict[str, Any] = {"query": query, "max_results": k, "search_depth": "basic", "include_answer": False}
         if before:
-            asked["end_date"] = day_before(before)
+            asked["end_date"] = last_day_before(before).isoformat()
         return SearchRequest("POST", {"json": asked}, {"Authorization": f"Bearer {self.api_key}"})
 
     def results(self, body: Mapping[str, Any]) -> Any:

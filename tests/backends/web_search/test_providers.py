@@ -62,20 +62,21 @@ def test_serper_gets_its_key():
     assert request.body == {"q": QUESTION, "num": 7}
 
 
-def test_brave_and_tavily_filter_by_date_up_to_the_day_before():
+def test_brave_tavily_and_serper_get_the_day_before_in_the_form_that_each_understands():
     assert asked("brave", before="2020-11-01").params["freshness"] == "1900-01-01to2020-10-31"
     assert asked("tavily", before="2020-11-01").body["end_date"] == "2020-10-31"
+    assert asked("serper", before="2020-11-01").body["tbs"] == "cdr:1,cd_max:10/31/2020"
 
 
 def test_a_claim_from_before_the_earliest_day_is_searched_as_of_that_day():
     for before in ("0001-01-01", "1900-01-01"):
         assert asked("brave", before=before).params["freshness"] == "1900-01-01to1900-01-01"
         assert asked("tavily", before=before).body["end_date"] == "1900-01-01"
+        assert asked("serper", before=before).body["tbs"] == "cdr:1,cd_max:01/01/1900"
 
 
-@pytest.mark.parametrize("name", ["searxng", "serper"])
-def test_the_other_providers_get_the_same_request_with_and_without_a_date(name):
-    dated, free = asked(name, before="2020-11-01"), asked(name)
+def test_searxng_gets_no_date_since_it_can_only_ask_for_what_is_recent():
+    dated, free = asked("searxng", before="2020-11-01"), asked("searxng")
     assert (dated.params, dated.body) == (free.params, free.body)
 
 

@@ -26,7 +26,7 @@ class RunRequest:
 
     @classmethod
     def resolve(cls, raw: Mapping[str, Any], capabilities: Capabilities) -> RunRequest:
-        """Return the claim and the options in `raw`, whose keys are CLAIM_FIELDS and the fields of RunOptions.
+        """Return the claim and options in `raw`, whose keys are CLAIM_FIELDS, `source` and the fields of RunOptions.
 
         Raises InvalidInput, which names the field, for invalid input and for options that are unavailable here.
         """
@@ -37,12 +37,15 @@ class RunRequest:
 def resolve_options(raw: Mapping[str, Any], capabilities: Capabilities) -> RunOptions:
     """Return the options in `raw`, with defaults for missing fields and without choices that have no effect.
 
-    `labels` may be text, and `corpora` any sequence. Raises InvalidInput, which names the field.
+    `labels` may be text, and `corpora` any sequence; `source` stands for an answerer and what it searches. Raises
+    InvalidInput, which names the field.
     """
     given = {name: value for name, value in raw.items() if name not in CLAIM_FIELDS}
-    labels = given.pop("labels", None)
+    labels, source = given.pop("labels", None), given.pop("source", None)
     if "corpora" in given:
         given["corpora"] = tuple(dict.fromkeys(given["corpora"]))
+    if source is not None:
+        given = capabilities.with_source(source, given)
     options = replace(capabilities.defaults(given.get("strategy")), **given)
     usual = defaults_of(options.strategy, options.preset)
     options = replace(options, **{name: usual[name] for name in usual if given.get(name) is None and name != "labels"})

@@ -37,36 +37,44 @@
     }
   });
 
-  // Show only the line about who gets the claim that applies to the chosen options.
-  const told = [...document.querySelectorAll("[data-sends]")];
-  const form = told[0]?.closest("form");
+  // The source is one of the list, or "own choice": what the options below it say.
+  const source = document.getElementById("from_source");
+  const form = source?.form;
+  const chosen = (name) => form.querySelector(`input[name=${name}]:checked`);
+  const tickedCorpora = () => [...form.querySelectorAll("input[name=corpora]:checked")];
+  const searchesWeb = () => chosen("answerer")?.value === "web-search" && chosen("search")?.value !== "corpus";
+  const ownChoice = () => {
+    const recalled = chosen("strategy")?.dataset.source || chosen("answerer")?.dataset.source;
+    if (recalled) return recalled;
+    if (searchesWeb()) return source.querySelector("[value=web]")?.textContent;
+    return tickedCorpora().map((box) => box.closest("label").querySelector("b").textContent).join(", ");
+  };
+
+  // Show only the lines about who gets the claim that apply to what is chosen.
   const tell = () => {
-    const asks = form.querySelector("input[data-needs-model]:checked");
-    const model = form.querySelector("input[name=model]:checked")?.value;
-    for (const line of told) {
-      line.hidden = !asks || line.dataset.sends !== model;
+    const own = source.value === "";
+    const asks = [...form.querySelectorAll("input[data-needs-model]:checked")];
+    const asksModel = asks.some((each) => own || each.name !== "answerer");
+    for (const line of form.querySelectorAll("[data-sends]")) {
+      line.hidden = !asksModel || line.dataset.sends !== chosen("model")?.value;
       line.querySelector(".when").hidden = true;
     }
+    const searched = own ? [searchesWeb() ? "web" : "", ...tickedCorpora().map((box) => box.value)] : [source.value];
+    for (const line of form.querySelectorAll("[data-source-sends]")) {
+      line.hidden = !searched.includes(line.dataset.sourceSends);
+      line.querySelector(".when").hidden = true;
+    }
+    const words = source.querySelector("[data-source-now]");
+    words.textContent = own ? `Own choice: ${ownChoice() || "none chosen"}` : "Own choice, under Options";
   };
   if (form) {
-    form.addEventListener("change", tell);
+    form.addEventListener("change", ({ target }) => {
+      const decides = ["answerer", "corpora", "search"].includes(target.name);
+      if (decides || (target.name === "strategy" && target.dataset.source)) source.value = "";
+      tell();
+    });
     addEventListener("pageshow", tell); // the browser restores earlier choices when going back
     tell();
-  }
-
-  // The line above the options names the chosen source.
-  const source = document.querySelector("[data-source-now]");
-  const chosen = (name) => source.closest("form").querySelector(`input[name=${name}]:checked`);
-  const tellSource = () => {
-    const here = chosen("answerer")?.value === "web-search" && chosen("search")?.value === "corpus";
-    const elsewhere = chosen("strategy")?.dataset.source || (!here && chosen("answerer")?.dataset.source);
-    const corpora = source.closest("form").querySelectorAll("input[name=corpora]:checked + span b");
-    const titles = [...corpora].map((title) => title.textContent).join(", ");
-    source.textContent = elsewhere || (titles ? `${titles} (offline)` : "none chosen");
-  };
-  if (source) {
-    source.closest("form").addEventListener("change", tellSource);
-    addEventListener("pageshow", tellSource);
   }
 
   // The button that submits the ticked claims shows their number.

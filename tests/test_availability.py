@@ -141,3 +141,23 @@ def test_a_report_names_the_modules_used(availability):
         "reasoner": "big, prompted",
     }
     assert availability(BIG).modules(RunOptions(strategy="direct", model="big")) == (("asker", "big, prompted"),)
+
+
+@pytest.mark.parametrize(
+    ("source", "settings", "answerer", "search", "corpora"),
+    [
+        ("minutes", {}, "retriever-reader", "corpus", ("minutes",)),
+        ("minutes", {"STRATEGY": "evidence-pursuit"}, "web-search", "corpus", ("minutes",)),
+        ("web", {"SEARCH": "brave"}, "web-search", "brave", ()),
+        ("web", {"SEARCH": "corpus"}, "web-search", "searxng", ()),
+    ],
+)
+def test_the_operator_can_set_another_source_as_the_default(availability, source, settings, answerer, search, corpora):
+    options = availability(SOURCE=source, **settings).capabilities().defaults()
+    assert (options.answerer, options.search, options.corpora) == (answerer, search, corpora)
+
+
+def test_every_source_that_is_not_there_names_the_command_or_setting_that_brings_it(availability):
+    sources = named(availability().capabilities().sources)
+    assert sources["simple-wikipedia"].mend == "flask --app app corpus fetch simple-wikipedia"
+    assert "SEARXNG_URL" in sources["web"].mend

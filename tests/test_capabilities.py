@@ -4,10 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from app.capabilities.options import MIXES, OWN, TITLES, Capabilities, Choice
+from app.capabilities.options import MIXES, OWN, TITLES, Capabilities, Choice, source_of
 from app.config.settings import PRESETS
 from app.domain.errors import InvalidInput
 from app.domain.model import RunOptions
+from app.run_request import resolve_options
 
 CAPABILITIES = Capabilities(
     strategies=(
@@ -123,3 +124,69 @@ def test_every_preset_of_the_settings_is_a_mix_with_a_title():
 def test_a_preset_needs_a_language_model_when_any_module_is_prompted():
     assert not MIXES["local"].needs_model
     assert replace(MIXES["local"], qa_validator="prompted").needs_model
+
+
+@pytest.mark.parametrize(
+    ("given", "answerer", "search", "corpora"),
+    [
+        ({}, "retriever-reader", None, ("vital",)),
+        ({"answerer": "web-search"}, "web-search", "corpus", ("vital",)),
+        ({"strategy": "evidence-pursuit"}, "web-search", "corpus", ("vital",)),
+        ({"corpora": ("vital",)}, "retriever-reader", None, ("vital",)),
+    ],
+)
+def test_the_source_of_a_corpus_sets_the_answerer_and_what_it_searches(given, answerer, search, corpora):
+    options = resolve_options({**given, "source": "vital"}, CAPABILITIES)
+    assert (options.answerer, options.search, options.corpora) == (answerer, search, corpora)
+
+
+@pytest.mark.parametrize("given", [{}, {"answerer": "web-search"}, {"search": "brave"}])
+def test_the_source_web_sets_the_search_engine_that_is_set_up(given):
+    options = resolve_options({**given, "source": "web"}, CAPABILITIES)
+    assert (options.answerer, options.search, options.corpora) == ("web-search", "brave", ())
+    assert CAPABILITIES.searched_at(options) == "search.example.org"
+
+
+@pytest.mark.parametrize(
+    ("source", "given", "words"),
+    [
+        ("vital", {"answerer": "reciter-reader", "model": "big"}, "vital does not go with the answerer reciter-reader"),
+        ("vital", {"search": "brave"}, "vital does not go with the search brave"),
+        ("vital", {"corpora": ["vital", "broken"]}, "vital does not go with the corpora vital, broken"),
+        ("web", {"answerer": "retriever-reader"}, "web does not go with the answerer retriever-reader"),
+        ("web", {"search": "corpus"}, "web does not go with the search corpus"),
+        ("web", {"corpora": ["vital"]}, "web does not go with the corpora vital"),
+        ("broken", {}, "Broken is not available here. Its index is gone."),
+        ("simple-wikipedia", {}, "Simple Wikipedia is not available here. It is not on this machine yet."),
+        ("library", {}, "There is no source 'library'; choose one of: vital, broken, simple-wikipedia, web."),
+    ],
+)
+def test_a_source_that_is_unavailable_or_contradicted_is_refused(source, given, words):
+    with pytest.raises(InvalidInput, match=words) as refused:
+        resolve_options({**given, "source": source}, CAPABILITIES)
+    assert refused.value.field == "source"
+
+
+def test_the_web_is_a_source_only_where_a_search_engine_is_set_up():
+    without = replace(CAPABILITIES, searches=CAPABILITIES.searches[:1])
+    assert {each.name: each.available for each in without.sources}["web"] is False
+    assert {each.name: each.destination for each in CAPABILITIES.sources}["web"] == "search.example.org"
+
+
+@pytest.mark.parametrize("strategy", ["question-guided", "evidence-pursuit"])
+@pytest.mark.parametrize("source", ["vital", "web"])
+def test_the_source_of_options_is_the_one_that_set_them(source, strategy):
+    assert source_of(resolve_options({"source": source, "strategy": strategy}, CAPABILITIES)) == source
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        RunOptions(strategy="direct", model="big"),
+        RunOptions(answerer="reciter-reader", model="big"),
+        RunOptions(corpora=("vital", "broken")),
+        RunOptions(answerer="web-search", search="corpus"),
+    ],
+)
+def test_options_that_no_source_sets_have_none(options):
+    assert source_of(options) == ""

@@ -152,6 +152,17 @@ def test_speaker_date_and_search_filters_reach_the_run_and_its_destination_is_pr
     assert (desk.container.asked_for[1].undated, desk.container.asked_for[1].fact_checks) == (True, True)
 
 
+def test_a_source_sets_what_answers_and_a_contradiction_exits_2_with_the_reason(terminal):
+    answerers = (Choice("retriever-reader", "Retriever and reader"), Choice("web-search", "Web search"))
+    here = terminal(choices=answerers)
+    done = here.check(CLAIM, "--source", "web")
+    assert done.exit_code == 0 and "searched for at search.example.org" in done.stderr
+    assert (here.container.asked_for[0].answerer, here.container.asked_for[0].search) == ("web-search", "brave")
+    refused = here.check(CLAIM, "--source", "web", "--corpora", "vital")
+    assert refused.exit_code == 2
+    assert "The source web does not go with the corpora vital: leave one of them out." in refused.stderr
+
+
 def test_the_destination_of_the_claim_is_printed_before_it_is_sent(terminal):
     desk = terminal(language_models=(AWAY,))
     assert "sent to api.example.org" in desk.check(CLAIM, "--preset", "prompted", "--model", "big").stderr

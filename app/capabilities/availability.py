@@ -18,11 +18,13 @@ from app.capabilities.options import (
     OWN,
     PURSUIT,
     TITLES,
+    WEB,
     WEB_SEARCH,
     Capabilities,
     Choice,
     Group,
     Mix,
+    options_of_source,
 )
 from app.components import Component, Components
 from app.config.settings import Settings
@@ -159,11 +161,14 @@ class Availability:
         The default preset of a pursuit is local if PRESET is, else the paper's without its fine-tuned model.
         """
         model = next((choice.name for choice in models if choice.available), None)
-        search = self.settings.search or next((engine.name for engine in self.engines), CORPUS_SEARCH)
+        engine = next((engine.name for engine in self.engines), None)
+        search = self.settings.search or engine or CORPUS_SEARCH
+        if self.settings.source == WEB and search == CORPUS_SEARCH:
+            search = engine or PROVIDERS[0].name
         preset = OWN if OWN in self.mixes() else self.settings.preset
         if strategy == PURSUIT:
             preset = LOCAL_PURSUIT if self.settings.preset.startswith("local") else PROMPTED_PURSUIT
-        return RunOptions(
+        options = RunOptions(
             strategy=strategy,
             answerer=WEB_SEARCH if strategy == PURSUIT else self.settings.answerer,
             max_hops=self.settings.max_hops,
@@ -175,6 +180,8 @@ class Availability:
             temperature=self.settings.model_temperature,
             max_tokens=self.settings.model_max_tokens,
         )
+        source = self.settings.source
+        return replace(options, **options_of_source(source, options)) if source else options
 
     def modules(self, options: RunOptions) -> tuple[tuple[str, str], ...]:
         """Return the (role, implementation) pairs of a run with these options, for its report."""
@@ -204,6 +211,7 @@ class Availability:
         """Return all options in groups, as `models list` and the page show them."""
         capabilities = self.capabilities()
         return (
+            Group("Sources", "SOURCE", capabilities.sources),
             Group("Strategies", "STRATEGY", capabilities.strategies),
             Group("Mixes of modules", "PRESET", capabilities.presets),
             *self._roles(any(model.available for model in capabilities.models)),

@@ -1,4 +1,4 @@
-"""The options for a run: strategies, mixes of modules, answerers, language models, corpora and search engines.
+"""The options for a run: sources, strategies, mixes of modules, answerers, language models, corpora and search engines.
 
 Page, command line and API offer the same choices. A choice that is not available has the reason, and a command or
 setting that makes it available.
@@ -6,8 +6,9 @@ setting that makes it available.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from app.domain.errors import InvalidInput
 from app.domain.model import CORPUS_SEARCH, QACHECK, RunOptions
@@ -24,6 +25,42 @@ RETRIEVER_READER, WEB_SEARCH = "retriever-reader", "web-search"
 def searches_corpora(options: RunOptions) -> bool:
     """Return whether a run with these options searches the corpora."""
     return options.answerer == RETRIEVER_READER or (options.answerer == WEB_SEARCH and options.search == CORPUS_SEARCH)
+
+
+WEB = "web"
+"""The source that is searched with a search engine. Every other source is the corpus of its name."""
+
+SIMPLE_WIKIPEDIA = "simple-wikipedia"
+SOURCE_TITLES = {
+    "vital": "Wikipedia extracts (offline)",
+    "wikipedia-live": "Wikipedia, live",
+    SIMPLE_WIKIPEDIA: "Simple Wikipedia",
+    WEB: "The web",
+}
+"""The titles of the sources that every installation can have."""
+
+
+def options_of_source(name: str, options: RunOptions) -> dict[str, Any]:
+    """Return what the source `name` sets in these options: answerer, corpora and search engine.
+
+    An evidence pursuit, and the answerer web-search, read whole documents of a corpus.
+    """
+    if name == WEB:
+        return {"answerer": WEB_SEARCH, "corpora": (), "search": options.search}
+    reads_documents = options.strategy == PURSUIT or options.answerer == WEB_SEARCH
+    answerer = WEB_SEARCH if reads_documents else RETRIEVER_READER
+    return {"answerer": answerer, "corpora": (name,), "search": CORPUS_SEARCH}
+
+
+def source_of(options: RunOptions) -> str:
+    """Return the name of the source that sets exactly these options, "" for none."""
+    if options.strategy in BASELINES:
+        return ""
+    if options.answerer == WEB_SEARCH and options.search not in (None, CORPUS_SEARCH):
+        return WEB
+    usual = WEB_SEARCH if options.strategy == PURSUIT else RETRIEVER_READER
+    is_one_corpus = searches_corpora(options) and len(options.corpora) == 1
+    return options.corpora[0] if is_one_corpus and options.answerer == usual else ""
 
 
 OWN = "own"
@@ -96,6 +133,12 @@ TITLES = {
 }
 
 
+NO_ENGINE, ENGINE_SETTINGS = (
+    "No search engine is set up.",
+    "SEARXNG_URL, BRAVE_API_KEY, TAVILY_API_KEY or SERPER_API_KEY",
+)
+
+
 def find_choice(choices: Sequence[Choice], name: str | None, field: str) -> Choice:
     """Return the choice of that name. Raises InvalidInput, for `field`, if it is unknown or unavailable."""
     for choice in choices:
@@ -122,6 +165,50 @@ class Capabilities:
     default_pursuit: RunOptions = field(default_factory=lambda: RunOptions(PURSUIT, WEB_SEARCH))
     modules: Callable[[RunOptions], tuple[tuple[str, str], ...]] = lambda options: ()
     """Name the implementation of each role in a run with these options, for its report."""
+
+    @property
+    def sources(self) -> tuple[Choice, ...]:
+        """Return what answers can come from: each corpus, and the web."""
+        corpora = [replace(each, title=SOURCE_TITLES.get(each.name, each.title)) for each in self.corpora]
+        if SIMPLE_WIKIPEDIA not in (each.name for each in corpora):
+            command = f"flask --app app corpus fetch {SIMPLE_WIKIPEDIA}"
+            simple = Choice(SIMPLE_WIKIPEDIA, SOURCE_TITLES[SIMPLE_WIKIPEDIA])
+            corpora.append(simple.unavailable("It is not on this machine yet.", command))
+        web, engine = Choice(WEB, SOURCE_TITLES[WEB]), self._engine()
+        web = replace(web, destination=engine.destination) if engine else web.unavailable(NO_ENGINE, ENGINE_SETTINGS)
+        return *(self._answered(each, RETRIEVER_READER) for each in corpora), self._answered(web, WEB_SEARCH)
+
+    def _answered(self, source: Choice, answerer: str) -> Choice:
+        """Return the source as unavailable if its answerer is."""
+        using = next((each for each in self.answerers if each.name == answerer), Choice(answerer, answerer, False))
+        return source if using.available or not source.available else source.unavailable(using.reason, using.mend)
+
+    def _engine(self) -> Choice | None:
+        """Return the search engine of the source WEB: the default one, else the first that is set up."""
+        engines = [each for each in self.searches if each.available and each.name != CORPUS_SEARCH]
+        usual = [each for each in engines if each.name == self.default_options.search]
+        return next(iter(usual + engines), None)
+
+    def with_source(self, name: str, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the options `given` with those that the source `name` stands for.
+
+        Raises InvalidInput for a source that is not available, and for given options that contradict it.
+        """
+        find_choice(self.sources, name, "source")
+        engine = self._engine()
+        chosen = RunOptions(
+            strategy=given.get("strategy") or self.default_options.strategy,
+            answerer=given.get("answerer") or "",
+            search=given.get("search") or (engine.name if engine else None),
+        )
+        implied = options_of_source(name, chosen)
+        for option, value in implied.items():
+            wanted = given.get(option)
+            if wanted and (wanted != value or (name == WEB and wanted == CORPUS_SEARCH)):
+                shown = ", ".join(wanted) if option == "corpora" else wanted
+                problem = f"The source {name} does not go with the {option} {shown}: leave one of them out."
+                raise InvalidInput(problem, "source")
+        return {**given, **implied}
 
     def defaults(self, strategy: str | None = None) -> RunOptions:
         """Return the default options of a run with that strategy."""

@@ -124,6 +124,7 @@ _WRITABLE = click.Path(dir_okay=False, writable=True, path_type=Path)
     "--strategy", help="How to check: question-guided, evidence-pursuit, or a baseline; STRATEGY if not given."
 )
 @click.option("--preset", help="Mix of modules, or way of pursuing evidence; PRESET when not given.")
+@click.option("--source", help="Where answers come from: web, or a corpus; SOURCE when not given.")
 @click.option("--answerer", help="Who answers the questions; ANSWERER when not given, web-search in a pursuit.")
 @click.option("--search", help="Search engine of web-search, or corpus; SEARCH when not given.")
 @click.option("--dated", is_flag=True, help="Of what web-search finds, leave out what has no date.")

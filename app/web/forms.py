@@ -11,11 +11,12 @@ from typing import Any
 
 from werkzeug.datastructures import MultiDict
 
-from app.capabilities.options import BASELINES, PURSUIT, RETRIEVER_READER, WEB_SEARCH, Capabilities
+from app.capabilities.options import BASELINES, PURSUIT, RETRIEVER_READER, WEB, WEB_SEARCH, Capabilities, source_of
 from app.domain.model import CORPUS_SEARCH, Claim, Label, RunOptions
 from app.run_request import CLAIM_FIELDS
 
 SINGLE_VALUE = (
+    "from_source",
     "answerer",
     "strategy",
     "preset",
@@ -29,6 +30,8 @@ SINGLE_VALUE = (
 )
 RAW_FIELDS = (*CLAIM_FIELDS, "strategy", "answerer", "labels", "corpora", "fresh", "undated", "fact_checks")
 """Fields that `raw` returns unchanged."""
+SET_BY_SOURCE = ("answerer", "corpora", "search")
+"""Fields that count only without `from_source`."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +41,8 @@ class ClaimForm:
     claim: str = ""
     speaker: str = ""
     date: str = ""
+    from_source: str = ""
+    """The name of the source; "" for what the fields SET_BY_SOURCE say."""
     answerer: str = ""
     strategy: str = "question-guided"
     preset: str = ""
@@ -57,6 +62,7 @@ class ClaimForm:
     def from_options(cls, options: RunOptions, pursuit: str) -> ClaimForm:
         """Return the form for a new visitor; `pursuit` is the default for its field."""
         return cls(
+            from_source=source_of(options),
             answerer=options.answerer,
             strategy=options.strategy,
             preset=options.preset,
@@ -77,6 +83,7 @@ class ClaimForm:
             claim=claim.text,
             speaker=claim.speaker or "",
             date=claim.date or "",
+            from_source=source_of(options),
             answerer=options.answerer or blank.answerer,
             strategy=options.strategy,
             search=options.search or blank.search,
@@ -102,9 +109,10 @@ class ClaimForm:
             claim=fields.get("sample") or fields.get("claim", ""),
             corpora=tuple(filter(None, fields.getlist("corpora"))) if "corpora" in fields else blank.corpora,
             fresh="fresh" in fields,
+            from_source=fields.get("from_source", ""),
             undated=_is_ticked("undated", fields, blank.undated),
             fact_checks=_is_ticked("fact_checks", fields, blank.fact_checks),
-            **{name: fields[name] for name in SINGLE_VALUE if name in fields},
+            **{name: fields[name] for name in SINGLE_VALUE[1:] if name in fields},
         )
 
     def raw(self) -> dict[str, Any]:
@@ -112,7 +120,10 @@ class ClaimForm:
         fields = {name: getattr(self, name) for name in RAW_FIELDS if name != "labels" or self.labels}
         number = int(self.max_hops) if re.fullmatch("[0-9]{1,3}", self.max_hops) else None
         converted = {"preset": self._preset(), "model": self.model or None, "search": self.search or None}
-        return {**fields, **converted, "max_hops": number}
+        raw = {**fields, **converted, "max_hops": number}
+        if not self.from_source:
+            return raw
+        return {name: value for name, value in raw.items() if name not in SET_BY_SOURCE} | {"source": self.from_source}
 
     def hidden_fields(self) -> list[tuple[str, str]]:
         """Return all fields but the claim, for a form that submits the same choices unseen."""
@@ -124,7 +135,8 @@ class ClaimForm:
 
     def selected_model(self, capabilities: Capabilities) -> str | None:
         """Return the language model that gets the claim when the form is submitted unchanged, None for none."""
-        chosen = RunOptions(strategy=self.strategy, preset=self._preset(), answerer=self.answerer)
+        answerer = "" if self.from_source else self.answerer
+        chosen = RunOptions(strategy=self.strategy, preset=self._preset(), answerer=answerer)
         return self.model if capabilities.needs_model(chosen) else None
 
     def _preset(self) -> str:
@@ -139,23 +151,21 @@ def _is_ticked(name: str, fields: MultiDict[str, str], blank: bool) -> bool:
 FROM_MEMORY = "a language model’s memory"
 
 
-def sources(capabilities: Capabilities) -> dict[str, str]:
-    """Describe where answers come from, by strategy and answerer, except those that search the corpora."""
-    named = dict.fromkeys((*BASELINES, *(each.name for each in capabilities.answerers)), FROM_MEMORY)
-    recited = {name: source for name, source in named.items() if name not in (RETRIEVER_READER, WEB_SEARCH)}
-    engines = [each for each in capabilities.searches if each.available and each.destination]
-    return recited | ({WEB_SEARCH: "the web"} if engines else {})
+def recalling(capabilities: Capabilities) -> dict[str, str]:
+    """Describe where answers come from, by strategy and answerer, except those that search."""
+    named = (*BASELINES, *(each.name for each in capabilities.answerers))
+    return {name: FROM_MEMORY for name in named if name not in (RETRIEVER_READER, WEB_SEARCH)}
 
 
-def source_of(form: ClaimForm, capabilities: Capabilities) -> str:
-    """Describe where the answers of a run with this form come from."""
-    known = sources(capabilities)
-    if form.strategy in BASELINES:
-        return known[form.strategy]
-    if form.answerer in known and not (form.answerer == WEB_SEARCH and form.search == CORPUS_SEARCH):
-        return known[form.answerer]
-    titles = ", ".join(each.title for each in capabilities.corpora if each.available and each.name in form.corpora)
-    return f"{titles} (offline)" if titles else "none chosen"
+def chosen_source(form: ClaimForm, capabilities: Capabilities) -> str:
+    """Describe where answers come from according to the fields SET_BY_SOURCE and the strategy."""
+    known = recalling(capabilities)
+    if words := known.get(form.strategy) or known.get(form.answerer):
+        return words
+    titles = {each.name: each.title for each in capabilities.sources}
+    if form.answerer == WEB_SEARCH and form.search not in ("", CORPUS_SEARCH):
+        return titles[WEB]
+    return ", ".join(titles[name] for name in form.corpora if name in titles) or "none chosen"
 
 
 _S, _R, _N = Label.SUPPORTED, Label.REFUTED, Label.NOT_ENOUGH_EVIDENCE

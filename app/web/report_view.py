@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote, urlsplit
 
+from app.capabilities.options import SOURCE_TITLES, WEB, WEB_SEARCH, searches_corpora, source_of
 from app.domain.model import Answer, Hop, Label, Origin, Passage, RunOptions, Sentence, Span
 from app.domain.report import Report
 from app.text.sentences import sentence_spans
@@ -249,22 +250,24 @@ PLAIN_LABELS = {
 }
 """The verdict in everyday words, beside the formal label."""
 
-SOURCE_WORDS = {
-    "retriever-reader": "Offline articles",
-    "web-search": "Web search",
-    "reciter-reader": "A model’s memory",
-    "flan-t5": "A model’s memory",
-}
 STRATEGY_WORDS = {"question-guided": "question by question", "evidence-pursuit": "pursuing evidence"}
 
 
 def source_words(options: RunOptions) -> str:
-    """Return where the answers of a check come from, in a few words."""
+    """Return the source of a check's answers, in a few words."""
     if options.strategy not in STRATEGY_WORDS:
         return "The claim alone"
-    if options.answerer == "web-search" and options.search == "corpus":
-        return "Offline articles, one at a time"
-    return SOURCE_WORDS.get(options.answerer, options.answerer)
+    if source_of(options) == WEB:
+        return f"{SOURCE_TITLES[WEB]} ({options.search})"
+    if not searches_corpora(options):
+        return "A model’s memory"
+    read_whole = ", one article at a time" if options.answerer == WEB_SEARCH else ""
+    return ", ".join(SOURCE_TITLES.get(name, name) for name in options.corpora) + read_whole
+
+
+def models_words(options: RunOptions) -> str:
+    """Return the model of a check, in a few words: the language model, or the mix of modules."""
+    return options.model or ("local models" if options.preset == "local" else options.preset)
 
 
 def choices(options: RunOptions) -> dict[str, str]:
@@ -272,8 +275,7 @@ def choices(options: RunOptions) -> dict[str, str]:
     return {
         "source": source_words(options),
         "method": STRATEGY_WORDS.get(options.strategy, options.strategy),
-        "models": options.model or ("local models" if options.preset == "local" else options.preset),
-        "corpora": ", ".join(options.corpora),
+        "models": models_words(options),
         "labels": f"{options.labels.value} labels",
         "steps": f"up to {options.max_hops} steps",
         "cache": "every answer anew" if options.fresh else "earlier answers reused",
@@ -310,6 +312,7 @@ FILTERS: dict[str, Callable] = {
     "ago": ago,
     "plain_label": PLAIN_LABELS.__getitem__,
     "source_words": source_words,
+    "models_words": models_words,
     "strategy_words": lambda options: STRATEGY_WORDS.get(options.strategy, options.strategy),
     "distinct_choices": distinct_choices,
     "excerpt": excerpt,

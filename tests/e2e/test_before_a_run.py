@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from app.capabilities.options import Choice
 from app.domain.model import Page
 from tests.e2e.test_browser import CLAIM, expect, expect_verdict, type_claim
 from tests.fakes import FAILING, TWO_HOPS, scripted_container
@@ -62,20 +63,31 @@ def test_without_javascript_a_link_leads_to_claims_and_to_the_marked_text(live, 
     expect(page.get_by_role("link", name="News of Hamlet")).to_be_visible()
 
 
-def test_the_line_above_the_options_follows_what_is_chosen(live, visitor):
+def test_what_is_chosen_under_the_options_becomes_the_source(live, visitor):
     page = visitor()
     page.goto(live())
-    line = page.locator("details.options > summary")
-    expect(line).to_contain_text("Source: Vital articles (offline)")
-    line.press("Enter")
+    source = page.get_by_label("Source", exact=True)
+    expect(source).to_have_value("vital")
+    page.locator("details.options > summary").press("Enter")
     page.get_by_label("Vital articles").uncheck()
-    expect(line).to_contain_text("Source: none chosen")
+    expect(source).to_have_value("")
+    expect(source.locator("option:checked")).to_have_text("Own choice: none chosen")
+
+
+def test_choosing_the_web_shows_who_gets_the_claim(live, visitor):
+    answerers = (Choice("retriever-reader", "Retriever and reader"), Choice("web-search", "Web search"))
+    page = visitor()
+    page.goto(live(scripted_container(choices=answerers)))
+    sent = page.get_by_text("Your claim and questions will be sent to search.example.org.")
+    expect(sent).to_be_hidden()
+    page.get_by_label("Source", exact=True).select_option("The web")
+    expect(sent).to_be_visible()
 
 
 def small_targets(page) -> list[str]:
     """Controls of the page less than 24 CSS pixels high or wide, except links inside a sentence."""
     return page.evaluate(
-        """() => [...document.querySelectorAll("a[href], button, input:not([type=hidden]), textarea, summary")]
+        """() => [...document.querySelectorAll("a[href], button, input:not([type=hidden]), select, textarea, summary")]
         .filter((each) => each.checkVisibility({ visibilityProperty: true }) && !each.classList.contains("skip"))
         .filter((each) => each.tagName !== "A" || !each.closest("p, .marked-text")
           || getComputedStyle(each).display !== "inline")

@@ -93,6 +93,19 @@ class TestRuns:
         assert run["options"]["labels"] == "two", "the preset's own"
         assert ended(client, start(client))["options"]["corpora"] == ["vital"]
 
+    def test_a_source_of_the_choices_sets_what_answers_a_run_and_each_run_of_a_batch(self, make_app):
+        answerers = (Choice("retriever-reader", "Retriever and reader"), Choice("web-search", "Web search"))
+        client = make_app(scripted_container(choices=answerers)).test_client()
+        choices = held_to("Choices", client.get("/api/v1/choices").json)
+        assert [each["name"] for each in choices["sources"] if each["available"]] == ["vital", "web"]
+        for name, answerer in (("vital", "retriever-reader"), ("web", "web-search")):
+            assert ended(client, start(client, source=name))["options"]["answerer"] == answerer
+        assert client.post("/api/v1/batches", json={"claims": [CLAIM], "source": "web"}).status_code == 201
+
+    def test_a_source_that_contradicts_another_option_is_refused_by_name(self, client):
+        answer = client.post(RUNS, json={"claim": CLAIM, "source": "vital", "search": "brave"})
+        assert problem(answer, 422)["field"] == "source"
+
     def test_the_same_request_with_the_same_idempotency_key_returns_the_same_run(self, client):
         def sent(claim: str, key: str) -> str:
             answer = client.post(RUNS, json={"claim": claim}, headers={"Idempotency-Key": key})

@@ -115,6 +115,7 @@ def test_the_markdown_contains_the_whole_trail(browse):
         "Said by A teacher, 2020-10-31",
         f"[with Hopcheck](<http://localhost{path}>)",
         "## Verdict: Supported",
+        "Source: Wikipedia extracts (offline). Model: local models.",
         "High confidence, 91%",
         "He was born in England. ([hop 2](#hop-2))",
         "*A machine made this verdict, and machines are often wrong. Read the evidence before you rely on it.*",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from html import unescape
 
@@ -28,6 +29,7 @@ from tests.fakes import (
     ScriptedHop,
     scripted_container,
 )
+from tests.waiting import until
 from tests.web.conftest import finished, send, started, token, wait_for
 
 MARKUP = "<script>alert(1)</script> & <b>bold</b>"
@@ -55,6 +57,13 @@ def summary_of(page: str) -> str:
     return page.split('<summary id="hop-1-unfold">')[1].split("</summary>")[0]
 
 
+def source_field(client) -> list[tuple[str, str, bool]]:
+    """Value, title and whether it is chosen, for each source that the home page offers."""
+    listed = unescape(client.get("/").text).split('<select id="from_source"')[1].split("</select>")[0]
+    rows = re.findall(r'<option value="([^"]*)"([^>]*)>([^<]*)</option>', listed)
+    return [(value, title, "selected" in rest) for value, rest, title in rows]
+
+
 class TestHome:
     def test_offers_every_sample(self, client):
         page = unescape(client.get("/").text)
@@ -77,10 +86,33 @@ class TestHome:
         assert "FLAN-T5 is not installed." in client.get("/choices").text
         assert '<a href="/choices">All options and how to enable them</a>' in page
 
-    def test_names_the_source_that_is_chosen(self, make_app):
-        assert "Source: <b data-source-now>Vital articles (offline)</b>" in make_app().test_client().get("/").text
+    def test_offers_the_sources_that_are_available_with_the_default_one_chosen(self, make_app):
+        assert source_field(make_app().test_client()) == [
+            ("vital", "Wikipedia extracts (offline)", True),
+            ("", "Own choice, under Options", False),
+        ]
+        answerers = (Choice("retriever-reader", "Retriever and reader"), Choice("web-search", "Web search"))
+        shelves = (Choice("vital", "Vital articles"), Choice("mine", "My own papers"))
+        usual = RunOptions(answerer="web-search", search="brave")
+        container = scripted_container(choices=answerers, shelves=shelves, usual=usual)
+        assert source_field(make_app(container).test_client()) == [
+            ("vital", "Wikipedia extracts (offline)", False),
+            ("mine", "My own papers", False),
+            ("web", "The web", True),
+            ("", "Own choice, under Options", False),
+        ]
+
+    def test_says_where_answers_come_from_if_no_source_is_chosen(self, make_app):
         asked = scripted_container(usual=RunOptions("direct", model="big"), language_models=(AWAY,))
-        assert "Source: <b data-source-now>a language model’s memory</b>" in make_app(asked).test_client().get("/").text
+        found = source_field(make_app(asked).test_client())
+        assert found[-1] == ("", "Own choice: a language model’s memory", True)
+
+    def test_remembers_the_source_that_this_browser_chose_last(self, make_app):
+        app = make_app(scripted_container(shelves=(Choice("vital", "Vital articles"), Choice("mine", "My papers"))))
+        mine, other = app.test_client(), app.test_client()
+        started(mine, from_source="mine")
+        assert ("mine", "My papers", True) in source_field(mine)
+        assert ("mine", "My papers", False) in source_field(other)
 
     def test_lists_the_last_five_checks_above_the_samples(self, client):
         for number in range(1, 7):
@@ -170,6 +202,19 @@ class TestStart:
         answer = send(client)
         assert answer.status_code == 303
         assert answer.location.startswith("/runs/") and len(answer.location) == len("/runs/") + 22
+
+    def test_the_source_counts_instead_of_the_options_under_it(self, make_app):
+        shelves = (Choice("vital", "Vital articles"), Choice("mine", "My own papers"))
+        container = scripted_container(shelves=shelves)
+        client = make_app(container).test_client()
+        started(client, from_source="mine", answerer="flan-t5", corpora="vital", search="brave")
+        until(lambda: container.asked_for)
+        assert container.asked_for[0].answerer == "retriever-reader"
+        assert container.asked_for[0].corpora == ("mine",)
+
+    def test_a_source_that_is_gone_is_refused_beside_its_field(self, client):
+        answer = send(client, from_source="mine")
+        assert answer.status_code == 422 and 'id="source-problem"' in answer.text
 
     def test_passes_labels_and_max_hops_to_the_run(self, make_app):
         container = scripted_container()
@@ -351,6 +396,10 @@ class TestRun:
             and 'href="#hop-2" data-preview="preview-2">step 2</a>' in page
         )
         assert "Read the evidence before you rely on it." in page
+
+    def test_names_its_source_and_its_model_beside_the_verdict(self, client):
+        verdict = finished(client).split('id="verdict"')[1].split("</section>")[0]
+        assert "Source: <b>Wikipedia extracts (offline)</b> · Model: <b>local models</b>" in verdict
 
     def test_a_finished_run_is_static(self, client):
         page = finished(client)

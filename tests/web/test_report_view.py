@@ -27,7 +27,15 @@ from app.domain.model import (
 )
 from app.domain.report import Report
 from app.runs.budget import ASKED_BY_OWNER, Limits, RunBudget, stopped_early
-from app.web.report_view import FIGURES, differences, reliability, sentence_link, shown_verdict
+from app.web.report_view import (
+    FIGURES,
+    differences,
+    models_words,
+    reliability,
+    sentence_link,
+    shown_verdict,
+    source_words,
+)
 
 ROOT = Path(__file__).resolve().parents[2]
 FIGURES_READ = json.loads(FIGURES.read_text("utf-8"))
@@ -123,8 +131,28 @@ def test_only_safe_addresses_link_to_a_sentence():
 
 def test_two_checks_differ_in_the_words_of_their_choices():
     web = replace(JUDGED, answerer="web-search", search="brave", max_hops=3)
-    assert differences(JUDGED, web) == ("Web search", "up to 3 steps")
+    assert differences(JUDGED, web) == ("The web (brave)", "up to 3 steps")
     assert differences(JUDGED, JUDGED) == ()
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({}, "Wikipedia extracts (offline)"),
+        ({"corpora": ("simple-wikipedia", "minutes")}, "Simple Wikipedia, minutes"),
+        ({"answerer": "web-search", "search": "brave"}, "The web (brave)"),
+        ({"answerer": "web-search", "search": "corpus"}, "Wikipedia extracts (offline), one article at a time"),
+        ({"answerer": "reciter-reader"}, "A model’s memory"),
+        ({"strategy": "direct", "answerer": ""}, "The claim alone"),
+    ],
+)
+def test_the_source_of_a_report_is_named_in_a_few_words(changed, words):
+    assert source_words(replace(JUDGED, **changed)) == words
+
+
+def test_the_model_of_a_report_is_the_language_model_or_the_mix():
+    assert models_words(JUDGED) == "local models"
+    assert models_words(replace(JUDGED, preset="prompted", model="gpt-4o-mini")) == "gpt-4o-mini"
 
 
 def test_a_verdict_is_early_where_its_owner_or_a_limit_ended_the_questions():

@@ -144,6 +144,7 @@ def choices() -> Response:
     """Return the options and defaults of a run on this site."""
     available = capabilities()
     answer = Choices(
+        available.sources,
         available.strategies,
         available.presets,
         available.answerers,
@@ -224,6 +225,7 @@ RESPONSES = (
         2,
     ),
     schemas.Choices(
+        sources=(Choice("vital", "Wikipedia extracts (offline)"),),
         strategies=(Choice("question-guided", "One question at a time"),),
         presets=(Choice("local", "Local models"),),
         answerers=(Choice("web-search", "Web search", False, "No search engine is set up.", "Set SEARXNG_URL."),),

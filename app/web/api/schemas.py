@@ -56,6 +56,8 @@ class NewClaim(Request):
     )
 
 
+SOURCE = "Where answers come from: a name of `sources` in /choices, in place of `answerer`, `corpora` and `search`."
+
 JSON_TYPES: dict[Any, Any] = {
     tuple[str, ...]: list[str],
     LabelSet: Annotated[str, Field(json_schema_extra={"enum": list(LabelSet)})],
@@ -68,7 +70,8 @@ def _options() -> dict[str, Any]:
     hints, about = get_type_hints(RunOptions), descriptions(RunOptions)
     kinds = {each.name: JSON_TYPES.get(hints[each.name], hints[each.name]) for each in fields(RunOptions)}
     kinds["max_hops"] = Annotated[int, Field(ge=1, le=MAX_HOPS)]
-    return {name: (kind | None, _optional(about.get(name, ""))) for name, kind in kinds.items() if name != "modules"}
+    chosen = {name: (kind | None, _optional(about.get(name, ""))) for name, kind in kinds.items() if name != "modules"}
+    return {**chosen, "source": (str | None, _optional(SOURCE))}
 
 
 NewRun = create_model(
@@ -271,6 +274,7 @@ class Labels:
 class Choices:
     """The available options of a run on this site, and their defaults."""
 
+    sources: tuple[Choice, ...]
     strategies: tuple[Choice, ...]
     presets: tuple[Choice, ...]
     answerers: tuple[Choice, ...]

@@ -16,7 +16,7 @@ from app.runs.service import StoredRun
 from app.text.fact_checkers import is_fact_check
 from app.text.wording import escape_direction
 from app.web.exporters import Exporter
-from app.web.report_view import web_link
+from app.web.report_view import models_words, source_words, web_link
 from app.web.views import (
     FACES,
     claim_only,
@@ -110,6 +110,7 @@ def _verdict(report: Report) -> Iterator[str]:
     else:
         yield f"## No verdict: the check {'failed' if report.ended == 'failed' else 'was interrupted'}"
         yield line(report.problem)
+    yield f"Source: {plain(source_words(report.options))}. Model: {plain(models_words(report.options))}."
     yield from map(line, report.failures)
     if report.stopped_because:
         yield f"**Why it stopped asking.** {plain(report.stopped_because)}"

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from typing import Any, TypeVar
 
-from flask import Blueprint, abort, current_app, redirect, render_template, request, url_for
+from flask import Blueprint, abort, current_app, redirect, render_template, request, session, url_for
 from flask.typing import ResponseReturnValue
 from itsdangerous import BadSignature, URLSafeSerializer
 
@@ -30,7 +30,7 @@ from app.text.claims import (
 )
 from app.web import capabilities, services, views
 from app.web.api.auth import client
-from app.web.forms import ClaimForm, example, pairs, source_of, sources
+from app.web.forms import ClaimForm, chosen_source, example, pairs, recalling
 from app.web.observability import log_run
 from app.web.run_view import run_page
 from app.web.security import owner
@@ -53,7 +53,7 @@ def home() -> str:
     """
     earlier = request.args.get("again")
     if earlier is None:
-        return home_page(replace(_blank_form(), claim=request.args.get("claim", "")))
+        return home_page(replace(_with_remembered_source(_blank_form()), claim=request.args.get("claim", "")))
     run = services().runs.report(earlier) or abort(404)
     return home_page(ClaimForm.repeating(run.report.claim, run.report.options, _blank_form()))
 
@@ -69,6 +69,8 @@ def start() -> ResponseReturnValue:
     if hint := _hint(kind, sent):
         return home_page(form, hint=hint)
     run_id = services().runs.start(sent.claim, sent.options, owner(), request.form.get("form_name", ""), client())
+    if form.from_source and form.from_source != session.get("source"):
+        session["source"] = form.from_source
     log_run(run_id)
     return redirect(url_for("pages.run", run_id=run_id), 303)
 
@@ -193,6 +195,12 @@ def _blank_form() -> ClaimForm:
     return ClaimForm.from_options(capabilities().defaults(), capabilities().defaults(PURSUIT).preset)
 
 
+def _with_remembered_source(blank: ClaimForm) -> ClaimForm:
+    """Return the form with the source that this browser chose last, if that is still available."""
+    last = [each for each in capabilities().sources if each.available and each.name == session.get("source")]
+    return replace(blank, from_source=last[0].name) if last else blank
+
+
 def form_context(form: ClaimForm, error: InvalidInput | None = None, hint: Hint | None = None) -> dict[str, Any]:
     """Return the variables of claim_form.html. Reads no database, because error pages use them too."""
     return {
@@ -201,8 +209,8 @@ def form_context(form: ClaimForm, error: InvalidInput | None = None, hint: Hint 
         "hint": hint,
         "capabilities": capabilities(),
         "asked_model": form.selected_model(capabilities()),
-        "source": source_of(form, capabilities()),
-        "sources": sources(capabilities()),
+        "chosen_source": chosen_source(form, capabilities()),
+        "recalling": recalling(capabilities()),
         "label_sets": views.LABEL_SETS,
         "most_hops": MAX_HOPS,
     }

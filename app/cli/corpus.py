@@ -13,9 +13,10 @@ from flask.cli import AppGroup
 
 from app.backends.corpus.bm25 import Java
 from app.backends.corpus.builder import BuildRequest, build_corpus
+from app.backends.corpus.checkpoint import BuildState
 from app.backends.corpus.formats import FORMATS
-from app.backends.corpus.index import MANIFEST, PROBLEMS
-from app.backends.corpus.prebuilt import install_prebuilt
+from app.backends.corpus.index import MANIFEST, PROBLEMS, Manifest
+from app.backends.corpus.prebuilt import Wikipedia, find_wikipedia, install_prebuilt, install_wikipedia
 from app.backends.corpus.registry import CORPORA, VITAL, CorpusInfo, folder_of, installed
 from app.bootstrap import corpus_index, prepare
 from app.config.settings import Settings
@@ -59,17 +60,13 @@ def build(name: str | None, path: Path | None, prebuilt: str | None, if_needed: 
 
 def _build(settings: Settings, name: str, path: Path, on_error: str, replace: bool, anew: bool, **fields: str) -> None:
     folder = folder_of(settings.instance, name)
-    manifest, state = build_corpus(
-        BuildRequest(name, path, refuse=on_error == "refuse", **fields),
-        folder,
-        _java(settings),
-        click.echo,
-        replaces=replace,
-        anew=anew,
-    )
-    click.echo(
-        f"{name}: {manifest.count:,} passages of {state.documents:,} documents, {manifest.bytes / 1e6:,.1f} MB of index"
-    )
+    request = BuildRequest(name, path, refuse=on_error == "refuse", **fields)
+    _print_built(folder, *build_corpus(request, folder, _java(settings), click.echo, replaces=replace, anew=anew))
+
+
+def _print_built(folder: Path, manifest: Manifest, state: BuildState) -> None:
+    size = f"{manifest.count:,} passages of {state.documents:,} documents, {manifest.bytes / 1e6:,.1f} MB of index"
+    click.echo(f"{manifest.corpus}: {size}")
     if state.problems:
         click.echo(f"skipped {state.problems:,} broken entries, listed in {folder / PROBLEMS}")
 
@@ -78,6 +75,33 @@ def _fetch(settings: Settings, name: str, prebuilt: str, title: str, source: str
     folder = folder_of(settings.instance, name)
     manifest = install_prebuilt(name, prebuilt, folder, _java(settings), click.echo, title, source, replaces=replace)
     click.echo(f"{name}: {manifest.count:,} documents, {manifest.bytes / 1e6:,.1f} MB of index in {manifest.index}")
+
+
+@corpus.command("fetch")
+@click.argument("name")
+@click.option("--replace", is_flag=True, help="Replace the corpus of this name once the new one is whole.")
+@click.option("--anew", is_flag=True, help="Give up an unfinished build instead of going on with it.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+def fetch(name: str, replace: bool, anew: bool, yes: bool) -> None:
+    """Fetch and index a Wikipedia: simple-wikipedia, or LANGUAGE-wikipedia. Killed, the same command goes on."""
+    settings = _settings()
+    folder = folder_of(settings.instance, name)
+    with _exit_codes():
+        if (folder / MANIFEST).exists() and not replace:
+            raise InvalidInput(f"There is a corpus {name} already; add --replace to fetch it again.")
+        found = find_wikipedia(name)
+        click.echo(_described(found))
+        if not yes:
+            click.confirm("Fetch it?", abort=True)
+        _print_built(
+            folder, *install_wikipedia(found, folder, _java(settings), click.echo, replaces=replace, anew=anew)
+        )
+
+
+def _described(found: Wikipedia) -> str:
+    """Return what will be fetched: title, date, size and licence."""
+    files = f"{len(found.files)} file{'' if len(found.files) == 1 else 's'}"
+    return f"{found.title} of {found.day.isoformat()}: {files}, {found.bytes / 1e6:,.1f} MB, licence {found.licence}."
 
 
 @corpus.command("list")

@@ -86,14 +86,12 @@ def mcp_server(app_services: AppServices) -> "MCPServer":
         claim: Annotated[str, Field(description="What to check: one factual statement.")],
         speaker: Annotated[str | None, Field(description="Who made the claim.")] = None,
         date: Annotated[str | None, Field(description="The day it was made, like 2020-10-31.")] = None,
-        source: Annotated[str | None, Field(description="Where answers come from: web, or a corpus's name.")] = None,
         strategy: Annotated[str | None, Field(description="question-guided or evidence-pursuit.")] = None,
         max_hops: Annotated[int | None, Field(description="How many questions at most.")] = None,
     ) -> StartedCheck:
         """Start to check a factual claim, and return at once. Omitted fields have the operator's defaults."""
         with _as_tool_errors():
-            texts = {"claim": claim, "speaker": speaker, "date": date, "source": source, "strategy": strategy}
-            fields = {**texts, "max_hops": max_hops}
+            fields = {"claim": claim, "speaker": speaker, "date": date, "strategy": strategy, "max_hops": max_hops}
             return start_check(app_services, {name: value for name, value in fields.items() if value is not None})
 
     @server.tool(annotations=reading)

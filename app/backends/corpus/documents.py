@@ -110,9 +110,18 @@ def _inline(tokens: Iterable[Any] | None) -> str:
 
 
 def _html(path: Path, scratch: Path) -> FileText:
+    return html_text(_whole(path))
+
+
+def html_text(data: bytes) -> FileText:
+    """Return the text of an HTML page. Raises Unreadable when it has none or cannot be parsed."""
     import trafilatura
 
-    found: Any = trafilatura.bare_extraction(_decoded(_whole(path)), include_comments=False, with_metadata=True)
+    text = _decoded(data)
+    try:
+        found: Any = trafilatura.bare_extraction(text, include_comments=False, with_metadata=True)
+    except Exception as error:  # lxml raises many types
+        raise Unreadable(f"cannot be parsed ({type(error).__name__})") from error
     if found is None:
         raise Unreadable("holds no text besides menus and other parts of the page's frame")
     return FileText(found.title or "", (found.text or "").splitlines())

@@ -1,4 +1,4 @@
-"""Read the source of a corpus as a stream of documents: JSON lines, KILT's knowledge source, or a folder of files.
+"""Read the source of a corpus as a stream of documents: JSON lines, KILT's knowledge source, a folder, or an archive.
 
 Every reader can resume from a position, reports problems by file and line, and holds at most one line or one file in
 memory. KILT: Petroni et al., 2021, "KILT: a Benchmark for Knowledge Intensive Language Tasks".
@@ -43,15 +43,19 @@ def title_and_text(title: str, contents: str) -> tuple[str, str]:
     return clean(title)[:MAX_TITLE_CHARACTERS], contents
 
 
-def passages_of(paragraphs: Iterable[str], words: int = PASSAGE_WORDS) -> Iterator[str]:
+def passages_of(paragraphs: Iterable[str | None], words: int = PASSAGE_WORDS) -> Iterator[str]:
     """Yield the passages of one document in order, holding one of its paragraphs at a time.
 
     A passage ends with the sentence or the paragraph whose end is nearest to `words`, or after `words` if none ends
-    near it. The last passage of a document may be short.
+    near it. The last passage of a document may be short, and so may the last one before None, which ends a section.
     """
     pending: list[str] = []
     ends: list[int] = []
     for paragraph in paragraphs:
+        if paragraph is None:
+            yield from [" ".join(pending)] if pending else []
+            pending, ends = [], []
+            continue
         pending += _LONG_RUN.sub(r"\1 ", clean(paragraph)).split()
         ends.append(len(pending))
         start = 0
@@ -117,7 +121,8 @@ def _walk(folder: Path, prefix: str, entered: set[tuple[int, int]]) -> Iterator[
 
 MAX_LINE_BYTES = 32 * 1024 * 1024
 MAX_ID_CHARACTERS = 500
-FORMATS = ("auto", "jsonl", "kilt", "folder")
+FORMATS = ("auto", "jsonl", "kilt", "folder", "wikipedia", "zim")
+_ARCHIVES = {".parquet": "wikipedia", ".zim": "zim"}
 
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
@@ -129,7 +134,8 @@ class SourceDocument:
 
     id: str
     title: str
-    paragraphs: Iterable[str]
+    paragraphs: Iterable[str | None]
+    """None ends a section, which no passage crosses."""
     url: str | None = None
 
 
@@ -153,6 +159,8 @@ def format_of(path: Path) -> str:
         return "folder"
     if not path.is_file():
         raise Unreadable("is neither a file nor a folder")
+    if path.suffix.lower() in _ARCHIVES:
+        return _ARCHIVES[path.suffix.lower()]
     with path.open("rb") as file:
         first = next((line for line in _lines(file) if line is None or line.strip()), b"")
     try:
@@ -165,12 +173,18 @@ def entries(path: Path, format: str, position: Any, scratch: Path) -> Iterator[E
     """Yield the entries of the source after `position` (None: from the start), always in the same order."""
     if format == "folder":
         return _files(path, position, scratch)
+    if format in _ARCHIVES.values():
+        from app.backends.corpus import archives
+
+        return (archives.zim_articles if format == "zim" else archives.parquet_articles)(path, position)
     return _json_lines(path, position, {"jsonl": _plain_document, "kilt": _kilt_document}[format])
 
 
 def total_bytes(path: Path, format: str) -> int:
     """Return the number of bytes to read, for estimating the remaining time."""
-    return sum(_size(each) for each, _ in files_in(path)) if format == "folder" else path.stat().st_size
+    if format == "folder":
+        return sum(_size(each) for each, _ in files_in(path))
+    return sum(_size(each) for each in path.rglob("*.parquet")) if path.is_dir() else path.stat().st_size
 
 
 def _json_lines(path: Path, position: Any, parse: Callable[[dict], SourceDocument]) -> Iterator[Entry]:
@@ -217,7 +231,7 @@ def _object(line: bytes | None) -> dict:
 def _plain_document(row: dict) -> SourceDocument:
     contents = _text(row, "contents" if "contents" in row else "text")
     title, text = title_and_text(_text(row, "title", missing=""), contents)
-    return SourceDocument(_id(row, "id"), title, re.split(r"\n\s*\n", text), _address(row.get("url")))
+    return SourceDocument(_id(row, "id"), title, re.split(r"\n\s*\n", text), web_address(row.get("url")))
 
 
 def _kilt_document(row: dict) -> SourceDocument:
@@ -229,7 +243,7 @@ def _kilt_document(row: dict) -> SourceDocument:
     url = history.get("url") if isinstance(history, dict) else None
     url = url or f"https://en.wikipedia.org/wiki/{quote(title.replace(' ', '_'), safe='/:(),')}"
     body = lines[1:] if lines and lines[0].strip() == title else lines
-    return SourceDocument(_id(row, "wikipedia_id"), title, kilt_paragraphs(body), _address(url))
+    return SourceDocument(_id(row, "wikipedia_id"), title, kilt_paragraphs(body), web_address(url))
 
 
 def kilt_paragraphs(lines: Iterable[str]) -> list[str]:
@@ -257,7 +271,7 @@ def _text(row: dict, key: str, missing: str | None = None) -> str:
     return value
 
 
-def _address(url: Any) -> str | None:
+def web_address(url: Any) -> str | None:
     """Return a web address, which the page shows as a link. Raises Unreadable for anything else."""
     if url in (None, ""):
         return None

@@ -90,6 +90,8 @@ class Manifest:
 
 def fix_for(name: str) -> str:
     """Return the command that repairs the index of the corpus `name`."""
+    if name.endswith("-wikipedia"):
+        return f"flask --app app corpus fetch {name} --replace"
     return "make corpus" if name in BUILT_IN else f"flask --app app corpus build {name} --from PATH --replace"
 
 

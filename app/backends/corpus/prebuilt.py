@@ -1,22 +1,32 @@
-"""Pyserini's prebuilt indexes by name, such as `wikipedia-kilt-doc`: fetched by Pyserini and searched in place.
+"""Corpora that are fetched by name: Pyserini's prebuilt indexes, and the Wikipedia of a language.
 
-The downloaded index stays in Pyserini's own cache (PYSERINI_CACHE, by default ~/.cache/pyserini), so that other
-programs share it; the corpus's manifest points there. Pyserini checks the download's size and MD5 sum itself.
+A prebuilt index, such as `wikipedia-kilt-doc`, stays in Pyserini's own cache (PYSERINI_CACHE, by default
+~/.cache/pyserini), so that other programs share it, and is searched there; the corpus's manifest points to it. Pyserini
+checks the download's size and MD5 sum itself.
+
+A Wikipedia comes from the data set wikimedia/wikipedia of the Hugging Face hub as Parquet files, from which its corpus
+is built. They are removed once it is.
 """
 
 from __future__ import annotations
 
 import logging
+import re
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import date, datetime
+from hashlib import file_digest
 from pathlib import Path
 
 from app.backends.corpus import jvm
 from app.backends.corpus.bm25 import Java
-from app.backends.corpus.builder import checked_name
+from app.backends.corpus.builder import BuildRequest, build_corpus, checked_name
+from app.backends.corpus.checkpoint import BuildState
 from app.backends.corpus.index import MANIFEST, Manifest, Progress, sizes, write_manifest
 from app.domain.errors import InvalidInput, ModelUnavailable
+from app.text.claims import UNKNOWN_LANGUAGE, language_name
 
 log = logging.getLogger(__name__)
 
@@ -112,3 +122,135 @@ def _count_documents(lucene: jvm.Pyserini, index: Path, prebuilt: str) -> int:
     if not raw:
         raise ModelUnavailable(f"The prebuilt index {prebuilt} does not keep the texts of its documents", fix=fix)
     return count
+
+
+WIKIPEDIA = "wikimedia/wikipedia"
+"""The data set on the Hugging Face hub. HF_ENDPOINT names another server."""
+DOWNLOAD = "download"
+"""The folder of fetched files inside the corpus's; it is removed with everything else that no manifest names."""
+
+SHA256_DIGITS = 64
+"""The hub's tag of a large file is its SHA-256; that of a small one is shorter."""
+
+_WIKIPEDIA_NAME = re.compile(r"([a-z]{2,}(?:-[a-z]+)*)-wikipedia")
+_WIKIPEDIA_FILE = re.compile(r"(\d{8})\.([a-z-]+)/[^/]+\.parquet")
+
+
+@dataclass(frozen=True, slots=True)
+class Wikipedia:
+    """The newest snapshot of the Wikipedia of a language, as the hub lists it; sizes in bytes."""
+
+    name: str
+    title: str
+    day: date
+    licence: str
+    revision: str
+    files: dict[str, int]
+
+    @property
+    def bytes(self) -> int:
+        """Return the size of all files."""
+        return sum(self.files.values())
+
+    @property
+    def source(self) -> str:
+        """Return where the text is from, with its licence, as passages name it."""
+        return f"Wikipedia of {self.day:%-d %B %Y}, {self.licence}"
+
+
+def find_wikipedia(name: str) -> Wikipedia:
+    """Return what the hub has for a name like simple-wikipedia or de-wikipedia.
+
+    Raises InvalidInput for another name and for a language without a Wikipedia there, ModelUnavailable when the hub
+    cannot be reached.
+    """
+    if not (named := _WIKIPEDIA_NAME.fullmatch(name)):
+        raise InvalidInput(f"{name} cannot be fetched; a name is LANGUAGE-wikipedia, such as simple-wikipedia.", "name")
+    from httpx2 import HTTPError
+    from huggingface_hub import HfApi
+
+    try:
+        listed = HfApi().dataset_info(WIKIPEDIA, files_metadata=True)
+    except (HTTPError, OSError) as error:
+        raise _unreachable(name, error) from error
+    matches = ((_WIKIPEDIA_FILE.fullmatch(each.rfilename), each.size or 0) for each in listed.siblings or ())
+    of_language = [(found[1], found[0], size) for found, size in matches if found and found[2] == named[1]]
+    if not of_language:
+        raise InvalidInput(f"There is no Wikipedia of the language {named[1]} at {WIKIPEDIA}.", "name")
+    newest = max(day for day, _, _ in of_language)
+    files = {file: size for day, file, size in of_language if day == newest}
+    return Wikipedia(
+        name,
+        _wikipedia_title(named[1]),
+        datetime.strptime(newest, "%Y%m%d").date(),
+        _licence(listed),
+        listed.sha or "main",
+        files,
+    )
+
+
+def _wikipedia_title(language: str) -> str:
+    if language == "simple":
+        return "Simple Wikipedia"
+    known = language_name(language)
+    return f"{language if known == UNKNOWN_LANGUAGE else known} Wikipedia"
+
+
+def _licence(listed: object) -> str:
+    """Return the licences that the data set's card names."""
+    named = getattr(getattr(listed, "card_data", None), "license", None) or "cc-by-sa-"
+    names = [named] if isinstance(named, str) else named
+    return ", ".join(each.upper().replace("CC-BY-SA-", "CC BY-SA ").strip() for each in names)
+
+
+def install_wikipedia(
+    found: Wikipedia, folder: Path, java: Java, say: Progress, *, replaces: bool = False, anew: bool = False
+) -> tuple[Manifest, BuildState]:
+    """Fetch the files, build the corpus of this name from them in `folder`, and remove them.
+
+    After an interruption, the same call goes on with both. Raises as `find_wikipedia` and `build_corpus` do.
+    """
+    if (folder / MANIFEST).exists() and not replaces:
+        raise InvalidInput(f"There is a corpus {found.name} already; add --replace to fetch it again.", "name")
+    from httpx2 import HTTPError
+
+    into = folder / DOWNLOAD
+    for number, file in enumerate(found.files, 1):
+        say(f"fetching file {number} of {len(found.files)}, {found.files[file] / 1e6:,.1f} MB, unless it is there")
+        try:
+            _download(file, found.revision, into / file)
+        except (HTTPError, OSError) as error:
+            raise _unreachable(found.name, error) from error
+    request = BuildRequest(found.name, into / Path(file).parent, "wikipedia", found.title, found.source)
+    return build_corpus(request, folder, java, say, replaces=replaces, anew=anew)
+
+
+def _download(file: str, revision: str, target: Path) -> None:
+    """Fetch a file of the data set unless it is there; what an interrupted call left is not fetched again.
+
+    huggingface_hub's hf_hub_download keeps no part of a file. Raises OSError for one that arrives damaged.
+    """
+    from huggingface_hub import get_hf_file_metadata, hf_hub_url
+    from huggingface_hub.file_download import http_get
+    from huggingface_hub.utils import build_hf_headers
+
+    if target.exists():
+        return
+    url, headers = hf_hub_url(WIKIPEDIA, file, repo_type="dataset", revision=revision), build_hf_headers()
+    about = get_hf_file_metadata(url, headers=headers)
+    part = target.with_name(f".{target.name}.{about.etag}.partial")
+    part.parent.mkdir(parents=True, exist_ok=True)
+    with part.open("ab") as out:
+        http_get(url, out, resume_size=out.tell(), headers=headers, expected_size=about.size)
+    with part.open("rb") as done:
+        is_whole = len(about.etag or "") != SHA256_DIGITS or file_digest(done, "sha256").hexdigest() == about.etag
+    if not is_whole:
+        part.unlink()
+        raise OSError(f"{file} arrived damaged")
+    part.rename(target)
+
+
+def _unreachable(name: str, error: Exception) -> ModelUnavailable:
+    log.info("The hub did not give %s", name, exc_info=True)
+    problem = f"{name} could not be fetched from the Hugging Face hub ({type(error).__name__})"
+    return ModelUnavailable(problem, fix="the same command where the hub can be reached; it goes on where it was")

@@ -1,0 +1,124 @@
+"""Read archives of an encyclopedia: Wikipedia's articles in Parquet files, and Kiwix's ZIM files.
+
+The Parquet files are those of the data set wikimedia/wikipedia: the columns id, url, title and text. In a text a blank
+line ends a paragraph, and a section begins with its heading on a line of its own.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from app.backends.corpus.documents import MAX_FILE_BYTES, Unreadable, html_text
+from app.backends.corpus.formats import Entry, SourceDocument, clean, web_address
+
+COLUMNS = ["id", "url", "title", "text"]
+ROWS_AT_ONCE = 256
+MIN_SECTION_WORDS = 30
+"""A shorter section is joined to the next one, because a passage of a few words ranks too high."""
+LIBZIM = "libzim==3.13.1"
+
+_HEADING = re.compile(r"\S.{0,98}[^\s.!?:;,…\"”]|\S")
+"""A line without the punctuation that ends a sentence."""
+
+
+def parquet_files(path: Path) -> list[Path]:
+    """Return the Parquet files in and under a folder, hidden ones left out, or the file itself."""
+    if path.is_file():
+        return [path]
+    found = (each for each in path.rglob("*.parquet") if each.is_file())
+    return sorted(each for each in found if not any(part.startswith(".") for part in each.relative_to(path).parts))
+
+
+def parquet_articles(path: Path, position: Any) -> Iterator[Entry]:
+    """Yield the articles after `position`, a pair of file and row. At most a batch of rows is held in memory."""
+    first, done = position or (0, 0)
+    read = 0
+    for number, file in enumerate(parquet_files(path)):
+        size = file.stat().st_size
+        if number >= first:
+            yield from _articles(file, number, done if number == first else 0, read, size)
+        read += size
+
+
+def _articles(file: Path, number: int, done: int, read: int, size: int) -> Iterator[Entry]:
+    import pyarrow
+    from pyarrow import parquet
+
+    try:
+        with parquet.ParquetFile(file) as table:
+            if missing := set(COLUMNS) - set(table.schema_arrow.names):
+                raise Unreadable(f"has no column {min(missing)} in {file.name}")
+            total, row = max(table.metadata.num_rows, 1), 0
+            for group in range(table.num_row_groups):
+                rows = table.metadata.row_group(group).num_rows
+                if row + rows <= done:
+                    row += rows
+                    continue
+                for batch in table.iter_batches(ROWS_AT_ONCE, [group], COLUMNS):
+                    for article in batch.to_pylist():
+                        row += 1
+                        if row > done:
+                            where, here = f"{file.name}, row {row}", (number, row)
+                            yield _entry(where, here, read + size * row // total, article)
+    except pyarrow.ArrowException as error:
+        raise Unreadable(f"cannot be read as Parquet at {file.name} ({type(error).__name__})") from error
+
+
+def _entry(where: str, position: tuple[int, int], read: int, article: dict[str, Any]) -> Entry:
+    try:
+        id, title, text = (str(article[name] or "") for name in ("id", "title", "text"))
+        if not id:
+            raise Unreadable("has no id")
+        return Entry(
+            where, position, read, SourceDocument(id, clean(title), sections(text), web_address(article["url"]))
+        )
+    except Unreadable as error:
+        return Entry(where, position, read, problem=str(error))
+
+
+def sections(text: str) -> Iterator[str | None]:
+    """Yield the paragraphs of an article, None between two sections; a heading goes before its first paragraph.
+
+    Headings at the end that have no text are left out.
+    """
+    heading, words = "", 0
+    for at, block in enumerate(re.split(r"\n\s*\n", text.strip())):
+        first, _, rest = block.strip().partition("\n")
+        if at and _HEADING.fullmatch(first.strip()):
+            if words >= MIN_SECTION_WORDS:
+                yield None
+                words = 0
+            heading = f"{heading}: {first.strip()}" if heading else first.strip()
+            block = rest
+        if block.strip():
+            yield f"{heading}: {block}" if heading else block
+            heading, words = "", words + len(block.split())
+
+
+def zim_articles(path: Path, position: Any) -> Iterator[Entry]:
+    """Yield the HTML pages of a ZIM file from the number `position` on. Raises Unreadable where libzim is missing."""
+    try:
+        archive = import_module("libzim.reader").Archive(path)
+    except ImportError:
+        raise Unreadable(f"is a ZIM file, which needs another package: pip install {LIBZIM}") from None
+    except RuntimeError as error:
+        raise Unreadable("is no ZIM file that can be read") from error
+    count, size = archive.all_entry_count, path.stat().st_size
+    for number in range(position or 0, count):
+        entry = archive._get_entry_by_id(number)  # libzim has no other way to list entries
+        if not entry.is_redirect and (item := entry.get_item()).mimetype.partition(";")[0] == "text/html":
+            yield _page(entry.path, entry.title, item, number + 1, size * (number + 1) // count)
+
+
+def _page(path: str, title: str, item: Any, position: int, read: int) -> Entry:
+    try:
+        if item.size > MAX_FILE_BYTES:
+            raise Unreadable(f"is larger than {MAX_FILE_BYTES // 1024**2} MB")
+        found = html_text(bytes(item.content))
+        return Entry(path, position, read, SourceDocument(path, clean(title) or found.title, found.paragraphs))
+    except Unreadable as error:
+        return Entry(path, position, read, problem=str(error))

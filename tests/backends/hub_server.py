@@ -1,0 +1,86 @@
+"""A server on loopback that answers like the Hugging Face hub for the data set wikimedia/wikipedia."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+REVISION = "b" * 40
+REPOSITORY = "wikimedia/wikipedia"
+
+
+class HubServer:
+    """Serves `files` (name to content). With `cut`, a download ends after half of its bytes, and the next ones fail.
+
+    `tag` replaces the SHA-256 of a file. `ranges` has the first byte that each download asked for, `asked` the path of
+    every request.
+    """
+
+    def __init__(self, files: dict[str, bytes], licence: str | list[str] = "cc-by-sa-3.0") -> None:
+        self.files, self.licence = files, licence
+        self.cut = False
+        self.tag = ""
+        self.ranges: list[int] = []
+        self.asked: list[str] = []
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
+        self.address = f"http://127.0.0.1:{self._server.server_address[1]}"
+
+    def __enter__(self) -> HubServer:
+        threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True).start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+    def listing(self) -> bytes:
+        siblings = [{"rfilename": name, "size": len(content)} for name, content in self.files.items()]
+        about = {"_id": "1", "id": REPOSITORY, "sha": REVISION, "siblings": siblings, "private": False, "tags": []}
+        return json.dumps({**about, "cardData": {"license": self.licence}, "downloads": 0, "likes": 0}).encode()
+
+
+def _handler(hub: HubServer) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def log_message(self, *arguments: object) -> None:
+            pass
+
+        def do_HEAD(self) -> None:
+            self._answer(body=False)
+
+        def do_GET(self) -> None:
+            self._answer(body=True)
+
+        def _answer(self, body: bool) -> None:
+            hub.asked.append(self.path)
+            path = self.path.partition("?")[0]
+            if path.startswith(f"/api/datasets/{REPOSITORY}"):
+                return self._send(200, hub.listing(), body, {"Content-Type": "application/json"})
+            name = path.removeprefix(f"/datasets/{REPOSITORY}/resolve/{REVISION}/")
+            if name not in hub.files:
+                return self._send(404, b"", body, {"X-Error-Code": "EntryNotFound"})
+            content = hub.files[name]
+            about = {"ETag": f'"{hub.tag or hashlib.sha256(content).hexdigest()}"', "X-Repo-Commit": REVISION}
+            if not body:
+                return self._send(200, content, body, about)
+            begin = int(self.headers.get("Range", "bytes=0-").removeprefix("bytes=").partition("-")[0])
+            hub.ranges.append(begin)
+            if hub.cut and len(hub.ranges) > 1:
+                return self._send(403, b"", body, {})
+            about["Content-Range"] = f"bytes {begin}-{len(content) - 1}/{len(content)}"
+            self._send(206 if begin else 200, content[begin:], body, about, cut=hub.cut)
+
+        def _send(self, status: int, content: bytes, body: bool, about: dict[str, str], cut: bool = False) -> None:
+            self.send_response(status)
+            for name, value in about.items():
+                self.send_header(name, value)
+            self.send_header("Content-Length", str(len(content)))
+            self.end_headers()
+            if body:
+                self.wfile.write(content[: len(content) // 2] if cut else content)
+            self.close_connection = cut
+
+    return Handler

@@ -1,10 +1,12 @@
-"""Measure build time, memory, disk and search time of a corpus of a million passages.
+"""Measure build time, memory, disk and search time of a corpus of a million passages, or of a small Wikipedia.
 
     python -m benchmarks.corpus_scale --work FOLDER [--passages 1000000] [--squad dev-v1.1.json] [--memory 512m]
+    python -m benchmarks.corpus_scale --work FOLDER --articles 200000
 
 The documents are synthetic: 30 to 40 random (seeded) sentences from the articles of one topic in `vital`, so word
 frequencies and co-occurrences are those of Wikipedia, and no two passages are equal. They are written as JSON lines and
-built by the real command, `flask --app app corpus build`. The queries are the questions in questions.jsonl and
+built by the real command, `flask --app app corpus build`. With --articles they are shorter, have sections, and are read
+from Parquet as `corpus fetch` reads them. The queries are the questions in questions.jsonl and
 retrieval_questions.jsonl; --squad adds SQuAD's up to 200. docs/corpora.md quotes the figures.
 """
 
@@ -22,6 +24,9 @@ from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
+import pyarrow
+from pyarrow import parquet
+
 from app.backends.corpus.bm25 import Bm25Retriever, Java
 from app.backends.corpus.registry import vital_articles
 from app.text.sentences import sentences
@@ -29,6 +34,8 @@ from app.text.sentences import sentences
 ROOT = Path(__file__).resolve().parent.parent
 SEED = 20
 SENTENCES = (30, 40)
+SECTIONS, SENTENCES_PER_SECTION = (1, 4), (2, 5)
+ARTICLES_AT_ONCE = 1_000
 WORDS_PER_PASSAGE = 97
 """Measured mean, used to estimate how many documents are needed."""
 MAX_QUESTIONS = 200
@@ -41,21 +48,24 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("--work", type=Path, required=True, help="Folder for the documents and the corpus")
     options.add_argument("--passages", type=int, default=1_000_000)
+    options.add_argument("--articles", type=int, help="Articles in a Parquet file instead of passages")
     options.add_argument("--squad", type=Path, help="SQuAD's development set, for further questions")
     options.add_argument("--memory", default="512m", help="JAVA_MEMORY")
     options.add_argument("--search-only", action="store_true", help="Search the corpus of an earlier build")
     chosen = options.parse_args()
     if not chosen.search_only:
-        write_and_build(chosen.work, chosen.passages, chosen.memory)
+        write_and_build(chosen.work, chosen.passages, chosen.articles, chosen.memory)
     search(chosen.work / "corpora" / "scale", questions(chosen.squad), chosen.memory)
     print(f"load {os.getloadavg()[0]:.1f}")
 
 
-def write_and_build(work: Path, passages: int, memory: str) -> None:
+def write_and_build(work: Path, passages: int, articles: int | None, memory: str) -> None:
     """Write the documents unless they exist, and build the corpus."""
     work.mkdir(parents=True, exist_ok=True)
-    source = work / f"documents-{passages}.jsonl"
-    if not source.exists():
+    source = work / (f"articles-{articles}.parquet" if articles else f"documents-{passages}.jsonl")
+    if articles and not source.exists():
+        write_articles(source, articles)
+    elif not source.exists():
         print(f"wrote {write_documents(source, passages):,} documents", flush=True)
     print(f"{source.stat().st_size / 1e6:,.0f} MB of documents, load {os.getloadavg()[0]:.1f}", flush=True)
     build(source, work, memory)
@@ -78,6 +88,29 @@ def write_documents(target: Path, passages: int) -> int:
             file.write(json.dumps(row, ensure_ascii=False) + "\n")
     partial.rename(target)
     return number
+
+
+def write_articles(target: Path, number: int) -> None:
+    """Write articles with sections to a Parquet file of the same columns as Wikipedia's."""
+    rng, pools = random.Random(SEED), topic_sentences()
+    topics = list(pools)
+    weights = [len(pools[topic]) for topic in topics]
+
+    def article(at: int) -> dict[str, str]:
+        pool = pools[rng.choices(topics, weights)[0]]
+        parts = [rng.choices(pool, k=rng.randint(*SENTENCES_PER_SECTION)) for _ in range(rng.randint(*SECTIONS))]
+        texts = [" ".join(sentence for _, sentence in part) for part in parts]
+        text = "\n\n".join([texts[0], *(f"Section {name}\n{text}" for name, text in enumerate(texts[1:], 1))])
+        title = f"{parts[0][0][0]}, {at}"
+        return {"id": str(at), "url": f"https://simple.wikipedia.org/wiki/{at}", "title": title, "text": text}
+
+    partial = target.with_suffix(".partial")
+    schema = pyarrow.schema([(name, pyarrow.string()) for name in ("id", "url", "title", "text")])
+    with parquet.ParquetWriter(partial, schema) as out:
+        for first in range(0, number, ARTICLES_AT_ONCE):
+            batch = [article(at) for at in range(first, min(first + ARTICLES_AT_ONCE, number))]
+            out.write_table(pyarrow.Table.from_pylist(batch, schema))
+    partial.rename(target)
 
 
 def topic_sentences() -> dict[str, list[tuple[str, str]]]:

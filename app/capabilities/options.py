@@ -30,9 +30,9 @@ def searches_corpora(options: RunOptions) -> bool:
 WEB = "web"
 """The source that is searched with a search engine. Every other source is the corpus of its name."""
 
-SIMPLE_WIKIPEDIA = "simple-wikipedia"
+VITAL, SIMPLE_WIKIPEDIA = "vital", "simple-wikipedia"
 SOURCE_TITLES = {
-    "vital": "Wikipedia extracts (offline)",
+    VITAL: "Wikipedia extracts (offline)",
     "wikipedia-live": "Wikipedia, live",
     SIMPLE_WIKIPEDIA: "Simple Wikipedia",
     WEB: "The web",
@@ -169,7 +169,7 @@ class Capabilities:
     @property
     def sources(self) -> tuple[Choice, ...]:
         """Return what answers can come from: each corpus, and the web."""
-        corpora = [replace(each, title=SOURCE_TITLES.get(each.name, each.title)) for each in self.corpora]
+        corpora = [replace(each, title=SOURCE_TITLES[VITAL]) if each.name == VITAL else each for each in self.corpora]
         if SIMPLE_WIKIPEDIA not in (each.name for each in corpora):
             command = f"flask --app app corpus fetch {SIMPLE_WIKIPEDIA}"
             simple = Choice(SIMPLE_WIKIPEDIA, SOURCE_TITLES[SIMPLE_WIKIPEDIA])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 import subprocess
 import sys
@@ -178,3 +179,21 @@ def test_the_command_makes_a_source_that_is_chosen_by_its_name(hub, tmp_path):
     assert [(each.title, each.available) for each in sources if each.name == NAME] == [("Simple Wikipedia", True)]
     again = fetch(hub, tmp_path, "--yes")
     assert again.returncode == 2 and "add --replace" in again.stderr
+
+
+@pytest.mark.jvm
+@pytest.mark.models
+def test_a_check_with_that_source_reads_its_articles(hub, tmp_path, database_url):
+    install_wikipedia(find_wikipedia(NAME), tmp_path / "corpora" / NAME, DEFAULT_JAVA, print)
+    (tmp_path / "models").symlink_to(ROOT / "instance" / "models")
+    (tmp_path / "corpora" / "vital").symlink_to(ROOT / "instance" / "corpora" / "vital")
+    command = [sys.executable, "-m", "flask", "--app", "app", "check", "Mozart was born in Salzburg."]
+    env = os.environ | {"INSTANCE": str(tmp_path), "DATABASE_URL": database_url}
+    done = subprocess.run(
+        [*command, "--source", NAME, "--json"], cwd=ROOT, env=env, capture_output=True, text=True, timeout=2 * LONG
+    )
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)
+    assert report["options"]["corpora"] == [NAME] and report["label"]
+    found = [each for hop in report["hops"] for each in hop["evidence"]]
+    assert found and {each["source"].partition(" (")[0] for each in found} == {"Simple Wikipedia"}

@@ -5,7 +5,7 @@ import pytest
 from app.backends.llm.registry import ModelSettings
 from app.backends.web_search.registry import configured_searches
 from app.capabilities.availability import CORPUS, GENERATOR, GUIDED, JUDGE, READER, RERANKER, Availability
-from app.capabilities.options import OWN, PURSUIT
+from app.capabilities.options import OWN, PURSUIT, default_corpora
 from app.components import Components
 from app.config.settings import Settings
 from app.domain.errors import ModelUnavailable
@@ -161,3 +161,11 @@ def test_every_source_that_is_not_there_names_the_command_or_setting_that_brings
     sources = named(availability().capabilities().sources)
     assert sources["simple-wikipedia"].mend == "flask --app app corpus fetch simple-wikipedia"
     assert "SEARXNG_URL" in sources["web"].mend
+
+
+def test_the_corpora_searched_by_default_are_the_source_if_it_is_one():
+    given = {"CORPORA": "vital,minutes"}
+    named_by = {
+        source: default_corpora(Settings.from_env({**given, "SOURCE": source})) for source in ("", "web", "own")
+    }
+    assert named_by == {"": ("vital", "minutes"), "web": ("vital", "minutes"), "own": ("own",)}

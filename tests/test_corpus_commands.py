@@ -77,7 +77,7 @@ def test_a_refused_line_is_named_with_exit_code_2(command, facts):
         (("build", "../a", "--from", "b"), "A corpus's name has at most 64 small letters"),
         (("build", "a", "--from", "/nowhere"), "/nowhere is neither a file nor a folder."),
         (("remove", "nowhere"), "There is no corpus nowhere."),
-        (("remove", "vital"), "vital is searched by default; take it out of CORPORA first."),
+        (("remove", "vital"), "vital is searched by default; take it out of SOURCE or CORPORA first."),
     ],
 )
 def test_invalid_input_is_one_sentence_with_exit_code_2(command, arguments, sentence):

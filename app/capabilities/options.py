@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from app.config.settings import Settings
 from app.domain.errors import InvalidInput
 from app.domain.model import CORPUS_SEARCH, QACHECK, RunOptions
 from app.presets import PURSUIT
@@ -50,6 +51,11 @@ def options_of_source(name: str, options: RunOptions) -> dict[str, Any]:
     reads_documents = options.strategy == PURSUIT or options.answerer == WEB_SEARCH
     answerer = WEB_SEARCH if reads_documents else RETRIEVER_READER
     return {"answerer": answerer, "corpora": (name,), "search": CORPUS_SEARCH}
+
+
+def default_corpora(settings: Settings) -> tuple[str, ...]:
+    """Return the corpora that are searched by default: SOURCE if it is a corpus, else CORPORA."""
+    return (settings.source,) if settings.source and settings.source != WEB else settings.corpora
 
 
 def source_of(options: RunOptions) -> str:

@@ -19,6 +19,7 @@ from app.backends.corpus.index import MANIFEST, PROBLEMS, Manifest
 from app.backends.corpus.prebuilt import Wikipedia, find_wikipedia, install_prebuilt, install_wikipedia
 from app.backends.corpus.registry import CORPORA, VITAL, CorpusInfo, folder_of, installed
 from app.bootstrap import corpus_index, prepare
+from app.capabilities.options import default_corpora
 from app.config.settings import Settings
 from app.domain.errors import HopcheckError, InvalidInput
 from app.web import services
@@ -107,7 +108,7 @@ def _described(found: Wikipedia) -> str:
 @corpus.command("list")
 def listing() -> None:
     """Every corpus: name, kind, passages, size, date, where its text is from, and how it stands."""
-    default = _settings().corpora
+    default = default_corpora(_settings())
     for each in installed(_settings().instance):
         click.echo(_row(each, each.name in default))
 
@@ -132,8 +133,8 @@ def remove(name: str, yes: bool) -> None:
     with _exit_codes():
         if info is None:
             raise InvalidInput(f"There is no corpus {name}.")
-        if name in settings.corpora:
-            raise InvalidInput(f"{name} is searched by default; take it out of CORPORA first.")
+        if name in default_corpora(settings):
+            raise InvalidInput(f"{name} is searched by default; take it out of SOURCE or CORPORA first.")
     if not yes:
         click.confirm(f"Remove {info.title}, {info.passages:,} passages?", abort=True)
     (folder / MANIFEST).unlink(missing_ok=True)  # first, so that an interrupted removal leaves no damaged corpus

@@ -69,10 +69,7 @@ class Settings:
     secret_key: str | None = setting("SECRET_KEY", None, "Signs cookies; made once and kept in the instance folder")
     strategy: str = setting("STRATEGY", "question-guided", "Strategy used by default", **one_of(*STRATEGIES))
     source: str | None = setting(
-        "SOURCE",
-        None,
-        "Source of answers by default: web, or a corpus; ANSWERER, CORPORA and SEARCH when not set",
-        **like(r"[a-z0-9][a-z0-9._-]{0,63}", "the name of a source, such as vital or web"),
+        "SOURCE", None, "Source of answers by default", **like(r"[a-z0-9][\w.-]*", "a source's name, like vital or web")
     )
     answerer: str = setting("ANSWERER", ANSWERERS[0], "Answerer used by default", **one_of(*ANSWERERS))
     max_hops: int = setting("MAX_HOPS", 5, "Hops a run may ask, kept or not", **whole(1, MAX_HOPS))

@@ -27,7 +27,7 @@ from app.backends.local.reranker import CrossEncoderReranker
 from app.backends.local.seq2seq import Seq2Seq
 from app.backends.web_search.registry import ProviderSearch, configured_searches, with_failover
 from app.capabilities.availability import CORPUS, GENERATOR, JUDGE, READER, RERANKER, SEQ2SEQ, Availability
-from app.capabilities.options import BASELINES, PURSUIT, Capabilities, Group
+from app.capabilities.options import BASELINES, PURSUIT, Capabilities, Group, default_corpora
 from app.components import Component, Components
 from app.config.settings import Settings
 from app.container.strategies import PursuitParts, SpeculationPolicy, build_pursuit, fine_tuned_questioners
@@ -305,7 +305,7 @@ class Container:
         )
 
     def _open_corpora(self) -> None:
-        for name in self._settings.corpora:
+        for name in default_corpora(self._settings):
             self._registry.retriever(name).open()
 
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from dotenv import dotenv_values
 
+from app.capabilities.options import default_corpora
 from app.config.settings import MIN_SECRET_LENGTH, ROOT, Settings, settings_fields
 from app.doctor import Finding, ok, problem, warning
 from app.domain.errors import CallFailed, ModelUnavailable, SettingsError
@@ -147,7 +148,7 @@ def corpora(settings: Settings) -> Iterator[Finding]:
     from app.backends.corpus.registry import CORPORA
     from app.bootstrap import corpus_index, index_folder
 
-    for name in settings.corpora:
+    for name in default_corpora(settings):
         what = f"corpus {name}"
         try:
             manifest = read_verified(index_folder(settings, name))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from flask import current_app, g
 
-from app.capabilities.options import Choice
+from app.capabilities.options import Choice, default_corpora
 from app.components import Component
 
 if TYPE_CHECKING:
@@ -43,7 +43,9 @@ class AppServices:
         if any(part.state == "failed" and part.name.startswith("corpus") for part in parts):
             return parts
         choices = {choice.name: choice for choice in self.container.capabilities().corpora}
-        searched = (choices.get(name, Choice(name, name).unavailable(*CORPUS_GONE)) for name in self.settings.corpora)
+        searched = (
+            choices.get(name, Choice(name, name).unavailable(*CORPUS_GONE)) for name in default_corpora(self.settings)
+        )
         lost = (Component(f"corpus {each.name}", "failed", each.reason, each.mend) for each in searched if each.reason)
         return (*parts, *lost)
 

@@ -94,6 +94,9 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
 }
 
+REVALIDATED = ("text/html", "image/png")
+"""Types that a browser may keep if it asks each time whether they have changed: pages and share cards."""
+
 HTTPS_HEADERS = {"Strict-Transport-Security": "max-age=31536000"}
 """Added when the site is served over https: browsers then use https only, for a year."""
 
@@ -192,7 +195,7 @@ def _add_headers(response: Response, headers: Mapping[str, str]) -> Response:
     for name, value in headers.items():
         response.headers.setdefault(name, value)
     if request.endpoint != "static":  # lists, reports and exports of one browser or token
-        caching = "private, no-cache" if response.mimetype == "text/html" else "no-store"
+        caching = "private, no-cache" if response.mimetype in REVALIDATED else "no-store"
         response.headers.setdefault("Cache-Control", caching)
     if request.path.startswith(("/runs", "/batches", "/compare", "/api/")) and not g.get("published"):
         response.headers["X-Robots-Tag"] = "noindex"

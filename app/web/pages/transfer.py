@@ -1,4 +1,4 @@
-"""Export ended runs for anybody with the link, and import exported reports (docs/api.md)."""
+"""Export and share ended runs for anybody with the link, and import exported reports (docs/api.md)."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from app.web.exporters.claim_review import claim_review
 from app.web.observability import log_run
 from app.web.run_view import may_steer, notes_on, run_page
 from app.web.security import STALE, on_csrf_error, owner
+from app.web.share_card import as_png, card_of, etag_of
 
 exports = Blueprint("exports", __name__)
 
@@ -61,6 +62,17 @@ def review_of(run: StoredRun) -> dict[str, Any] | None:
     """Return the run's ClaimReview; None for a run without a verdict and for an imported one."""
     export = export_of(run)
     return claim_review(run, export.address, export.home)
+
+
+@exports.get("/runs/<run_id>/card.png")
+def card(run_id: str) -> Response:
+    """Return the share card of a report with a verdict; 304 if the client has it."""
+    run = services().runs.report(run_id) or abort(404)
+    shown = card_of(run.report) or abort(404)
+    tag = etag_of(shown)
+    response = Response(status=304) if tag in request.if_none_match else Response(as_png(shown), mimetype="image/png")
+    response.set_etag(tag)
+    return response
 
 
 @exports.get("/export.schema.json")

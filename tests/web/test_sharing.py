@@ -1,0 +1,147 @@
+"""Sharing a report: its card, the picture that a link to it shows elsewhere."""
+
+from __future__ import annotations
+
+import io
+import re
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from app.domain.model import Label, Verdict
+from app.web import share_card
+from app.web.share_card import GROUND, TONES, UNREADABLE, ShareCard, as_png
+from tests.fakes import FAILING, TWO_HOPS, Gate, Script, scripted_container
+from tests.waiting import LONG
+from tests.web.conftest import finished, started, wait_for
+from tests.web.test_previews import tags
+
+CLAIM = "Hamlet's author was born in England."
+CARD = ShareCard("Claim", CLAIM, "True", "Supported", "Shakespeare was born in Stratford.", "supported")
+
+
+def report_path(page: str) -> str:
+    return re.search(r"/runs/[\w-]+", page)[0]
+
+
+@pytest.fixture
+def drawn(monkeypatch) -> list[ShareCard]:
+    """The cards that the site draws."""
+    cards: list[ShareCard] = []
+    monkeypatch.setattr("app.web.pages.transfer.as_png", lambda card: cards.append(card) or b"a picture")
+    return cards
+
+
+def card(client, page: str, **headers):
+    return client.get(f"{report_path(page)}/card.png", headers=headers)
+
+
+def test_the_card_is_a_picture_of_1200_by_630_that_the_report_names(client):
+    page = finished(client, CLAIM)
+    meta = tags(page)
+    assert meta["og:image"] == f"http://localhost{report_path(page)}/card.png"
+    assert meta["og:image:alt"] == meta["title"] and meta["twitter:card"] == "summary_large_image"
+    sent = card(client, page)
+    assert sent.mimetype == "image/png" and len(sent.data) < 150_000
+    size = Image.open(io.BytesIO(sent.data)).size
+    assert size == (1200, 630) == (int(meta["og:image:width"]), int(meta["og:image:height"]))
+
+
+def test_the_card_shows_claim_verdict_and_the_sentence_that_answers(client, drawn):
+    card(client, finished(client, CLAIM))
+    sentence = "Hamlet was written by William Shakespeare."
+    assert drawn == [ShareCard("Claim", CLAIM, "True", "Supported", sentence, "supported")]
+
+
+def test_an_undecided_claim_has_what_was_missing_on_its_card(make_app, drawn):
+    verdict = Verdict(Label.NOT_ENOUGH_EVIDENCE, (), missing="No passage names a parrot.")
+    client = make_app(scripted_container(Script(TWO_HOPS.hops, verdict))).test_client()
+    card(client, finished(client, CLAIM))
+    assert drawn[0][2:] == ("Can’t tell", "Not enough evidence", "No passage names a parrot.", "undecided")
+
+
+def test_a_card_that_the_client_has_is_not_drawn_again(client, drawn):
+    page = finished(client, CLAIM)
+    first = card(client, page)
+    tag = first.headers["ETag"]
+    assert first.headers["Cache-Control"] == "private, no-cache"
+    again = card(client, page, **{"If-None-Match": tag})
+    assert (again.status_code, again.data, again.headers["ETag"]) == (304, b"", tag)
+    assert card(client, page, **{"If-None-Match": '"another"'}).status_code == 200
+    assert len(drawn) == 2
+
+
+def test_the_tag_of_a_card_depends_on_its_words_and_on_the_code_that_draws_it(monkeypatch):
+    other = CARD._replace(sentence="Another sentence.")
+    assert share_card.etag_of(CARD) == share_card.etag_of(CARD) != share_card.etag_of(other)
+    before = share_card.etag_of(CARD)
+    monkeypatch.setattr(share_card, "_drawing", lambda: "other code")
+    assert share_card.etag_of(CARD) != before
+
+
+def test_only_a_report_with_a_verdict_has_a_card(make_app):
+    gate = Gate("answer 1")
+    client = make_app(scripted_container(gate=gate)).test_client()
+    path = started(client, CLAIM)
+    assert gate.reached.wait(LONG)
+    running = client.get(path).text
+    assert card(client, running).status_code == 404 and "og:image" not in running
+    gate.open()
+    wait_for(client, path, 'id="verdict-heading"')
+    client = make_app(scripted_container(FAILING)).test_client()
+    failed = finished(client, CLAIM)
+    assert card(client, failed).status_code == 404 and "og:image" not in failed
+
+
+def test_a_deleted_report_has_no_card(client):
+    page = finished(client, CLAIM)
+    csrf = re.search(r'name="csrf_token" value="([^"]+)"', page)[1]
+    assert client.post(f"{report_path(page)}/delete", data={"csrf_token": csrf}).status_code == 303
+    assert card(client, page).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("claim", "shown"),
+    [
+        ("Recep Tayyip Erdoğan met Łukasz in São Paulo.", "Recep Tayyip Erdoğan met Łukasz in São Paulo."),
+        ("Чайковский wrote Swan Lake.", "Чайковский wrote Swan Lake."),
+        ("The sign says \u202eeslaf\u202c and\u200b more.", "The sign says eslaf and more."),
+        ("Beyonce\u0301 sings.", "Beyoncé sings."),
+        ("The city of 北京 is a capital.", UNREADABLE),
+        ("He said שלום to all.", UNREADABLE),
+    ],
+    ids=["accents", "Cyrillic", "turned direction", "combining accent", "Chinese", "Hebrew"],
+)
+def test_a_claim_is_drawn_as_written_or_not_at_all(client, drawn, claim, shown):
+    card(client, finished(client, claim))
+    assert drawn[0].claim == shown
+
+
+@pytest.mark.parametrize(
+    "text", ["word " * 100, "W" * 500, "Erdoğan’s " * 50, "a"], ids=["words", "wide", "long", "short"]
+)
+@pytest.mark.parametrize("plain", ["True", "Sources disagree"])
+def test_no_text_leaves_the_card_or_covers_another(text, plain):
+    """The margins and the lines between the parts have nothing on them but the ground."""
+    shown = CARD._replace(claim=text.strip(), sentence=text.strip(), plain=plain, formal="Conflicting evidence")
+    image = Image.open(io.BytesIO(as_png(shown)))
+    for empty in (
+        (1140, 0, 1200, 630),
+        (21, 0, 70, 630),
+        (21, 335, 1200, 345),
+        (21, 560, 1200, 570),
+        (21, 612, 1200, 630),
+    ):
+        assert image.crop(empty).getcolors() == [((empty[2] - empty[0]) * (empty[3] - empty[1]), (247, 245, 240))], (
+            empty
+        )
+    assert len(image.crop((70, 110, 1140, 335)).getcolors(9999)) > 1, "the claim"
+
+
+def test_the_colours_of_the_card_are_those_of_the_page():
+    style = (Path(__file__).parents[2] / "static" / "style.css").read_text()
+    names = {"supported": "good", "refuted": "bad", "undecided": "unsure", "conflicting": "mixed"}
+    for tone, name in names.items():
+        assert f"--{name}: light-dark({TONES[tone]}," in style
+    assert f"--ground: light-dark({GROUND}," in style

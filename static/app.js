@@ -96,12 +96,16 @@
       const button = event.target.closest("[data-copy], [data-quote]");
       if (!button) return;
       const { copy, quote } = button.dataset;
-      await navigator.clipboard.writeText(quote ?? document.getElementById(copy).href);
+      const copied = copy && document.getElementById(copy);
+      await navigator.clipboard.writeText(quote ?? copied.href ?? copied.textContent);
       button.dataset.words ??= button.textContent;
       button.textContent = "Copied";
       setTimeout(() => { button.textContent = button.dataset.words; }, 2000);
     });
   }
+
+  // The bookmarklet works on other pages; here the content security policy would report an error.
+  document.getElementById("bookmarklet")?.addEventListener("click", (event) => event.preventDefault());
 
   // The system's share sheet, where there is one. Closing it is not an error.
   for (const button of document.querySelectorAll("[data-share]")) {

@@ -1,9 +1,9 @@
 """Access control: allowed host names, the site password, and limits on starting runs and guessing the password.
 
 Where SITE_PASSWORD is set, a browser that has given it gets a proof in its signed cookie, valid until the password or
-the signing key changes; a program sends an API token (API_TOKENS). /healthz, /metrics (which has its own token) and
-the static files stay open. Reading is not limited, and only requests that started something count. Counts are kept in
-Redis where REDIS_URL is set. While Redis is down, and without it, each process counts in its own memory.
+the signing key changes; a program sends an API token (API_TOKENS). /healthz, /metrics (which has its own token), the
+static files and the icon stay open. Reading is not limited, and only requests that started something count. Counts are
+kept in Redis where REDIS_URL is set. While Redis is down, and without it, each process counts in its own memory.
 """
 
 from __future__ import annotations
@@ -33,7 +33,9 @@ from app.web.views import about
 
 site_password = Blueprint("site_password", __name__)
 
-OPEN_ENDPOINTS = frozenset({"health.healthz", "metrics.scrape", "static", "site_password.ask", "site_password.enter"})
+OPEN_ENDPOINTS = frozenset(
+    {"health.healthz", "metrics.scrape", "static", "pages.favicon", "site_password.ask", "site_password.enter"}
+)
 
 ASK_STATUS = 403
 WRONG_STATUS = 422

@@ -22,6 +22,7 @@ EQUIVALENTS = {
     "GET /": (f"GET {API}/choices", f"GET {API}/runs"),
     "GET /parts": ("GET /readyz",),
     "GET /how-it-works": NO_API_ROUTE,
+    "GET /opensearch.xml": NO_API_ROUTE,
     "GET /choices": (f"GET {API}/choices",),
     "GET /api": (f"GET {API}/openapi.json",),
     "GET /export.schema.json": (f"GET {API}/openapi.json",),
@@ -70,7 +71,7 @@ EQUIVALENTS = {
 }
 """For each page route, the API routes that do the same."""
 
-FOR_MACHINES = ("GET /static/<path:filename>", "GET /healthz", "GET /readyz", "GET /metrics")
+FOR_MACHINES = ("GET /static/<path:filename>", "GET /favicon.ico", "GET /healthz", "GET /readyz", "GET /metrics")
 """Routes that belong neither to the pages nor to the API."""
 
 PASSWORD_ROUTES = ("GET /password", "POST /password")
@@ -115,7 +116,7 @@ def test_every_response_has_the_security_headers_and_only_pages_and_pictures_may
         assert answer.status_code < 500, (method, rule)
         missing = {name for name, value in HEADERS.items() if answer.headers.get(name) != value}
         assert not missing, (method, rule, missing)
-        if answer.mimetype not in ("text/html", "image/png") and not rule.startswith("/static/"):
+        if answer.mimetype not in ("text/html", "image/png") and not rule.startswith(("/static/", "/favicon")):
             assert answer.headers["Cache-Control"] == "no-store", (method, rule)
         shown |= {f"{method} {rule}"} if answer.status_code == 200 else set()
     assert {route for route in routes_of(app) if route.startswith("GET ")} - shown == WITHOUT_PUBLIC_CONTENT

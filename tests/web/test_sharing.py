@@ -1,12 +1,15 @@
-"""Sharing a report: its card, the picture that a link to it shows elsewhere."""
+"""The ways in from browsers and other sites, and sharing a report: its card, the picture that a link to it shows."""
 
 from __future__ import annotations
 
 import io
 import re
 from pathlib import Path
+from urllib.parse import quote
+from xml.etree import ElementTree
 
 import pytest
+from markupsafe import escape
 from PIL import Image
 
 from app.domain.model import Label, Verdict
@@ -19,6 +22,24 @@ from tests.web.test_previews import tags
 
 CLAIM = "Hamlet's author was born in England."
 CARD = ShareCard("Claim", CLAIM, "True", "Supported", "Shakespeare was born in Stratford.", "supported")
+
+
+def test_a_browser_can_take_the_site_as_a_search_engine(client):
+    page = client.get("/").text
+    (link,) = re.findall(r'<link rel="search" type="application/opensearchdescription\+xml"[^>]*href="([^"]+)"', page)
+    answer = client.get(link)
+    assert answer.mimetype == "application/opensearchdescription+xml"
+    described = {each.tag.partition("}")[2]: each for each in ElementTree.fromstring(answer.text)}
+    assert len(described["ShortName"].text) <= 16 and client.get(described["Image"].text).status_code == 200
+    search = next(each for each in ElementTree.fromstring(answer.text) if each.get("type") == "text/html")
+    address = search.get("template").replace("{searchTerms}", quote(CLAIM))
+    assert address.startswith("http://localhost/")
+    assert f">\n{escape(CLAIM)}</textarea>" in client.get(address).text
+
+
+def test_the_icon_has_the_address_at_which_programs_look_for_it(client):
+    icon = Image.open(io.BytesIO(client.get("/favicon.ico").data))
+    assert icon.format == "ICO" and icon.info["sizes"] == {(16, 16), (32, 32), (48, 48)}
 
 
 def report_path(page: str) -> str:

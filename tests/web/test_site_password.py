@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 import pytest
 from flask.testing import FlaskClient
 
+from app.web.access import OPEN_ENDPOINTS
 from app.web.api.auth import new_token, token_line
 from app.web.api.blueprint import API
 from tests.web.conftest import finished
@@ -41,7 +42,7 @@ def test_every_route_requires_the_password_and_reveals_nothing(app, run_path):
     stranger, run_id = app.test_client(), run_path.removeprefix("/runs/")
     tried = 0
     for rule in app.url_map.iter_rules():
-        if rule.endpoint in ("static", "health.healthz", "site_password.ask", "site_password.enter", "metrics.scrape"):
+        if rule.endpoint in OPEN_ENDPOINTS:
             continue
         path = rule.rule.replace("<run_id>", run_id)
         for method in rule.methods:
@@ -57,7 +58,7 @@ def test_unknown_addresses_also_ask_for_the_password(app, path):
     assert ASKS in app.test_client().get(path).text
 
 
-@pytest.mark.parametrize("path", ["/healthz", "/static/style.css", "/password"])
+@pytest.mark.parametrize("path", ["/healthz", "/static/style.css", "/favicon.ico", "/password"])
 def test_liveness_static_files_and_the_password_form_are_open(app, path):
     assert app.test_client().get(path).status_code == 200
 

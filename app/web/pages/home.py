@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from typing import Any, TypeVar
 
-from flask import Blueprint, abort, current_app, redirect, render_template, request, session, url_for
+from flask import Blueprint, Response, abort, current_app, redirect, render_template, request, session, url_for
 from flask.typing import ResponseReturnValue
 from itsdangerous import BadSignature, URLSafeSerializer
 
@@ -87,16 +87,41 @@ def parts() -> str:
     return render_template("parts.html", parts=services().components())
 
 
+BOOKMARKLET = (
+    "javascript:(()=>{{let t=[...getSelection().toString().trim()].slice(0,3000),q;"
+    "do{{q=encodeURIComponent(t.join(''))}}while(q.length>3500&&t.splice(-50));"
+    "open('{0}?claim='+q)||(location='{0}?claim='+q)}})()"
+)
+"""Opens the home page with the selected text. Longer addresses than these could be refused by servers."""
+
+
 @pages.get("/how-it-works")
 def how_it_works() -> str:
     """Explain the steps of a run."""
-    return render_template("how_it_works.html", guided_modules=GUIDED_MODULES, pursuit_modules=PURSUIT_MODULES)
+    return render_template(
+        "how_it_works.html",
+        guided_modules=GUIDED_MODULES,
+        pursuit_modules=PURSUIT_MODULES,
+        bookmarklet=BOOKMARKLET.format(url_for("pages.home", _external=True)),
+    )
 
 
 @pages.get("/choices")
 def choices() -> str:
     """List all modules and models: which are available, and how to make the others available."""
     return render_template("choices.html", groups=services().container.catalogue())
+
+
+@pages.get("/opensearch.xml")
+def opensearch() -> Response:
+    """Describe the site as a search engine, so that a browser can check what is typed into its address bar."""
+    return Response(render_template("opensearch.xml"), mimetype="application/opensearchdescription+xml")
+
+
+@pages.get("/favicon.ico")
+def favicon() -> Response:
+    """Return the site's icon for programs that ask for it without reading a page."""
+    return current_app.send_static_file("favicon.ico")
 
 
 HINTS = {

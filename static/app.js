@@ -108,16 +108,22 @@
   document.getElementById("bookmarklet")?.addEventListener("click", (event) => event.preventDefault());
 
   // The system's share sheet, where there is one. Closing it is not an error.
-  for (const button of document.querySelectorAll("[data-share]")) {
-    if (!navigator.share) continue;
-    button.hidden = false;
-    button.addEventListener("click", async () => {
-      const url = document.getElementById(button.dataset.share).href;
-      try {
-        await navigator.share({ title: document.title, url });
-      } catch (error) {
-        if (error.name !== "AbortError") throw error;
-      }
-    });
-  }
+  if (navigator.share) document.documentElement.classList.add("can-share");
+  document.addEventListener("click", async (event) => {
+    const button = event.target.closest("[data-share]");
+    if (!button) return;
+    try {
+      await navigator.share({ title: document.title, url: document.getElementById(button.dataset.share).href });
+    } catch (error) {
+      if (error.name !== "AbortError") throw error;
+    }
+  });
+
+  // Printing closes the menu that the button is in.
+  document.documentElement.classList.add("can-print");
+  document.addEventListener("click", (event) => {
+    const button = event.target.closest("[data-print]");
+    button?.closest("[popover]")?.hidePopover();
+    if (button) print();
+  });
 })();

@@ -60,6 +60,12 @@ def test_keys_for_the_models_file_are_kept_and_never_shown():
     assert "planted" not in repr(settings)
 
 
+def test_the_sites_that_may_embed_are_origins_or_all():
+    given = "https://example.org, https://*.example.org:8443, http://localhost:3000"
+    assert Settings.from_env({"EMBED_ON": given}).embed_on == tuple(given.split(", "))
+    assert Settings.from_env({"EMBED_ON": "*"}).embed_on == ("*",)
+
+
 def test_a_blank_value_counts_as_not_set():
     assert Settings.from_env({"PORT": "", "SECRET_KEY": "  "}) == Settings()
 
@@ -73,6 +79,9 @@ def test_a_blank_value_counts_as_not_set():
         ("MAX_HOPS", "11", "a whole number from 1 to 10"),
         ("ANSWERER", "oracle", "one of: retriever-reader"),
         ("CORPORA", "vital,../etc", "names of small letters"),
+        ("EMBED_ON", "example.org", "origins like https://example.org"),
+        ("EMBED_ON", "https://example.org; script-src *", "origins like https://example.org"),
+        ("EMBED_ON", "*, https://example.org", "origins like https://example.org"),
         ("JAVA_MEMORY", "lots", "a size like 512m or 2g"),
         ("LOG_LEVEL", "LOUD", "one of: DEBUG, INFO"),
         ("DATABASE_URL", "hopcheck.db", "a URL like sqlite:"),

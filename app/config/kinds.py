@@ -57,6 +57,19 @@ def names() -> dict[str, Any]:
     return {"parse": parse, "choices": "names of small letters, digits, '.', '_' and '-', with commas between"}
 
 
+def origins() -> dict[str, Any]:
+    """Accept origins of web sites separated by commas, or `*` for all sites; repetitions are dropped."""
+    host = r"(\*\.)?[a-z0-9-]+(\.[a-z0-9-]+)*(:[0-9]{1,5})?"
+
+    def parse(raw: str) -> tuple[str, ...]:
+        listed = tuple(dict.fromkeys(origin.strip().lower() for origin in raw.split(",")))
+        if listed != ("*",) and not all(re.fullmatch(f"https?://{host}", origin) for origin in listed):
+            raise ValueError(raw)
+        return listed
+
+    return {"parse": parse, "choices": "origins like https://example.org, with commas between, or *"}
+
+
 def number(low: float, high: float | None = None) -> dict[str, Any]:
     """Accept a number of at least `low`, and of at most `high` if there is one."""
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from dotenv import dotenv_values
 
-from app.config.kinds import database, like, names, number, one_of, setting, switch, whole
+from app.config.kinds import database, like, names, number, one_of, origins, setting, switch, whole
 from app.domain.errors import SettingsError
 from app.domain.model import ANSWERERS
 
@@ -119,6 +119,9 @@ class Settings:
     )
     publishing: bool = setting(
         "PUBLISHING", False, "Whether people may publish reports, which then stand in a gallery", **switch()
+    )
+    embed_on: tuple[str, ...] = setting(
+        "EMBED_ON", (), "Sites that may embed reports, with commas between, or *; none when not set", **origins()
     )
     retention_days: int = setting(
         "RETENTION_DAYS", 0, "Days after which ended, unpublished runs are deleted; 0 keeps them", **whole(0, 36_500)

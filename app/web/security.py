@@ -7,7 +7,7 @@ and who may change a run; anybody with a run's link can read it.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import wraps
 from typing import TYPE_CHECKING, Any
@@ -83,8 +83,10 @@ class SessionCookies(SecureCookieSessionInterface):
         return serializer
 
 
+POLICY = "Content-Security-Policy"
+
 HEADERS = {
-    "Content-Security-Policy": (
+    POLICY: (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
         "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
     ),
@@ -162,6 +164,13 @@ def form_name() -> str:
 def allow_indexing() -> None:
     """Omit the noindex header from this page, for published reports."""
     g.published = True
+
+
+def allow_embedding(response: Response, origins: Sequence[str]) -> Response:
+    """Let pages of these origins show this response in a frame. It must have no controls (clickjacking)."""
+    nobody, listed = "frame-ancestors 'none'", f"frame-ancestors {' '.join(origins)}"
+    response.headers[POLICY] = HEADERS[POLICY].replace(nobody, listed)
+    return response
 
 
 def _raise_size_limit() -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Callable
+from datetime import UTC, datetime
 
 import pytest
 from pypdf import PdfReader
@@ -27,50 +29,69 @@ SHORT_HOP = ScriptedHop("What is question 5?", answer("answer5", "A short one: a
 SCRIPT = Script((*LONG_HOPS, SHORT_HOP), SUPPORTED)
 
 
+CONTROLS = (
+    "Copy",
+    "Share",
+    "Expand all",
+    "Collapse all",
+    "Colours",
+    "Check another",
+    "How it works",
+    "Delete",
+    "The whole passage",
+    "Open at the passage",
+    "Run again",
+    "Skip to the content",
+)
+
+
 @pytest.fixture
-def pages(live, visitor) -> list[str]:
-    """The text of each printed page of a report whose cards are folded, in dark colours."""
+def printed(live, visitor) -> Callable[[str], list[str]]:
+    """Print a report in dark colours with its cards "open" or "folded", and return the text of each page."""
     page = visitor(color_scheme="dark")
     check(page, live(scripted_container(SCRIPT)))
     expect_verdict(page)
-    page.goto(page.url + "?cards=folded")
-    page.get_by_role("button", name="Colours").click()  # light
-    page.get_by_role("button", name="Colours").click()  # dark, now by choice
-    document = PdfReader(io.BytesIO(page.pdf(format="A4", prefer_css_page_size=True)))
-    return [" ".join(each.extract_text().split()) for each in document.pages]
+
+    def to_pdf(cards: str) -> list[str]:
+        page.goto(f"{page.url.partition('?')[0]}?cards={cards}")
+        page.get_by_role("button", name="Colours").click()  # light
+        page.get_by_role("button", name="Colours").click()  # dark, now by choice
+        document = PdfReader(io.BytesIO(page.pdf(format="A4", prefer_css_page_size=True)))
+        return [" ".join(each.extract_text().split()) for each in document.pages]
+
+    return to_pdf
 
 
-def test_the_pdf_of_a_report_is_complete_and_has_no_controls(pages):
-    """Every card and passage is open, each source has its address, and controls for the screen are left out."""
+def test_a_report_of_five_steps_prints_on_two_pages(printed):
+    """With claim, verdict, day, link, and for each step question, answer, sentence and address; without controls."""
+    pages = printed("folded")
     text = " ".join(pages)
-    assert CLAIM in text and "Supported" in text and "/runs/" in text
+    assert len(pages) == 2 and "2 of 2" in pages[-1]
+    assert CLAIM in text and "Supported" in text and "/runs/" in text and f"{datetime.now(UTC):%b %Y}" in text
     for number in range(1, HOPS):
-        assert f"What is question {number}?" in text and f"Page {number}" in text
-        assert text.count(f"Beginning {number}.") == text.count(f"End {number}.") == 1, "once, and whole"
+        assert f"What is question {number}?" in text and f"https://en.wikipedia.org/wiki/Page_{number}" in text
         in_a_card = number <= 2  # cited by the verdict
         assert text.count(f"Here stands answer{number} in the middle.") == 1 + in_a_card
+    assert "Nothing of use stands here." not in text and "Beginning 1." not in text
+    assert [control for control in CONTROLS if control in text] == []
+
+
+def test_an_expanded_report_prints_with_all_that_was_read(printed):
+    """Each passage once and whole, with its address; controls for the screen are left out."""
+    text = " ".join(printed("open"))
+    for number in range(1, HOPS):
+        assert text.count(f"Beginning {number}.") == text.count(f"End {number}.") == 1, "once, and whole"
         assert f"https://en.wikipedia.org/wiki/Page_{number}" in text
     assert text.count("Nothing of use stands here.") == HOPS
-    for pressed in (
-        "Copy",
-        "Share",
-        "Expand all",
-        "Collapse all",
-        "Colours",
-        "Check another",
-        "How it works",
-        "Delete",
-    ):
-        assert pressed not in text, pressed
-    for asked in ("The whole passage", "Open at the passage", "Run again", "Skip to the content"):
-        assert asked not in text, asked
+    assert [control for control in CONTROLS if control in text] == []
 
 
-def test_a_card_that_fits_on_a_page_is_not_split(pages):
+@pytest.mark.parametrize("cards", ["folded", "open"])
+def test_a_card_that_fits_on_a_page_is_not_split(printed, cards):
     """A short hop is on one page with its answer, passage and address; the head of a long one is with its passage."""
+    pages = printed(cards)
     (short,) = [each for each in pages if "What is question 5?" in each]
     assert "A short one: answer5." in short and "https://en.wikipedia.org/wiki/Page_5" in short
     for number in range(1, HOPS):
         (head,) = [each for each in pages if f"What is question {number}?" in each]
-        assert f"Beginning {number}." in head
-    assert f"{len(pages)} of {len(pages)}" in pages[-1]
+        assert (f"Beginning {number}." if cards == "open" else f"Here stands answer{number}") in head

@@ -7,8 +7,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from werkzeug.serving import make_server
 from werkzeug.wrappers import Response
+
+from tests.e2e.test_browser import CLAIM, check, expect_verdict
 
 expect = pytest.importorskip("playwright.sync_api", reason="playwright is not installed; run make setup").expect
 
@@ -62,3 +65,101 @@ def test_the_bookmarklet_can_be_copied(live, visitor):
     page.get_by_role("button", name="Copy the text").click()
     expect(page.get_by_role("button", name="Copied")).to_be_visible()
     assert page.evaluate("navigator.clipboard.readText()") == page.locator("#bookmarklet-text").text_content()
+
+
+def report(page, address: str) -> str:
+    """Check a claim to its end and return the address of the report."""
+    check(page, address)
+    expect_verdict(page)
+    return page.url
+
+
+def test_the_share_menu_copies_the_link_and_a_summary_with_the_sentence(live, visitor):
+    """The menu comes with the end of the run; the summary names claim, verdict, reason, sentence, source and link."""
+    page = visitor()
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    url = report(page, live())
+    page.get_by_role("button", name="Share", exact=True).click()
+    menu = page.get_by_role("group", name="Share")
+    menu.get_by_role("button", name="Copy link").click()
+    expect(menu.get_by_role("button", name="Copied")).to_be_visible()
+    assert page.evaluate("navigator.clipboard.readText()") == url
+    menu.get_by_role("button", name="Copy summary").click()
+    expect(menu.get_by_role("button", name="Copied")).to_have_count(2)
+    assert page.evaluate("navigator.clipboard.readText()").splitlines() == [
+        f"“{CLAIM}”",
+        "True (Supported). Hamlet was written by William Shakespeare.",
+        "“Hamlet is a play by William Shakespeare.” Hamlet, https://en.wikipedia.org/wiki/Hamlet",
+        f"Checked by a machine with Hopcheck: {url}",
+    ]
+    expect(menu.get_by_role("heading", name="Embed")).to_have_count(0)
+    assert page.complaints == []
+
+
+def test_save_as_pdf_opens_the_print_window_with_the_menu_closed(live, visitor):
+    page = visitor()
+    page.add_init_script("window.print = () => { window.printed = !document.querySelector(':popover-open'); }")
+    report(page, live())
+    page.get_by_role("button", name="Share", exact=True).click()
+    page.get_by_role("button", name="Save as PDF").click()
+    assert page.evaluate("window.printed") is True
+
+
+def test_without_script_the_share_menu_shows_what_can_be_copied_by_hand(live, visitor):
+    address = live(embed_on=("*",))
+    url = report(visitor(), address)
+    page = visitor(java_script_enabled=False)
+    page.goto(url)
+    page.get_by_role("button", name="Share", exact=True).click()
+    menu = page.get_by_role("group", name="Share")
+    expect(menu.get_by_text("Hamlet was written by William Shakespeare.")).to_be_visible()
+    expect(menu.get_by_text("Print this page")).to_be_visible()
+    expect(menu.get_by_text("<iframe")).to_be_visible()
+    expect(menu.get_by_role("button")).to_have_count(0)
+
+
+def test_the_copied_snippet_shows_the_report_on_an_allowed_site_and_nowhere_else(live, visitor):
+    """The frame shows verdict and sentence; its link opens the report in a new tab."""
+    with other_site("") as friend, other_site("") as stranger:
+        page = visitor()
+        page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+        url = report(page, live(embed_on=(friend,)))
+        page.get_by_role("button", name="Share", exact=True).click()
+        page.get_by_role("button", name="Copy the HTML").click()
+        expect(page.get_by_role("button", name="Copied")).to_be_visible()
+        snippet = page.evaluate("navigator.clipboard.readText()")
+        page.goto(friend)
+        page.evaluate("(html) => { document.body.innerHTML = html; }", snippet)
+        frame = page.frame_locator("iframe")
+        expect(frame.get_by_role("heading", level=1)).to_have_text(CLAIM)
+        expect(frame.get_by_role("heading", level=2)).to_contain_text("True")
+        expect(frame.locator("blockquote").first).to_contain_text("Hamlet is a play by William Shakespeare.")
+        assert page.complaints == []
+        with page.expect_popup() as opened:
+            frame.get_by_role("link", name="Read every step").click()
+        assert opened.value.url == url
+        page.goto(stranger)
+        with page.expect_event("requestfailed") as refused:
+            page.evaluate("(html) => { document.body.innerHTML = html; }", snippet)
+        assert refused.value.url == f"{url}/embed" and "BLOCKED_BY_RESPONSE" in refused.value.failure
+        expect(frame.get_by_role("heading", level=1)).to_have_count(0)
+
+
+@pytest.mark.parametrize("width", [320, 390, 1280])
+@pytest.mark.parametrize("colours", ["light", "dark"])
+def test_the_share_menu_and_the_embedded_report_have_no_faults(live, visitor, width, colours):
+    """axe finds nothing, nothing scrolls sideways, and everything that can be pressed is 24 px high."""
+    page = visitor(viewport={"width": width, "height": 844}, color_scheme=colours, reduced_motion="reduce")
+    url = report(page, live(embed_on=("*",)))
+    page.get_by_role("button", name="Share", exact=True).click()
+    for address in ("", f"{url}/embed"):
+        if address:
+            page.goto(address)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert Axe().run(page).response["violations"] == []
+        assert page.evaluate(TOO_SMALL) == []
+
+
+TOO_SMALL = """[...document.querySelectorAll("#share-menu button, .embed a")]
+  .filter((each) => each.checkVisibility() && each.getBoundingClientRect().height < 24)
+  .map((each) => each.textContent)"""

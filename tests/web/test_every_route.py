@@ -39,6 +39,7 @@ EQUIVALENTS = {
     "GET /runs/<run_id>/export.ris": (f"GET {API}/runs/<run_id>/export.ris",),
     "GET /runs/<run_id>/export.bib": (f"GET {API}/runs/<run_id>/export.bib",),
     "GET /runs/<run_id>/card.png": NO_API_ROUTE,
+    "GET /runs/<run_id>/embed": NO_API_ROUTE,
     "GET /batches": (f"GET {API}/batches",),
     "POST /batches": (f"POST {API}/batches",),
     "GET /batches/<batch_id>": (f"GET {API}/batches/<batch_id>", f"GET {API}/batches/<batch_id>/results"),
@@ -78,8 +79,8 @@ PASSWORD_ROUTES = ("GET /password", "POST /password")
 """The password form for people; a program sends a token instead."""
 
 
-WITHOUT_PUBLIC_CONTENT = {"GET /metrics", "GET /password"}
-"""Routes without public content: one needs a token, the other is for sites with a password."""
+WITHOUT_PUBLIC_CONTENT = {"GET /metrics", "GET /password", "GET /runs/<run_id>/embed"}
+"""Routes without public content: they need a token, a password, or a setting that changes their headers."""
 
 
 def routes_of(app) -> set[str]:

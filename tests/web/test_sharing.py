@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+from html import unescape
 from pathlib import Path
 from urllib.parse import quote
 from xml.etree import ElementTree
@@ -13,14 +14,15 @@ from markupsafe import escape
 from PIL import Image
 
 from app.domain.model import Label, Verdict
-from app.web import share_card
-from app.web.share_card import GROUND, TONES, UNREADABLE, ShareCard, as_png
+from app.web import sharing
+from app.web.sharing import GROUND, TONES, UNREADABLE, ShareCard, as_png
 from tests.fakes import FAILING, TWO_HOPS, Gate, Script, scripted_container
 from tests.waiting import LONG
 from tests.web.conftest import finished, started, wait_for
 from tests.web.test_previews import tags
 
 CLAIM = "Hamlet's author was born in England."
+UNDECIDED = Script(TWO_HOPS.hops, Verdict(Label.NOT_ENOUGH_EVIDENCE, (), missing="No passage names a parrot."))
 CARD = ShareCard("Claim", CLAIM, "True", "Supported", "Shakespeare was born in Stratford.", "supported")
 
 
@@ -76,8 +78,7 @@ def test_the_card_shows_claim_verdict_and_the_sentence_that_answers(client, draw
 
 
 def test_an_undecided_claim_has_what_was_missing_on_its_card(make_app, drawn):
-    verdict = Verdict(Label.NOT_ENOUGH_EVIDENCE, (), missing="No passage names a parrot.")
-    client = make_app(scripted_container(Script(TWO_HOPS.hops, verdict))).test_client()
+    client = make_app(scripted_container(UNDECIDED)).test_client()
     card(client, finished(client, CLAIM))
     assert drawn[0][2:] == ("Can’t tell", "Not enough evidence", "No passage names a parrot.", "undecided")
 
@@ -95,10 +96,10 @@ def test_a_card_that_the_client_has_is_not_drawn_again(client, drawn):
 
 def test_the_tag_of_a_card_depends_on_its_words_and_on_the_code_that_draws_it(monkeypatch):
     other = CARD._replace(sentence="Another sentence.")
-    assert share_card.etag_of(CARD) == share_card.etag_of(CARD) != share_card.etag_of(other)
-    before = share_card.etag_of(CARD)
-    monkeypatch.setattr(share_card, "_drawing", lambda: "other code")
-    assert share_card.etag_of(CARD) != before
+    assert sharing.etag_of(CARD) == sharing.etag_of(CARD) != sharing.etag_of(other)
+    before = sharing.etag_of(CARD)
+    monkeypatch.setattr(sharing, "_drawing", lambda: "other code")
+    assert sharing.etag_of(CARD) != before
 
 
 def test_only_a_report_with_a_verdict_has_a_card(make_app):
@@ -166,3 +167,62 @@ def test_the_colours_of_the_card_are_those_of_the_page():
     for tone, name in names.items():
         assert f"--{name}: light-dark({TONES[tone]}," in style
     assert f"--ground: light-dark({GROUND}," in style
+
+
+def framed_by(answer) -> str:
+    return re.search(r"frame-ancestors ([^;]+)", answer.headers["Content-Security-Policy"])[1]
+
+
+def test_no_site_may_embed_a_report_unless_the_operator_allows_it(client):
+    page = finished(client, CLAIM)
+    refused = client.get(f"{report_path(page)}/embed")
+    assert refused.status_code == 404 and "its operator has not allowed it" in refused.text
+    assert framed_by(refused) == "'none'" and "iframe" not in page
+
+
+def test_only_the_embedded_report_may_be_framed_and_only_by_the_allowed_sites(make_app):
+    sites = ("https://news.example", "https://*.blog.example:8443")
+    client = make_app(embed_on=sites).test_client()
+    page = finished(client, CLAIM)
+    path = report_path(page)
+    shown = client.get(f"{path}/embed")
+    assert framed_by(shown) == " ".join(sites) and shown.headers["X-Robots-Tag"] == "noindex"
+    assert CLAIM in unescape(shown.text) and "Hamlet is a play by" in shown.text
+    assert not re.search("<form|<button|<script|<input", shown.text), "nothing that a click in a frame could do"
+    assert framed_by(client.get(path)) == framed_by(client.get("/")) == "'none'"
+    assert client.get("/runs/none/embed").status_code == 404
+    assert f"&lt;iframe src=&#34;http://localhost{path}/embed&#34;" in page
+
+
+def test_a_site_with_a_password_cannot_be_embedded(make_app):
+    """Browsers send no cookie into a frame of another site, so its visitors would see the password form only."""
+    client = make_app(embed_on=("*",), site_password="correct horse").test_client()
+    asked = client.get("/runs/none/embed")
+    assert asked.status_code == 403 and framed_by(asked) == "'none'"
+
+
+@pytest.mark.parametrize("script", [FAILING, UNDECIDED], ids=["failed", "undecided"])
+def test_a_report_without_a_decision_is_embedded_with_what_it_says(make_app, script):
+    client = make_app(scripted_container(script), embed_on=("*",)).test_client()
+    text = client.get(f"{report_path(finished(client, CLAIM))}/embed").text
+    assert ("No verdict" if script is FAILING else "No passage names a parrot.") in text
+
+
+def test_a_running_check_can_be_embedded(make_app):
+    gate = Gate("answer 1")
+    client = make_app(scripted_container(gate=gate), embed_on=("*",)).test_client()
+    path = started(client, CLAIM)
+    assert gate.reached.wait(LONG)
+    assert "Being checked" in client.get(f"{path}/embed").text
+    gate.open()
+
+
+def test_the_summary_of_an_undecided_claim_says_what_was_missing(make_app):
+    client = make_app(scripted_container(UNDECIDED)).test_client()
+    page = finished(client, CLAIM)
+    text = unescape(re.search(r'id="share-summary"[^>]*>(.*?)</p>', page, re.DOTALL)[1])
+    assert text.splitlines() == [
+        f"“{CLAIM}”",
+        "Can’t tell (Not enough evidence). What was missing: No passage names a parrot.",
+        f"Checked by a machine with Hopcheck: http://localhost{report_path(page)}",
+    ]

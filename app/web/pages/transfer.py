@@ -20,12 +20,13 @@ from app.web.exporters import Export, exporter_of, exporters
 from app.web.exporters.claim_review import claim_review
 from app.web.observability import log_run
 from app.web.run_view import may_steer, notes_on, run_page
-from app.web.security import STALE, on_csrf_error, owner
-from app.web.share_card import as_png, card_of, etag_of
+from app.web.security import STALE, allow_embedding, on_csrf_error, owner
+from app.web.sharing import as_png, card_of, etag_of, summary
 
 exports = Blueprint("exports", __name__)
 
 NOT_YET = "This check still goes on, so there is nothing whole to export yet."
+NOT_EMBEDDED = "Reports of this site cannot be embedded: its operator has not allowed it."
 MAX_NAME = 60
 """Characters of the claim in a file's name."""
 
@@ -73,6 +74,29 @@ def card(run_id: str) -> Response:
     response = Response(status=304) if tag in request.if_none_match else Response(as_png(shown), mimetype="image/png")
     response.set_etag(tag)
     return response
+
+
+@exports.app_template_global("may_embed")
+def may_embed() -> bool:
+    """Return whether other sites may embed reports. A browser sends them no cookie, so a site password forbids it."""
+    settings = services().settings
+    return bool(settings.embed_on) and not settings.site_password
+
+
+@exports.get("/runs/<run_id>/embed")
+def embed(run_id: str) -> ResponseReturnValue:
+    """Return the verdict and its evidence for a frame on the sites of EMBED_ON, without controls."""
+    run = services().runs.report(run_id) or abort(404)
+    if not may_embed():
+        return render_template("error.html", code=404, meaning=NOT_EMBEDDED), 404
+    page = Response(render_template("embed.html", run=run, report=run.report), mimetype="text/html")
+    return allow_embedding(page, services().settings.embed_on)
+
+
+@exports.app_template_global("summary_of")
+def summary_of(run: StoredRun) -> str:
+    """Return the text of a report to share."""
+    return summary(run.report, export_of(run).address)
 
 
 @exports.get("/export.schema.json")

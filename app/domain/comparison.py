@@ -37,7 +37,7 @@ class NoSuchRun(HopcheckError):
 
     def __init__(self, run_id: str) -> None:
         name = run_id if len(run_id) <= MAX_SHOWN_ID else f"{run_id[:MAX_SHOWN_ID]}…"
-        super().__init__(f"There is no check “{name}” here: its link may be cut short, or it was deleted.")
+        super().__init__(f"There is no check “{name}” here: its link is incomplete, or it was deleted.")
 
 
 def runs_to_compare(read: Callable[[str], T | None], ids: Sequence[str]) -> tuple[T, ...]:

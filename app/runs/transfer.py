@@ -203,7 +203,7 @@ def _first_mistake(error: ValidationError) -> str:
     faults = error.errors(include_url=False, include_context=False, include_input=False)
     fault = next((each for each in faults if each["loc"] == ("version",)), faults[0])
     if fault["type"] == "json_invalid":
-        return "This is no JSON in UTF-8"
+        return "This is not valid JSON in UTF-8"
     if fault["loc"] == ("version",) and fault["type"] == "literal_error":
         return f"This report is of another version of the export; only version {VERSION} can be read here"
     where = " ".join(str(each + 1 if isinstance(each, int) else each) for each in fault["loc"])

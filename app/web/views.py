@@ -6,6 +6,7 @@ Nothing here depends on Flask. Everything is computed from the report, so a load
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
@@ -13,8 +14,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from app.capabilities.options import BASELINES, PURSUIT
 from app.domain.model import Hop, HopStatus, Imported, Label, LabelSet, Origin, Passage, RunOptions, Usage
 from app.domain.report import Report
-from app.runs.budget import stopped_early
+from app.runs.budget import ASKED_BY_OWNER, stopped_early
 from app.runs.event_store import WAITING
+from app.strategies.evidence_pursuit import DECIDED
+from app.strategies.hop_loop import MAX_FRUITLESS_HOPS
 from app.text.fact_checkers import is_fact_check
 from app.web import report_view
 
@@ -31,19 +34,19 @@ class Module(NamedTuple):
     does: str
 
 
-VERIFIER = Module(
-    "verifier", "Claim verifier", "Looks at the kept pairs and says whether they are enough to decide the claim."
-)
+VERIFIER = Module("verifier", "Claim verifier", "Decides whether the answers so far are enough for a verdict.")
 GENERATOR = Module(
-    "generator", "Question generator", "Asks for the next thing to know, building on the answers that were kept."
+    "generator", "Question generator", "Asks for the next thing to know, building on the answers so far."
 )
 ANSWERER = Module(
-    "answerer", "Question answering", "Looks for evidence and takes an answer out of it, or says that there is none."
+    "answerer", "Question answering", "Looks for a passage that answers the question, and takes the answer from it."
 )
 VALIDATOR = Module(
-    "validator", "QA validator", "Keeps a question and its answer when they help with the claim, or sets them aside."
+    "validator", "QA validator", "Decides whether an answer helps with the claim, so that it is used, or not."
 )
-REASONER = Module("reasoner", "Reasoner", "Weighs the kept pairs against the claim, and gives the verdict its reasons.")
+REASONER = Module(
+    "reasoner", "Reasoner", "Compares the claim with the answers, and gives the verdict with its reasons."
+)
 QUESTIONER = Module(
     "questioner", "Questioner", "Asks a question; after each answer it decides the claim, or asks one more."
 )
@@ -141,8 +144,8 @@ FACES = {
     Label.NOT_ENOUGH_EVIDENCE: Face("Not enough evidence", "question", "undecided"),
     Label.CONFLICTING_EVIDENCE: Face("Conflicting evidence", "split", "conflicting"),
     HopStatus.OPEN: Face("In progress", "dots", "open"),
-    HopStatus.KEPT: Face("Kept", "check", "kept"),
-    HopStatus.SET_ASIDE: Face("Set aside", "aside", "aside"),
+    HopStatus.KEPT: Face("Used", "check", "kept"),
+    HopStatus.SET_ASIDE: Face("Not used", "aside", "aside"),
     HopStatus.FAILED: Face("Failed", "cross", "failed"),
     HopStatus.INTERRUPTED: Face("Interrupted", "stop", "interrupted"),
     "running": Face("Running", "dots", "open"),
@@ -155,6 +158,23 @@ NOT_CHECKED = Face("Not checked yet", "dots", "open")
 def claim_face(claim: BatchClaim) -> Face:
     """Return the face of a batch's claim: its verdict or the state of its run."""
     return FACES.get(claim.label or claim.state, NOT_CHECKED)
+
+
+STOPPING_WORDS = {
+    "The claim verifier was satisfied.": "The answers were enough to decide.",
+    DECIDED[True]: "The answers were enough to call it true.",
+    DECIDED[False]: "The answers were enough to call it false.",
+    f"{MAX_FRUITLESS_HOPS} hops in a row brought nothing.": "The last two questions found no answer that helps.",
+    "No question led to an answer that could be kept.": "No question found an answer that helps.",
+    ASKED_BY_OWNER: "Its owner asked for a verdict early.",
+}
+"""Reasons as they are stored, and as the page says them."""
+
+
+def page_words(reason: str, is_owner: bool) -> str:
+    """Return a stored reason as the page says it: with steps instead of hops, and "You" to the owner of the run."""
+    said = re.sub(r"\bhop(?=s?\b)", "step", STOPPING_WORDS.get(reason, reason))
+    return re.sub("^Its owner ", "You ", said) if is_owner else said
 
 
 LABEL_SETS = {
@@ -268,6 +288,7 @@ FILTERS: dict[str, Callable] = {
     "duration": duration,
     "face": FACES.__getitem__,
     "is_fact_check": is_fact_check,
+    "page_words": page_words,
     "made_at": made_at,
     "moment": moment,
     "place_words": place_words,

@@ -170,7 +170,7 @@ def test_refused_and_imported_reports_have_no_faults(live, page, faults):
     exported = page.request.get(f"{run}/export.json").text()
     page.goto(f"{address}/import")
     for text, awaited in (("{}", "role=alert"), (exported, "text=Imported, unverified:")):
-        page.get_by_label("Or what stands in it").fill(text)
+        page.get_by_label("Or paste the JSON").fill(text)
         page.get_by_role("button", name="Import").click()
         page.locator(awaited).wait_for()
         assert faults(page) == {}

@@ -50,7 +50,7 @@ def test_a_sample_runs_to_its_verdict_without_a_reload(live, visitor):
     page.goto(address)
     page.get_by_role("button", name=EXAMPLES[0].claim).click()
     expect(page.get_by_role("heading", level=1)).to_have_text(EXAMPLES[0].claim)
-    expect(page.locator("#hop-1 .chip")).to_have_text("Kept")
+    expect(page.locator("#hop-1 .chip")).to_have_text("Used")
     expect(page.locator("#hop-2 h3")).to_have_count(0)
     loads = len([each for each in page.addresses if re.search(r"/runs/[\w-]+$", each)])
     gate.open()
@@ -80,7 +80,7 @@ def test_a_typed_claim_is_counted_checked_and_listed(live, visitor):
     expect_verdict(page)
     page.locator(".rationale").get_by_role("link", name="step 2", exact=True).click()
     expect(page).to_have_url(re.compile("#hop-2$"))
-    page.get_by_role("link", name="Check another claim").click()
+    page.get_by_role("link", name="New check").click()
     expect(page.get_by_role("link", name=CLAIM)).to_contain_text("Supported")
 
 

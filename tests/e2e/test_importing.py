@@ -56,13 +56,13 @@ def test_a_hostile_file_is_shown_as_text_and_a_broken_one_is_refused_with_a_reas
 
     plain = visitor(java_script_enabled=False)
     plain.goto(f"{address}/import")
-    plain.get_by_label("Or what stands in it").fill(exported[:-9])
+    plain.get_by_label("Or paste the JSON").fill(exported[:-9])
     plain.get_by_role("button", name="Import").click()
-    expect(plain.get_by_role("alert")).to_have_text("This is no JSON in UTF-8.")
-    expect(plain.get_by_label("Or what stands in it")).to_have_value(re.compile("Bacon"))
+    expect(plain.get_by_role("alert")).to_have_text("This is not valid JSON in UTF-8.")
+    expect(plain.get_by_label("Or paste the JSON")).to_have_value(re.compile("Bacon"))
 
     page.goto(f"{address}/import")
-    page.get_by_label("Or what stands in it").fill(exported)
+    page.get_by_label("Or paste the JSON").fill(exported)
     page.get_by_role("button", name="Import").click()
     page.wait_for_url("**/runs/*")
     expect(page.get_by_role("heading", level=1)).to_have_text(HOSTILE)

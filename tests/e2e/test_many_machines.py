@@ -142,7 +142,7 @@ def assert_missed_nothing(follower: Follower, events: list[tuple]) -> None:
 def assert_shows_all(tab) -> None:
     """Check that the stream alone brought every card once, in order, and the verdict, as on a reloaded page."""
     expect(tab.locator("li.hop h3")).to_have_text(["Who wrote Hamlet?", "Where was William Shakespeare born?"])
-    expect(tab.locator("li.hop .chip")).to_have_text(["Kept", "Kept"])
+    expect(tab.locator("li.hop .chip")).to_have_text(["Used", "Used"])
     expect(tab.locator("#verdict-heading")).to_have_count(1)
     assert len([each for each in tab.addresses if re.search(r"/runs/[\w-]+$", each)]) == 1, "it was loaded once"
     assert_as_loaded(tab)

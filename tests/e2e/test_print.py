@@ -35,7 +35,7 @@ CONTROLS = (
     "Expand all",
     "Collapse all",
     "Colours",
-    "Check another",
+    "New check",
     "How it works",
     "Delete",
     "The whole passage",

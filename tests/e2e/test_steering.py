@@ -22,7 +22,7 @@ def test_stopping_by_keyboard_keeps_finished_hops_and_moves_the_focus_on(live, v
     expect(page.locator("#hop-2 h3")).to_be_visible()
     page.get_by_role("button", name="Stop").press("Enter")
     expect_no_verdict(page)
-    expect(page.locator("#hop-1 .chip")).to_have_text("Kept")
+    expect(page.locator("#hop-1 .chip")).to_have_text("Used")
     expect(page.locator("#hop-2 .chip")).to_have_text("Interrupted")
     expect(page.get_by_role("button", name="Stop")).to_have_count(0)
     expect(page.locator("#steering")).to_be_focused()
@@ -41,7 +41,7 @@ def test_concluding_early_gives_a_verdict_from_the_kept_answers(live, visitor):
     expect(page.locator("#steering")).to_be_focused()
     gate.open()
     expect_verdict(page)
-    expect(page.locator("#hop-1 .chip")).to_have_text("Kept")
+    expect(page.locator("#hop-1 .chip")).to_have_text("Used")
     expect(page.locator("#hop-2 .chip")).to_have_text("Interrupted")
     assert page.complaints == []
 
@@ -83,7 +83,7 @@ def test_branching_from_a_hop_starts_a_check_that_links_to_its_parent(live, visi
     page.get_by_role("button", name="Skip this step").click()
     page.wait_for_url(re.compile(r"/runs/[\w-]+$"))
     expect_verdict(page)
-    expect(page.locator("#hop-3")).to_contain_text("Its owner left it out.")
+    expect(page.locator("#hop-3")).to_contain_text("You left it out.")
     assert page.complaints == []
 
 

@@ -190,7 +190,7 @@ def test_a_screen_reader_announces_the_activity_each_hop_once_and_the_verdict(li
     gates["question 1"].open()
     expect(page.locator("#hop-2 h3")).to_be_visible()
     gates["answer 2"].open()
-    expect(page.locator("#hop-2 .chip")).to_have_text("Kept")
+    expect(page.locator("#hop-2 .chip")).to_have_text("Used")
     gates["conclusion 1"].open()
     until(lambda: page.evaluate("/^Supported/.test(window.heard.at(-1))"), "a verdict that is heard")
     heard = page.evaluate("window.heard")

@@ -196,11 +196,11 @@ def test_a_byte_order_mark_is_ignored():
 @pytest.mark.parametrize(
     "report, message",
     [
-        (b"", "This is no JSON in UTF-8."),
-        (b"\xff\xfe", "This is no JSON in UTF-8."),
-        (b'{"version": 1, "claim": "\\ud800"}', "This is no JSON in UTF-8."),
-        (b"[" * 1_000_000, "This is no JSON in UTF-8."),
-        (b'{"version": ' + b"9" * 5000 + b"}", "This is no JSON in UTF-8."),
+        (b"", "This is not valid JSON in UTF-8."),
+        (b"\xff\xfe", "This is not valid JSON in UTF-8."),
+        (b'{"version": 1, "claim": "\\ud800"}', "This is not valid JSON in UTF-8."),
+        (b"[" * 1_000_000, "This is not valid JSON in UTF-8."),
+        (b'{"version": ' + b"9" * 5000 + b"}", "This is not valid JSON in UTF-8."),
         (b"[1, 2]", "This is no report as Hopcheck exports it: input should be an object."),
         ({}, "This is no report as Hopcheck exports it: version is missing."),
         (b"x" * (MAX_BYTES + 1), "The report is larger than 2 MB, which is the most that is read."),

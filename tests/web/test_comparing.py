@@ -85,7 +85,7 @@ def test_each_run_has_a_column_with_label_confidence_counts_and_costs(two):
     page = answered.text
     assert [cell[2:] for cell in row(page, "Verdict")] == ["Supported", "Refuted"]
     assert [cell[2:] for cell in row(page, "Confidence")] == ["High confidence, 91%", "Low confidence, 55%"]
-    assert [cell[2:] for cell in row(page, "Steps")] == ["2: 2 kept", "3: 2 kept, 1 set aside"]
+    assert [cell[2:] for cell in row(page, "Steps")] == ["2: 2 used", "3: 2 used, 1 not used"]
     assert [cell[2:] for cell in row(page, "Calls of models")] == ["9", "12"]
     assert [cell[2:] for cell in row(page, "Tokens")] == ["108", "144"]
     assert "Different verdicts" in page and CLAIM.replace("'", "&#39;") in page

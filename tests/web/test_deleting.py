@@ -95,7 +95,7 @@ def test_deleting_a_running_run_stops_it_first(make_app):
     gate.open()
     assert client.get(path).status_code == 404
     press(client, path, "restore")
-    assert "Its owner deleted this check." in client.get(path).text
+    assert "You deleted this check." in client.get(path).text
 
 
 def test_a_run_stored_by_another_version_can_be_deleted_only_by_its_owner(client, path, database_url):
@@ -129,7 +129,7 @@ def test_restoring_too_late_is_reported_on_the_history(client, path, too_late, p
     too_late(purge)
     answer = press(client, path, "restore")
     assert (answer.status_code, "There is nothing to undo" in answer.text) == (404, True)
-    assert "<h1>Checked in this browser</h1>" in answer.text
+    assert "<h1>Your checks</h1>" in answer.text
     assert [press(client, path, "delete").status_code, client.get(f"{path}/delete").status_code] == [404, 404]
 
 

@@ -122,7 +122,7 @@ def test_the_markdown_contains_the_whole_trail(browse):
         "### Hop 1",
         "**Is Hamlet a play?**",
         "No answer was found in what was read.",
-        "Set aside, ",
+        "Not used, ",
         "There was no answer.",
         "Answer: William Shakespeare",
         "> Hamlet is a play by **William Shakespeare**.",

@@ -97,7 +97,7 @@ def test_words_labels_and_answerers_narrow_the_list_and_stay_in_the_form(client,
 def test_an_empty_search_result_links_to_the_whole_history(client, stored):
     stored("Hamlet is a play.")
     page = client.get("/history?q=macbeth").text
-    assert "No check fits." in page and ">No checks</p>" in page
+    assert "No matches." in page and ">No checks</p>" in page
     assert link(page, "Show all") == "/history"
 
 

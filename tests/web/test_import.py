@@ -152,9 +152,9 @@ def test_hostile_content_of_a_file_is_escaped_on_every_page(client, exported):
     "sent, message",
     [
         (b"", "Choose a file, or paste its text."),
-        (b"not json", "This is no JSON in UTF-8."),
-        (b"\x89PNG\r\n\x1a\n\x00\xff", "This is no JSON in UTF-8."),
-        (b"[" * 100_000, "This is no JSON in UTF-8."),
+        (b"not json", "This is not valid JSON in UTF-8."),
+        (b"\x89PNG\r\n\x1a\n\x00\xff", "This is not valid JSON in UTF-8."),
+        (b"[" * 100_000, "This is not valid JSON in UTF-8."),
         (b'{"hops": 3}', "This is no report as Hopcheck exports it: version is missing."),
         (b'{"version": 7}', "only version 1 can be read here."),
     ],
@@ -186,7 +186,9 @@ def test_a_report_of_the_maximum_size_is_accepted_and_a_larger_one_is_refused(cl
     pasted = client.post(
         "/import", data={"csrf_token": token(client), "report": json.dumps(exported) + " " * 1_000_000 + "x"}
     )
-    assert pasted.status_code == 422 and "This is no JSON" in pasted.text, "pasted text has the larger limit, too"
+    assert pasted.status_code == 422 and "This is not valid JSON" in pasted.text, (
+        "pasted text has the larger limit, too"
+    )
 
 
 class Unread(io.RawIOBase):

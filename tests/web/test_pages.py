@@ -425,7 +425,7 @@ class TestRun:
 
     def test_a_hop_that_was_set_aside_is_shown_with_its_reason(self, make_app):
         page = finished(make_app(scripted_container(ONE_SET_ASIDE)).test_client())
-        assert "Set aside" in page and "There was no answer." in page
+        assert "Not used" in page and "There was no answer." in page
         assert "No answer was found in what was read." in page
 
     def test_a_failed_hop_is_shown_as_failed(self, make_app):

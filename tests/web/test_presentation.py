@@ -9,7 +9,7 @@ import pytest
 from app.domain.model import HopStatus, Label, Origin, Passage, Span, Usage
 from app.runs.service import Place
 from app.web.report_view import excerpt, web_link
-from app.web.views import FACES, confidence_words, duration, moment, place_words, since, usage_words
+from app.web.views import FACES, confidence_words, duration, moment, page_words, place_words, since, usage_words
 
 
 def test_every_label_and_status_has_a_word_an_icon_and_a_tone():
@@ -98,3 +98,21 @@ def test_moments_are_in_utc():
 def test_time_since_is_never_negative():
     assert since(datetime.now(UTC) + timedelta(hours=1)) == 0.0
     assert 9.9 < since(datetime.now(UTC) - timedelta(seconds=10)) < 12
+
+
+@pytest.mark.parametrize(
+    ("stored", "said"),
+    [
+        ("Its owner stopped this check.", "You stopped this check."),
+        ("The limit of 5 hops was reached.", "The limit of 5 steps was reached."),
+        ("2 hops in a row brought nothing.", "The last two questions found no answer that helps."),
+        ("The claim verifier was satisfied.", "The answers were enough to decide."),
+        ("The model was not reached.", "The model was not reached."),
+    ],
+)
+def test_stored_reasons_are_shown_in_the_words_of_the_page(stored, said):
+    assert page_words(stored, is_owner=True) == said
+
+
+def test_others_read_that_the_owner_did_it():
+    assert page_words("Its owner stopped this check.", is_owner=False) == "Its owner stopped this check."

@@ -31,7 +31,7 @@ def test_the_preview_of_a_finished_run_has_its_claim_and_verdict(client):
     assert (
         meta["description"]
         == meta["og:description"]
-        == (f"Supported, high confidence: {CLAIM} 2 questions asked, 2 answers kept, with the evidence for each.")
+        == (f"Supported, high confidence: {CLAIM} 2 questions asked, 2 answers used, with the evidence for each.")
     )
     assert meta["canonical"] == meta["og:url"] == f"http://localhost{path}"
     assert meta["og:type"] == "article" and meta["robots"] == "noindex"

@@ -45,7 +45,7 @@ def press(client, path: str, button: str, **fields):
 
 def without_tokens(page: str) -> str:
     """Return the page without its form tokens, which change every second."""
-    return re.sub(r'(name="(?:csrf_token|form)" value=")[^"]*', r"\1", page)
+    return re.sub(r'(name="(?:csrf_token|form_name)" value=")[^"]*', r"\1", page)
 
 
 def statuses(page: str) -> list[str]:
@@ -57,7 +57,7 @@ def test_a_stopped_run_keeps_finished_hops_and_marks_the_interrupted_one(held):
     pressed = press(client, path, "stop")
     assert (pressed.status_code, pressed.location) == (303, path)
     page = client.get(path).text
-    assert "Its owner stopped this check." in page
+    assert "You stopped this check." in page
     assert statuses(page) == ["kept", "interrupted"]
 
 
@@ -67,7 +67,7 @@ def test_concluding_gives_a_verdict_from_the_kept_answers(held):
     assert "Deciding once the call under way has ended." in client.get(path).text
     gate.open()
     page = wait_for(client, path, 'id="verdict-heading"')
-    assert "Its owner asked for a conclusion from what was there." in page
+    assert "You asked for a verdict early." in page
     assert statuses(page) == ["kept", "interrupted"]
 
 
@@ -94,7 +94,7 @@ def test_stopping_a_run_in_a_second_tab_reports_that_it_had_ended(held):
     client, path, _ = held()
     first, second = press(client, path, "stop"), press(client, path, "stop")
     assert (first.status_code, second.status_code) == (303, 409)
-    assert ENDED in second.text and "Its owner stopped this check." in second.text
+    assert ENDED in second.text and "You stopped this check." in second.text
 
 
 def test_a_run_without_kept_answers_cannot_conclude(held):

@@ -59,6 +59,8 @@ BRANCH = {"hop": 2, "question": "In which country was he born?"}
 ROUTES: dict[str, str | Link | Owned] = {
     "GET /static/<path:filename>": OPEN,
     "GET /": LIST,
+    "GET /favicon.ico": OPEN,
+    "GET /opensearch.xml": OPEN,
     "GET /parts": OPEN,
     "GET /how-it-works": OPEN,
     "GET /choices": OPEN,
@@ -95,6 +97,8 @@ ROUTES: dict[str, str | Link | Owned] = {
     "GET /runs/<run_id>/claimreview.json": Link(),
     "GET /runs/<run_id>/export.ris": Link(),
     "GET /runs/<run_id>/export.bib": Link(),
+    "GET /runs/<run_id>/card.png": Link(),
+    "GET /runs/<run_id>/embed": Link(),
     "POST /runs/<run_id>/stop": Owned("running", code=303),
     "POST /runs/<run_id>/conclude": Owned("running", code=303),
     "GET /runs/<run_id>/branch": Owned(fields={"hop": 2}),
@@ -201,7 +205,7 @@ def site(make_app, tmp_path, request) -> Callable[..., Site]:
         if with_a_token:
             app, *tokens = with_tokens(make_app, tmp_path, "one", "two", container=container, publishing=True)
         else:
-            app, tokens = make_app(container, publishing=True), []
+            app, tokens = make_app(container, publishing=True, embed_on=("*",)), []
         owner, runs = app.test_client(), app.extensions["hopcheck"].runs
         number, mine = (1 if state == "running" else 2), next(iter(tokens), None)
         made = [owner.post(RUNS, json={"claim": CLAIM}, headers=mine) for _ in range(number)]
@@ -306,7 +310,7 @@ def test_no_page_or_list_shows_the_runs_of_others(site):
     place = site("ended")
     for route in SHOWN:
         ids = (*place.ids, place.batch)
-        assert not any(each in place.ask(place.browser(), route).text for each in ids), route
+        assert not any(each.encode() in place.ask(place.browser(), route).get_data() for each in ids), route
     for route in [route for route in SHOWN if ROUTES[route] == LIST and "deleted" not in route]:
         assert all(run_id in place.ask(place.owner, route).text for run_id in place.ids), route
     for route in [route for route in SHOWN if ROUTES[route] == BATCH_LIST and "deleted" not in route]:

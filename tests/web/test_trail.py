@@ -190,7 +190,7 @@ def test_a_long_passage_is_cut_around_its_answer_or_after_its_beginning(make_app
 
 def test_a_card_without_passages_says_so_and_has_nothing_to_unfold(make_app):
     words = card(page_of(make_app, Answer("yes", None, ())))
-    assert "No passage was found." in words and 'class="fold"' not in words and "Why it was kept." in words
+    assert "No passage was found." in words and 'class="fold"' not in words and "Why it is used." in words
 
 
 def test_other_passages_are_folded_unless_the_address_opens_them(make_app, client):

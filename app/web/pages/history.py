@@ -214,7 +214,7 @@ class ComparisonMessages:
 
 @comparing.app_template_filter("hop_counts")
 def hop_counts(report: Report) -> str:
-    """Return the number of hops and their outcomes: "4: 2 kept, 1 failed, 1 in progress"; "" for none."""
+    """Return the number of hops and their outcomes: "4: 2 used, 1 failed, 1 in progress"; "" for none."""
     counted = Counter(hop.status for hop in report.hops)
     counts = [f"{counted[status]} {FACES[status].word.lower()}" for status in STATUS_ORDER if counted[status]]
     return f"{len(report.hops)}: {', '.join(counts)}" if counts else ""

@@ -16,6 +16,7 @@ from app.config.settings import MAX_HOPS
 from app.domain.errors import CallFailed, InvalidInput, UnparseableOutput
 from app.domain.model import RunOptions, SourceText
 from app.run_request import RunRequest, resolve_options
+from app.runs.service import StoredRun
 from app.text.claims import (
     MAX_CLAIM_LENGTH,
     MAX_TEXT_CHARACTERS,
@@ -213,6 +214,13 @@ def _signer() -> URLSafeSerializer:
 def sent_form() -> ClaimForm:
     """Return the submitted form, with the settings' defaults for omitted fields."""
     return ClaimForm.from_fields(request.form, _blank_form())
+
+
+@pages.app_template_global("fields_to_repeat")
+def fields_to_repeat(run: StoredRun) -> list[tuple[str, str]]:
+    """Return the fields of a form that starts the same check again."""
+    form = ClaimForm.repeating(run.report.claim, run.report.options, _blank_form())
+    return [("claim", form.claim), *form.hidden_fields()]
 
 
 def _blank_form() -> ClaimForm:

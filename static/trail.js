@@ -17,6 +17,18 @@
   });
   document.addEventListener("htmx:oobBeforeSwap", (event) => restore(event.detail.fragment));
 
+  // Elements are replaced whole: mark the parts that are new or have changed, which the style sheet then moves.
+  document.addEventListener("htmx:oobBeforeSwap", ({ detail: { fragment } }) => {
+    for (const passage of fragment.querySelectorAll(".passage.found")) {
+      passage.classList.toggle("arrives", !document.getElementById(passage.id));
+    }
+    const before = document.querySelectorAll("#status .pips i");
+    fragment.querySelectorAll(".pips i").forEach((pip, at) => {
+      const was = before[at]?.classList[0];
+      if (was === "open" && !pip.matches(".open")) pip.classList.add("arrives");
+    });
+  });
+
   for (const button of document.querySelectorAll("button[name=cards]")) {
     button.addEventListener("click", (event) => {
       event.preventDefault();

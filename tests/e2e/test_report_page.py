@@ -61,6 +61,32 @@ def test_the_measure_of_the_test_above_sees_a_jump(live, visitor):
     until(lambda: page.evaluate("window.shift") > MAX_SHIFT, "a shift that was measured")
 
 
+MOVED = """
+window.moved = [];
+addEventListener("animationstart", (event) => window.moved.push(event.animationName));
+"""
+
+
+@pytest.mark.parametrize("motion", ["no-preference", "reduce"])
+def test_pip_passage_and_seal_move_once_each_unless_less_motion_is_preferred(live, visitor, motion):
+    """A quarter of a second at most, although the stream replaces each of them several times."""
+    page = visitor(reduced_motion=motion)
+    page.add_init_script(MOVED)
+    gate = Gate("question 1")
+    check(page, live(scripted_container(gate=gate, delay=0.2)))
+    expect(page.locator(".strip .lit")).to_have_text("Ask")
+    gate.open()
+    expect_verdict(page)
+    page.wait_for_timeout(400)
+    moved = [each for each in page.evaluate("window.moved") if each != "pulse"]
+    assert sorted(moved) == (["appear"] * 2 + ["fill"] * 2 + ["stamp"] if motion == "no-preference" else [])
+    assert page.evaluate(DURATIONS) <= 0.25
+
+
+DURATIONS = """Math.max(...[".seal", ".passage", ".pips i"].map((each) =>
+  parseFloat(getComputedStyle(document.querySelector(each)).animationDuration)))"""
+
+
 def test_a_phone_shows_the_first_question_in_the_first_second(live, visitor):
     """Measured in the page, from its navigation to the question in view; the machine of the test may be slow."""
     page = visitor(viewport=PHONE)

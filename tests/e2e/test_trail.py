@@ -196,8 +196,8 @@ def test_a_screen_reader_announces_the_activity_each_hop_once_and_the_verdict(li
     heard = page.evaluate("window.heard")
     hops = [each for each in heard if "Answer:" in each]
     assert [re.sub(r" [0-9.]+ s, 36 tokens$", "", each) for each in hops] == [
-        "Step 1 Who wrote Hamlet? Answer: William Shakespeare Kept",
-        "Step 2 Where was William Shakespeare born? Answer: England Kept",
+        "Step 1 Who wrote Hamlet? Answer: William Shakespeare Used",
+        "Step 2 Where was William Shakespeare born? Answer: England Used",
     ]
     assert any(each.startswith("Step 2 of up to 5 : ") for each in heard)
     assert re.match(r"Supported\. Finished in ", heard[-1])

@@ -1,0 +1,32 @@
+"""The bytes that a browser receives for a page with all its files, and what it loads at all."""
+
+from __future__ import annotations
+
+from tests.e2e.test_browser import check, expect_verdict
+from tests.e2e.test_report_page import FIVE_STEPS
+from tests.fakes import scripted_container
+
+MAX_BYTES = 60_000
+
+
+def weigh(page, address: str) -> int:
+    """Return the bytes received for this page by a browser that has nothing of it."""
+    session, received = page.context.new_cdp_session(page), []
+    session.send("Network.enable")
+    session.send("Network.clearBrowserCache")
+    session.on("Network.loadingFinished", lambda event: received.append(event["encodedDataLength"]))
+    page.goto(address, wait_until="networkidle")
+    session.detach()
+    assert len(received) >= 3
+    return sum(received)
+
+
+def test_every_page_is_at_most_60_kb(live, visitor):
+    page, address = visitor(), live(scripted_container(FIVE_STEPS), embed_on=("*",))
+    check(page, address)
+    expect_verdict(page)
+    report = page.url
+    places = ("", "/history", "/how-it-works", "/choices", "/batches", "/import", "/api")
+    weighed = {place: weigh(page, f"{address}{place}") for place in places}
+    weighed |= {"report": weigh(page, report), "opened": weigh(page, f"{report}?cards=open")}
+    assert {place: size for place, size in weighed.items() if size > MAX_BYTES} == {}

@@ -1,18 +1,29 @@
-"""Parse model text into values, or raise UnparseableOutput. Nothing is guessed; only whole words match."""
+"""Parse model text into values, or raise UnparseableOutput. Nothing is guessed; only whole words match.
+
+Every role reads replies here, so preambles, markup, lists, JSON and statements of not knowing mean the same to all.
+"""
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any
 
 from app.domain.errors import UnparseableOutput
 from app.domain.model import Label, Question, Sentence
-from app.text.options import option_in
-from app.text.sentences import sentences
+from app.domain.ports import Ask, Decide
+from app.text.options import declines, is_no_answer, option_in, unwrapped, without_markup
+from app.text.sentences import ends_in_abbreviation, sentences
 
 MAX_QUESTION_WORDS = 30
 """A longer question repeats the claim instead of asking for one fact."""
+MAX_QUERY_WORDS, MAX_QUERY_LENGTH = 60, 400
+"""A longer question of a pursuit is not usable as a search query."""
 MAX_ANSWER_WORDS = 40
+MAX_JSON_STARTS = 50
+"""Brackets in a reply at which a JSON value is looked for."""
 MAX_RATIONALE_WORDS = 300
 
 LABEL_WORDS = {
@@ -30,59 +41,170 @@ _LABELS = {
     "refuted": Label.REFUTED,
     "not enough evidence": Label.NOT_ENOUGH_EVIDENCE,
     "not enough information": Label.NOT_ENOUGH_EVIDENCE,
+    "not enough info": Label.NOT_ENOUGH_EVIDENCE,
+    "insufficient evidence": Label.NOT_ENOUGH_EVIDENCE,
+    "insufficient information": Label.NOT_ENOUGH_EVIDENCE,
     "conflicting evidence": Label.CONFLICTING_EVIDENCE,
 }
+_LABEL_NAMES = r"(?:the )?(?:final )?(?:label|answer|verdict|prediction|conclusion)"
 _BEFORE_LABEL = re.compile(
-    r"^(?:(?:therefore|thus|so|hence|in conclusion|overall|based on [^,.]+),? )?"
-    r"(?:(?:(?:the )?(?:label|answer|final answer|verdict|prediction)|(?:the |this )?claim)(?: is| =|:)+ )?",
+    r"^(?:(?:(?:therefore|thus|so|hence|in conclusion|in summary|overall|(?:based on|given|according to) [^,.]+),? "
+    rf"|{_LABEL_NAMES}(?: is| =|:)+ |(?:the |this )claim(?: is|:)+ (?:therefore |thus |hence |clearly )?|there is )+)",
     re.IGNORECASE,
 )
-_LABEL_WORD = re.compile(rf"\b(?:{'|'.join(_LABELS)})\b", re.IGNORECASE)
-_MARKUP = re.compile(r"[*_`#\"“”]+")
+_LABEL_WORD = re.compile(rf"\b(?:{'|'.join(sorted(_LABELS, key=len, reverse=True))})\b", re.IGNORECASE)
+_LABEL_LINE = re.compile(rf"^{_LABEL_NAMES}(?: is| =|:)", re.IGNORECASE)
+_LABEL_REASON = re.compile(r"(?<=\w) (?:as(?! (?:long|far|of)\b)|because|based on|according to)\b.*", re.IGNORECASE)
+_EVIDENCE_LABEL = re.compile(r"^(?:the |this )?evidence (support|refute)s (?:the|this) claim(?=[.,]|$)", re.IGNORECASE)
 _EMPHASIS = re.compile(r"\*+|`+")
+_COURTESY = r"(?:(?:sure|certainly|of course|okay|here (?:it|you) (?:is|are|go))[!.,:]\s+)?"
 _PREFIX = re.compile(
-    r"^(?:#+ *|\d{1,2}[.)] +)?(?:(?:question|answer|passage|rationale|evidence)(?: \d+)?\s*[=:]\s*)?", re.IGNORECASE
-)
-"""The field name that a model repeats from the prompt, and the number of a list item."""
-_MISSING = re.compile(r"^missing\s*[=:]\s*(?P<text>.+)$", re.IGNORECASE)
-_REFUSAL = re.compile(
-    r"(?:i[’']m|i am) (?:very |so |really )?sorry\b|sorry, (?:but )?i\b|as an ai\b"
-    r"|i(?: can ?not| can[’']t| won[’']t|(?: am|[’']m) (?:unable|not able) to) "
-    r"(?:help|assist|answer|provide|comply|verify|determine|discuss|recall|share|fulfil)",
+    rf"^(?:[-•#>]+\s*|\(?\d{{1,2}}[.)]\s+)*{_COURTESY}"
+    r"(?:to verify [^:?]{0,100}:\s*)?"
+    r"(?:(?:(?:one|more|another|the|my|a|next|first|follow-up|further|additional)\s+)*question(?:\s*\d+)?\s*(?:[:=]|is:)\s*"
+    r"|(?:the )?(?:short |final )?(?:answer|passage|rationale|evidence)(?: \d+)?\s*(?:[=:]|is:)\s*|the answer is\s+)?",
     re.IGNORECASE,
 )
-_UNKNOWN = re.compile(
-    r"(?:i (?:do not|don[’']t) (?:know|recall|have)\b|i[’']?(?: a)?m not (?:sure|certain)\b).*"
-    r"|(?:unknown|unanswerable|none|n/?a|no answer|not (?:known|stated|specified|given|available)"
-    r"|you (?:do not|don[’']t) know)\.?",
-    re.IGNORECASE | re.DOTALL,
-)
+"""List marks, a courtesy, and the field name that a model repeats from the prompt."""
+_LISTED = re.compile(r"^\s*(?:[-•]\s+|\(?\d{1,2}[.)]\s+)")
+_MISSING = re.compile(r"^missing\s*[=:]\s*(?P<text>.+)$", re.IGNORECASE)
 _CITATION = re.compile(r"\s*\[(\d{1,3}(?:\s*,\s*\d{1,3})*)\]")
 _CITATION_AFTER_STOP = re.compile(r"([.!?])((?:\s*\[\d{1,3}(?:\s*,\s*\d{1,3})*\])+)(?=\s+[^\W\d_a-z]|\s*$)")
 
+# Questions.
 
-def declines(text: str) -> bool:
-    """Return whether the text is a refusal or states that the model does not know; False for an empty text."""
-    plain = _plain(text)
-    return bool(_REFUSAL.match(plain) or _UNKNOWN.fullmatch(plain))
+_DECISION = re.compile(r"\\?\[\s*\\?\[\s*(true|false)\s*\\?\]\s*\\?\]", re.IGNORECASE)
+_ABOUT_THE_CLAIM = re.compile(r"\b(?:claim|true|false|supported|refuted)\b", re.IGNORECASE)
+_PUNCTUATION = " \t\"“”'‘’[](),"
+_MARK = re.compile(r"[?？؟]")
+"""The question marks of Latin, Chinese and Arabic script."""
 
 
 def question_from(text: str) -> Question:
-    """Return the one question on the first line of `text`, without "Question 2 =" or markup.
+    """Return the first question of `text`, without "Question 2 =", markup or a preamble.
 
-    Raises UnparseableOutput if there is none, if there are several, if it is cut off (no question mark), or if it has
-    more than MAX_QUESTION_WORDS words.
+    Raises UnparseableOutput if there is none, if it is cut off (no question mark), or if it has more than
+    MAX_QUESTION_WORDS words.
     """
-    line = _PREFIX.sub("", _EMPHASIS.sub("", _first_line(text))).strip("\"“”' ")
-    if not line:
+    if not text.strip():
         raise UnparseableOutput("The model wrote no question.")
-    if line.count("?") != 1 or not line.endswith("?"):
-        raise UnparseableOutput("The model did not write exactly one whole question.")
+    line = next((found for found in _questions(text) if _MARK.search(found)), "")
+    if not line:
+        raise UnparseableOutput("The model did not write a whole question.")
     if len(line.split()) > MAX_QUESTION_WORDS:
         raise UnparseableOutput(f"The model's question has more than {MAX_QUESTION_WORDS} words.")
-    if not any(letter.isalnum() for letter in line):
-        raise UnparseableOutput("The model wrote a question mark and no question.")
     return Question(line[0].upper() + line[1:])
+
+
+def questions_from(text: str) -> tuple[Question, ...]:
+    """Return the questions of a JSON list or of a list with marks or numbers, each once; else the one in the text.
+
+    Raises UnparseableOutput if there is none.
+    """
+    lines = [line for line in text.splitlines() if _MARK.search(line)]
+    found = [_cleaned(item) for item in _strings(_json_in(text))]
+    if not found and any(_LISTED.match(line) for line in lines):
+        found = list(_questions(text))
+    listed = dict.fromkeys(item for item in found if _is_askable(item))
+    return tuple(Question(item) for item in listed) or (first_question(text),)
+
+
+def step_from(text: str) -> Ask | Decide:
+    """Return a decision for a text with either [[True]] or [[False]]; with both or neither, return its question.
+
+    A text without brackets that begins with one of the two words, or says only that the claim is true or false, is a
+    decision too. Raises UnparseableOutput for a text that has neither a decision nor a question.
+    """
+    plain = _EMPHASIS.sub("", unwrapped(text))
+    decisions = {word.casefold() for word in _DECISION.findall(plain)}
+    if not decisions and not re.match(r"\W*\w+\s*\?", plain) and (word := option_in(plain, ("true", "false"))):
+        decisions = {word}
+    if not decisions and not _MARK.search(plain) and (label := _opening_label(plain)) in _TRUTH:
+        decisions = {LABEL_WORDS[label]}
+    if len(decisions) == 1:
+        return Decide(decisions == {"true"})
+    return Ask(first_question(plain))
+
+
+_TRUTH = {Label.SUPPORTED: True, Label.REFUTED: False}
+
+
+def first_question(text: str) -> Question:
+    """Return the first sentence with a question mark, otherwise the whole text (Papelo, section 3.1).
+
+    Raises UnparseableOutput where the whole text is one word, or speaks of the claim.
+    """
+    found = next((found for found in _questions(text) if not _DECISION.search(found)), "")
+    whole = " ".join(_EMPHASIS.sub("", text).split())
+    question = found or _cleaned(whole)
+    is_statement = "[[" in whole or " " not in question or bool(_ABOUT_THE_CLAIM.search(whole))
+    if not _is_askable(question) or (not found and is_statement):
+        raise UnparseableOutput("The model wrote no question.")
+    return Question(question)
+
+
+def _questions(text: str) -> Iterator[str]:
+    """Yield the strings of a JSON value in the text, else the first sentence with a question mark of each line."""
+    text = unwrapped(text)
+    if found := list(_strings(_json_in(text))):
+        yield from filter(_is_worded, map(_cleaned, found))
+        return
+    for line in _EMPHASIS.sub("", text).splitlines():
+        asked = (sentence for sentence in _sentences(_PREFIX.sub("", line.strip())) if _MARK.search(sentence))
+        if (sentence := next((each for each in asked if not _DECISION.search(each)), "")) and _is_worded(sentence):
+            yield _cleaned(sentence)
+
+
+def _sentences(line: str) -> Iterator[str]:
+    """Yield the sentences of a line; one in lower case, or inside brackets, is joined to the one before it."""
+    begun = ""
+    for sentence in sentences(line):
+        if begun and not sentence[0].islower() and begun.count("(") <= begun.count(")"):
+            yield begun
+            begun = ""
+        begun = f"{begun} {sentence}".strip()
+    if begun:
+        yield begun
+
+
+def _cleaned(text: str) -> str:
+    """Return the question on one line, up to its question mark, without heading, quotes or brackets around it."""
+    line = _PREFIX.sub("", " ".join(_EMPHASIS.sub("", text).split()).lstrip(_PUNCTUATION)).strip(_PUNCTUATION)
+    marks = [mark.end() for mark in _MARK.finditer(line)]
+    return line[: marks[-1]] if marks else line
+
+
+def _is_worded(text: str) -> bool:
+    return any(letter.isalnum() for letter in text)
+
+
+def _is_askable(text: str) -> bool:
+    is_short = len(text.split()) <= MAX_QUERY_WORDS and len(text) <= MAX_QUERY_LENGTH
+    return is_short and _is_worded(text) and not declines(text)
+
+
+def _json_in(text: str) -> Any:
+    """Return the first JSON list with anything in it, or object, ignoring text and code fences around; else None."""
+    for start in islice((match.start() for match in re.finditer(r"[\[{]", text)), MAX_JSON_STARTS):
+        try:
+            value, _ = json.JSONDecoder().raw_decode(text, start)
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(value, dict) or any(isinstance(item, str | dict) for item in value):
+            return value
+    return None
+
+
+def _strings(value: Any) -> Iterator[str]:
+    """Yield the strings of a JSON list or object, and those of its objects."""
+    for item in value.values() if isinstance(value, dict) else value or ():
+        if isinstance(item, str):
+            yield item
+        elif isinstance(item, dict | list):
+            yield from (each for each in (item.values() if isinstance(item, dict) else item) if isinstance(each, str))
+
+
+# Answers and passages.
 
 
 def answer_from(text: str) -> str | None:
@@ -90,8 +212,12 @@ def answer_from(text: str) -> str | None:
 
     Raises UnparseableOutput if the line has more than MAX_ANSWER_WORDS words.
     """
-    line = _PREFIX.sub("", _EMPHASIS.sub("", _first_line(text))).strip('"“” ').removesuffix(".")
-    if not any(letter.isalnum() for letter in line) or declines(line):
+    text = unwrapped(text)
+    if isinstance(value := _json_in(text), dict):
+        text = str(value.get("answer") or "")
+    line = _PREFIX.sub("", _EMPHASIS.sub("", _first_line(text))).strip('"“” ')
+    line = line if ends_in_abbreviation(line) else line.removesuffix(".")
+    if is_no_answer(line):
         return None
     if len(line.split()) > MAX_ANSWER_WORDS:
         raise UnparseableOutput(f"The model's answer has more than {MAX_ANSWER_WORDS} words.")
@@ -99,12 +225,12 @@ def answer_from(text: str) -> str | None:
 
 
 def passage_from(text: str, max_words: int) -> str | None:
-    """Return the whole sentences of a recited text, up to `max_words` words; None if it is a refusal or empty.
+    """Return the whole sentences of a text, up to `max_words` words; None if it is no answer.
 
     A truncated last sentence is left out unless it is the only one.
     """
-    plain = " ".join(_PREFIX.sub("", text.strip()).split())
-    if not any(letter.isalnum() for letter in plain) or declines(plain):
+    plain = " ".join(_PREFIX.sub("", unwrapped(text).strip()).split())
+    if is_no_answer(plain):
         return None
     kept: list[str] = []
     for sentence in sentences(plain):
@@ -114,26 +240,61 @@ def passage_from(text: str, max_words: int) -> str | None:
     return " ".join(" ".join(kept).split()[:max_words])
 
 
-def label_from(text: str, labels: Collection[Label]) -> tuple[Label, str]:
-    """Return the label on the last line, which must be one of `labels`, and the text before it.
+# Labels and rationales.
 
-    The line may begin with the label ("True, as is well known") or end with "the final answer is: true". Raises
-    UnparseableOutput if it does neither, or names two labels.
+
+def label_from(text: str, labels: Collection[Label]) -> tuple[Label, str]:
+    """Return the label of a reply, which must be one of `labels`, and the text without it.
+
+    It is the value of `label` in a JSON object; else that of a line "Label = true"; else it begins the last line or its
+    last sentence ("the final answer is: true"), or is the whole first line. Raises UnparseableOutput if there is none,
+    or two that differ.
     """
-    before, _, last = text.strip().rpartition("\n")
-    named, kept = _opening_label(last), ""
-    if named is None and (parts := sentences(last.strip())):
+    text = unwrapped(text)
+    if isinstance(value := _json_in(text), dict):
+        found, reasons = _label_of_object(value)
+    else:
+        found, reasons = _label_of_lines([line.strip() for line in text.splitlines() if line.strip()])
+    if len(found) != 1 or not found <= set(labels):
+        raise UnparseableOutput("The model's reply names none of the labels, or several.")
+    return found.pop(), reasons
+
+
+def _label_of_object(value: Mapping[str, Any]) -> tuple[set[Label], str]:
+    texts = {name.casefold(): str(item) for name, item in value.items()}
+    named = {label for name, item in texts.items() if _LABEL_LINE.match(f"{name}:") and (label := _opening_label(item))}
+    return named, "\n".join(item for name, item in texts.items() if not _LABEL_LINE.match(f"{name}:"))
+
+
+def _label_of_lines(lines: list[str]) -> tuple[set[Label], str]:
+    """Return the labels that the lines name, and the text around them."""
+    given = {
+        at: label
+        for at, line in enumerate(lines)
+        if _LABEL_LINE.match(without_markup(line)) and (label := _opening_label(line))
+    }
+    if given:
+        return set(given.values()), "\n".join(line for at, line in enumerate(lines) if at not in given)
+    if not lines:
+        return set(), ""
+    named, kept = _opening_label(lines[-1]), ""
+    if named is None and (parts := sentences(lines[-1])):
         named, kept = _opening_label(parts[-1]), " ".join(parts[:-1])
-    if named is None or named not in labels:
-        raise UnparseableOutput("The last line of the model's answer names none of the labels.")
-    return named, f"{before}\n{kept}".strip()
+    first = _opening_label(lines[0]) if _LABEL_WORD.fullmatch(without_markup(lines[0]).rstrip(".")) else None
+    reasons = lines[bool(first) : -1] + ([lines[-1]] if named is None and len(lines) > 1 else [])
+    return {each for each in (named, first) if each}, "\n".join((*reasons, *([kept] if kept and named else [])))
 
 
 def _opening_label(text: str) -> Label | None:
     """Return the label at the start of `text`, after words like "the final answer is:", if it names no other one."""
-    reply = _BEFORE_LABEL.sub("", _plain(text))
-    option = option_in(reply, tuple(_LABELS))
-    return _LABELS[option] if option and len(_LABEL_WORD.findall(reply)) == 1 else None
+    plain = without_markup(unwrapped(text))
+    if evidence := _EVIDENCE_LABEL.match(plain):
+        return Label.SUPPORTED if evidence[1].casefold() == "support" else Label.REFUTED
+    reply = _LABEL_REASON.sub("", _BEFORE_LABEL.sub("", plain))
+    said = _LABEL_WORD.sub(lambda word: LABEL_WORDS[_LABELS[word.group().casefold()]], reply)
+    option = option_in(said, tuple(LABEL_WORDS.values()))
+    named = {_LABELS[word.casefold()] for word in _LABEL_WORD.findall(said)}
+    return _LABELS[option] if option and len(named) == 1 else None
 
 
 def rationale_from(text: str, hops: Collection[int]) -> tuple[tuple[Sentence, ...], str | None]:
@@ -162,10 +323,8 @@ def _with_citations(sentence: str, hops: Collection[int]) -> Sentence:
 
 
 def _first_line(text: str) -> str:
-    line = next((line.strip() for line in text.splitlines() if line.strip()), "")
-    return re.sub(r"\s+", " ", line)
-
-
-def _plain(text: str) -> str:
-    """Return the text without markup and repeated spaces."""
-    return " ".join(_MARKUP.sub(" ", text).split())
+    """Return the first line with words, without one that only announces the answer ("Here it is:")."""
+    lines = [" ".join(line.split()) for line in text.splitlines() if line.strip()]
+    return next(
+        (line for line in lines if not _EMPHASIS.sub("", line).rstrip().endswith(":")), lines[0] if lines else ""
+    )

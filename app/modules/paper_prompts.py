@@ -29,7 +29,7 @@ from app.domain.model import (
     Verdict,
 )
 from app.domain.ports import Ask, Decide, FreeAnswer, TextGenerator
-from app.modules.output_parsing import LABEL_WORDS, label_from, question_from, rationale_from
+from app.modules.output_parsing import LABEL_WORDS, label_from, question_from, questions_from, rationale_from, step_from
 from app.modules.prompting import (
     Known,
     attribution,
@@ -44,7 +44,6 @@ from app.modules.prompting import (
     shown_pairs,
     yes_or_no,
 )
-from app.modules.pursuit_questioners import questions_from, step_from
 from app.modules.reasoner import balanced, quotations
 from app.text.wording import same_question
 

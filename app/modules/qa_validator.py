@@ -25,6 +25,7 @@ from app.modules.prompting import (
     shown_pairs,
     yes_or_no,
 )
+from app.text.options import is_no_answer
 from app.text.wording import bare_title, differ_in_names, names, normalised, overlap, same_question, stems
 
 # A reader extracts the likeliest words of its passages, even when the page is about another person. These word
@@ -69,15 +70,6 @@ def _is_distinctive(name: str) -> bool:
     return bool(stems(name)) and not name[0].isdigit() and (" " in name or (len(name) > 3 and "." not in name))
 
 
-_NO_ANSWER = re.compile(
-    r"(?:(?:there is |i have |i found )?no (?:answer|information|evidence|mention|data)\b.*"
-    r"|(?:it |this |that )?(?:is |was )?not (?:mentioned|stated|specified|given|known|available|found|clear)\b.*"
-    r"|(?:i |we )?(?:do not|don't|cannot|can't|could not|couldn't) (?:know|say|tell|find|answer|determine)\b.*"
-    r"|unknown|unanswerable|n/?a|none|unclear|not sure)[.!]?",
-    re.IGNORECASE,
-)
-"""Replies of answerers that found nothing; treated as no answer."""
-
 ABOUT_THE_CLAIM = re.compile(r"\b(?:the|this) (?:claim|statement|quote|quotation)\b", re.IGNORECASE)
 
 
@@ -94,7 +86,7 @@ class RuleBasedValidator:
         """Judge whether the answered `hop` may join `context`. Never raises."""
         answer = hop.answer
         found = (answer.text or "").strip() if answer else ""
-        if answer is None or not found or _NO_ANSWER.fullmatch(found):
+        if answer is None or is_no_answer(found):
             return Judgement(False, "No passage answers this question.")
         if repetition := _repetition(context, hop, answer):
             return Judgement(False, _sentence(repetition))

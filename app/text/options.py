@@ -1,4 +1,4 @@
-"""Find the option with which a model's reply begins.
+"""Strip what models put around a reply, find the option with which it begins, and detect that it gives no answer.
 
 An unclear reply has none: "No one knows" is not "No", "Yes or no" names both, and "Yes, but only if ..." is qualified.
 """
@@ -8,12 +8,34 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+_THOUGHTS = re.compile(r"\A(?:\s*<think>.*?(?:</think>|\Z)|(?:(?!<think>).)*?</think>)\s*", re.DOTALL)
+"""Reasoning before a reply. Some chat templates leave out the opening tag; a text that was cut off has no end tag."""
+_FENCE = re.compile(r"^[ \t]*```[\w-]*[ \t]*$\n?", re.MULTILINE)
+_LATEX = re.compile(r"\$?\\(?:boxed|text|textbf|mathbf|mathrm)\s*\{([^{}]*)\}\$?")
+_MARKUP = re.compile(r"[*_`#\"“”]+")
 _BEFORE = re.compile(
-    r"\A[\s\"'“”‘’`*_#>\[({-]*(?:(?:the )?(?:final )?(?:answer|prediction|label|verdict)\W*[:=][\s\"'“”‘’`*_]*)?",
+    r"\A[\s\"'“”‘’`*_#>\[({-]*"
+    r"(?:(?:the )?(?:final )?(?:answer|prediction|decision|label|verdict)\W*[:=][\s\"'“”‘’`*_]*)?",
     re.IGNORECASE,
 )
 _SENTENCE_END = re.compile(r"[.!?;\n]")
 _QUALIFIED = re.compile(r"^\W*(?:but|if|unless|though|although|however|except|only)\b", re.IGNORECASE)
+
+
+def without_thoughts(text: str) -> str:
+    """Return a model's text without the reasoning before its reply."""
+    return _THOUGHTS.sub("", text, count=1)
+
+
+def unwrapped(text: str) -> str:
+    r"""Return a reply without code fences and LaTeX commands around its words, as in \boxed{True}."""
+    text = _FENCE.sub("", text)
+    return _LATEX.sub(r"\1", _LATEX.sub(r"\1", text))  # twice, for \boxed{\text{True}}
+
+
+def without_markup(text: str) -> str:
+    """Return the text without markup and repeated spaces."""
+    return " ".join(_MARKUP.sub(" ", text).split())
 
 
 def plain(text: str) -> str:
@@ -27,7 +49,7 @@ def option_in(text: str, options: Sequence[str]) -> str | None:
     Only markup and a heading like "Final answer:" may precede the option; only punctuation, a line break or the end may
     follow it. None also when the same sentence names another option, or qualifies this one as in "Yes, but".
     """
-    reply = _BEFORE.sub("", text)
+    reply = _BEFORE.sub("", unwrapped(text))
     found = [option for option in options if _begins(reply, option)]
     if not found:
         return None
@@ -50,3 +72,59 @@ def _contains(text: str, option: str) -> bool:
 def _pattern(option: str) -> str:
     """Return a pattern for the option's words, joined by spaces or underscores."""
     return r"[\s_]+".join(re.escape(word) for word in re.split(r"[\s_]+", option))
+
+
+# Statements that there is no answer.
+
+_REFUSAL = re.compile(
+    r"(?:i[’']m|i am) (?:very |so |really )?sorry\b|sorry, (?:but )?i\b|as an ai\b"
+    r"|i(?: can ?not| can[’']t| won[’']t|(?: am|[’']m) (?:unable|not able) to) "
+    r"(?:help (?:you|with)|assist|answer|provide|comply|verify|determine|discuss|recall|share (?:this|that|any)"
+    r"|fulfil)",
+    re.IGNORECASE,
+)
+_UNKNOWN = re.compile(
+    r"(?:i (?:do not|don[’']t) (?:know|recall|have)\b|i[’']?(?: a)?m not (?:sure|certain)\b).*"
+    r"|(?:unknown|unanswerable|unclear|none|n/?a|no answer|not (?:sure|known|stated|specified|given|available)"
+    r"|you (?:do not|don[’']t) know)\.?",
+    re.IGNORECASE | re.DOTALL,
+)
+_TEXTS = r"(?:\w+ )?(?:(?:document|passage|text|page|snippet|article|source|result)s?|evidence|information|context)"
+_SAYS = r"(?:say|state|mention|specify|tell|answer|indicate|contain|provide|give|include|address|help)s?\b"
+_NOT = r"(?:do(?:es)?|did)(?: not|n[’']t)"
+_FOUND = r"(?:found|given|provided|available|stated|mentioned|specified|said|included|known)"
+_IN_TEXTS = rf"(?:in|by|from|among) (?:any of )?(?:the|this|these|that) {_TEXTS}"
+_NO = r"(?:there (?:is|was) |i (?:have|found|see) )?no (?:\w+ )?"
+_NOTHING_SAID = re.compile(
+    r"(?:(?:unfortunately|sorry|however|(?:based on|according to|from) [^,.]{1,80}),? )*(?:"
+    + "|".join(
+        (
+            rf"(?:(?:the|this|these|that|any of the) )?{_TEXTS} (?:here )?{_NOT} {_SAYS}",
+            rf"(?:it|this|that) {_NOT} (?:say|state|specify|mention (?:it|this|that))\b",
+            rf"(?:none|neither) of (?:them|these|those|(?:the|these|those) {_TEXTS}) (?:here )?{_SAYS}",
+            rf"no {_TEXTS} (?:here )?{_SAYS}",
+            rf"{_NO}(?:answer|information|mention|details?|evidence|data)"
+            r"(?: (?:about|on|regarding|concerning) (?:this|that|it|the question))?(?: (?:is|was|were|could be))?"
+            rf"(?: {_FOUND}\b.*| {_IN_TEXTS}.*)?[.!]?$",
+            rf"{_NO}(?:information|mention|details?) (?:about|on|of|regarding)\b",
+            rf"(?:it |this |that )?(?:is |was )?not {_FOUND}\b"
+            rf"(?=[.!]?$| (?:when|where|who|what|which|whether|how|why|if|here|{_IN_TEXTS}))",
+            r"(?:i |we )(?:do not|don[’']t|cannot|can[’']t|could not|couldn[’']t) (?:know|say|tell|find|determine)\b",
+            r"(?:it |this )?cannot be (?:said|told|answered|determined)\b",
+        )
+    )
+    + ")",
+    re.IGNORECASE,
+)
+
+
+def declines(text: str) -> bool:
+    """Return whether the text is a refusal or states that the model does not know; False for an empty text."""
+    plain = without_markup(text)
+    return bool(_REFUSAL.match(plain) or _UNKNOWN.fullmatch(plain))
+
+
+def is_no_answer(text: str) -> bool:
+    """Return whether the text is empty, a refusal, or states that there is no answer: "It does not say."."""
+    plain = without_markup(text)
+    return not any(letter.isalnum() for letter in plain) or declines(plain) or bool(_NOTHING_SAID.match(plain))

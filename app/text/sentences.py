@@ -81,6 +81,19 @@ def sentences(text: str) -> list[str]:
     return [text[start:end] for start, end in sentence_spans(text)]
 
 
+def ends_in_abbreviation(text: str) -> bool:
+    """Return whether the full stop at the end of `text` belongs to its last word, as in "10:30 p.m." and "U.S."."""
+    word = text.removesuffix(".").rpartition(" ")[2].casefold()
+    return text.endswith(".") and ("." in word or (len(word) > 1 and word in _abbreviations()))
+
+
+@lru_cache(maxsize=1)
+def _abbreviations() -> frozenset[str]:
+    from punkt import load_model
+
+    return frozenset(load_model("english").abbrev_types)
+
+
 _LOWER_CASE_FLAGS = 0b1110000
 """Punkt's flags for a word seen in lower case at the start of a sentence, inside one, or anywhere."""
 

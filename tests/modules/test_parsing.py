@@ -28,11 +28,11 @@ from app.modules.output_parsing import (
         ("who wrote   Emma?\nQuestion 2 = Why?", "Who wrote Emma?"),
         ('\n "Who wrote Emma?"', "Who wrote Emma?"),
         ("When did it begin: at 10:30 p.m.?", "When did it begin: at 10:30 p.m.?"),
-        ("Where was Erdoğan born?", "Where was Erdoğan born?"),
+        ("Who is he? Who is she?", "Who is he?"),
     ],
 )
-def test_the_first_line_with_one_question_is_taken_verbatim(text: str, question: str) -> None:
-    """White space, quotes and later lines are dropped; letters, colons and digits are kept."""
+def test_the_first_question_is_taken_verbatim(text: str, question: str) -> None:
+    """White space, quotes and later questions are dropped; letters, colons and digits are kept."""
     assert question_from(text) == Question(question)
 
 
@@ -42,14 +42,13 @@ def test_the_first_line_with_one_question_is_taken_verbatim(text: str, question:
         "",
         " \n ",
         "Jane Austen",
-        "Who is he? Who is she?",
         "Who wrote",
         "?",
         "Why " + "so " * MAX_QUESTION_WORDS + "?",
     ],
 )
-def test_text_without_one_question_is_unparseable(text: str) -> None:
-    """No text, a statement, two questions, half a question, a lone question mark, or a long text."""
+def test_text_without_a_whole_question_is_unparseable(text: str) -> None:
+    """No text, a statement, half a question, a lone question mark, or a long text."""
     with pytest.raises(UnparseableOutput):
         question_from(text)
 
@@ -96,7 +95,6 @@ def test_the_label_is_read_from_the_last_line(text: str, label: Label) -> None:
         "True or false",
         "false, but true",
         "true, if the date is right",
-        "Label = true\nI hope this helps!",
         "I'm sorry, I can't help with that",
         "word " * 3_000,
     ],

@@ -15,7 +15,7 @@ from pydantic import BaseModel, FiniteFloat, NonNegativeInt, TypeAdapter, Valida
 from app.backends.http import QUOTA_EXHAUSTED, HttpResult, quoted
 from app.backends.llm.registry import ModelSettings
 from app.domain.ports import Choice
-from app.text.options import option_in, plain
+from app.text.options import option_in, plain, without_thoughts
 
 _OVERFLOW = re.compile(
     r"context_length_exceeded|exceed_context_size|string_above_max_length|context (?:length|window|size)"
@@ -190,9 +190,6 @@ def refused_parameter(outcome: HttpResult, sent: Mapping[str, Any]) -> str | Non
 
 # Parsing of chat completions. Servers differ in the optional fields, so only the needed ones are validated.
 
-_THOUGHTS = re.compile(r"\A\s*<think>.*?(?:</think>\s*|\Z)", re.DOTALL)
-"""Reasoning that some servers leave in the text (DeepSeek-R1, Qwen3); without an end tag when it was cut off."""
-
 
 @dataclass(frozen=True, slots=True)
 class Reply:
@@ -251,7 +248,7 @@ def parse_reply(outcome: HttpResult) -> Reply | None:
     choice = completion.choices[0] if completion.choices else _Choice(message=_Message(), finish_reason="no choice")
     text = choice.message.content
     if text is not None:
-        text = _THOUGHTS.sub("", _storable(text))
+        text = without_thoughts(_storable(text))
     usage = _usage(completion.usage)
     return Reply(
         text,

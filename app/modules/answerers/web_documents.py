@@ -175,7 +175,14 @@ MAX_CHOICE_TOKENS = 256
 MAX_SNIPPET_WORDS = 80
 """Words of each hit in the prompt, which has ten; a corpus passage is longer than a search engine's snippet."""
 _NUMBER = r"#?\d{1,3}(?!\d|[.,]\d)"
-_DOCUMENT = r"\bdoc(?:ument)?s?\b[\s#:*\[(]*"
+_DOCUMENT = r"\bdoc(?:ument)?s?\b\.?(?: n(?:umber|o\.?))?[\s#:*\[(]*"
+_NUMBER_WORDS = (
+    "one two three four five six seven eight nine ten".split(),
+    "first second third fourth fifth sixth seventh eighth ninth tenth".split(),
+)
+_WORDED = re.compile(
+    rf"\b(?:document ({'|'.join(_NUMBER_WORDS[0])})|({'|'.join(_NUMBER_WORDS[1])}) document)\b", re.IGNORECASE
+)
 _AND = r"[\])*]*\s*(?:,|&|\band\b|\bor\b)[\s,]*(?:\b(?:and|or)\b)?\s*"
 _MENTION = re.compile(rf"{_DOCUMENT}{_NUMBER}(?:{_AND}(?:{_DOCUMENT})?[\s#*\[(]*{_NUMBER})*", re.IGNORECASE)
 _NUMBER_ALONE = re.compile(rf"\W*{_NUMBER}\W*")
@@ -206,8 +213,14 @@ class PromptedChooser:
 
 def _mentions(reply: str) -> list[str]:
     """Return the parts of the reply that name documents by number; a reply that is only a number counts too."""
+    reply = _WORDED.sub(_in_digits, reply)
     found = [match.group() for match in _MENTION.finditer(reply)]
     return found or ([reply] if _NUMBER_ALONE.fullmatch(reply) else [])
+
+
+def _in_digits(worded: re.Match[str]) -> str:
+    words = _NUMBER_WORDS[worded[1] is None]
+    return f"Document {words.index((worded[1] or worded[2]).casefold()) + 1}"
 
 
 def _first_in_range(mentions: Sequence[str], count: int) -> int | None:
@@ -267,12 +280,6 @@ MAX_TOKENS = 160
 MAX_ANSWER_WORDS = 80
 CITE = "End with the number of the document that says so, like [2]."
 _CITED = re.compile(r"\s*\[(?:documents? )?(\d{1,3})\]", re.IGNORECASE)
-_ABOUT_DOCUMENTS = re.compile(
-    r"(?:(?:the|this|these|none of the) )?(?:\w+ )?(?:documents?|passages?|texts?|pages?|snippets?)"
-    r" (?:(?:do|does)(?: not|n[’']t) |here )?(?:say|state|mention|contain|provide|answer|give|specify|include)s?\b",
-    re.IGNORECASE,
-)
-_NEGATED = re.compile(r"\b(?:not|none|no)\b|n[’']t\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -291,7 +298,7 @@ class PromptedReader:
             return Answer(None, answerer=NAME)
         reply = self.model.complete(document_prompt(question, passages), max_tokens=MAX_TOKENS)
         text = passage_from(_CITED.sub("", reply), MAX_ANSWER_WORDS)
-        if text is None or states_no_answer(text):
+        if text is None:
             return Answer(None, retrieved=tuple(passages), answerer=NAME)
         place = 1 if len(passages) == 1 else _cited_number(reply, len(passages))
         if place is None:
@@ -313,12 +320,6 @@ def document_prompt(question: Question, passages: Sequence[Passage]) -> str:
         ),
         described,
     )
-
-
-def states_no_answer(text: str) -> bool:
-    """Return whether the text begins with a statement that the documents do not contain the answer."""
-    opening = _ABOUT_DOCUMENTS.match(text)
-    return bool(opening and _NEGATED.search(opening.group()))
 
 
 def _cited_number(reply: str, count: int) -> int | None:

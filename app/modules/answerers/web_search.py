@@ -32,9 +32,9 @@ from app.modules.answerers.web_documents import (
     passage_of_page,
     window_for,
 )
-from app.modules.output_parsing import declines
 from app.modules.paper_prompts import PapeloChooser, PapeloReader
 from app.strategies.speculation import Speculation
+from app.text.options import is_no_answer
 from app.text.sentences import is_common_word, sentences
 from app.text.wording import names
 
@@ -167,10 +167,10 @@ class WebSearchAnswerer:
     def _free(self, reply: FreeAnswer, hits: Sequence[SearchHit], admission: Admission) -> Answer:
         """Return the model's reply as the answer, without a citation and with the hits in its prompt as evidence.
 
-        The text is None if the model declines, or if its prompt had inadmissible hits.
+        The text is None if the reply gives no answer, or if its prompt had inadmissible hits.
         """
         listed = self._listed(hits, admission)
-        usable = len(listed) == len(hits) and not declines(reply.text)
+        usable = len(listed) == len(hits) and not is_no_answer(reply.text)
         return Answer(reply.text if usable else None, retrieved=listed, answerer=NAME)
 
     def _document(

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
 
+from app.domain.errors import UnparseableOutput
 from app.domain.events import PhaseEntered, TokensUsed, TroubleMet
 from app.domain.model import Usage
 
@@ -105,17 +106,44 @@ MayStart = Callable[[Call | None], bool]
 """Returns whether a call may start, possibly after a wait; the argument is None before work that is not a call."""
 
 _stores: ContextVar[tuple[ResponseStore, ...]] = ContextVar("hopcheck_stores", default=())
+_unreadable: ContextVar[set[str] | None] = ContextVar("hopcheck_unreadable", default=None)
+_held: ContextVar[dict[str, tuple[Call, Any]] | None] = ContextVar("hopcheck_held", default=None)
 _may_start: ContextVar[MayStart] = ContextVar("hopcheck_wanted", default=lambda call: True)
 
 
 @contextmanager
 def use_stores(*stores: ResponseStore) -> Iterator[None]:
-    """Look replies up in `stores`, in this order, inside the block, and put new ones in all of them."""
-    token = _stores.set(stores)
+    """Look replies up in `stores`, in this order, inside the block, and put new ones in all of them.
+
+    A call whose reply could not be read is made once in the block.
+    """
+    tokens = _stores.set(stores), _unreadable.set(set())
     try:
         yield
     finally:
-        _stores.reset(token)
+        _stores.reset(tokens[0])
+        _unreadable.reset(tokens[1])
+
+
+@contextmanager
+def kept_if_readable() -> Iterator[None]:
+    """Store replies to the calls of the block when it ends, but none if it raises UnparseableOutput.
+
+    So a reply that could not be read is never replayed, and its call is not repeated.
+    """
+    held: dict[str, tuple[Call, Any]] = {}
+    token = _held.set(held)
+    try:
+        yield
+    except UnparseableOutput:
+        if (unreadable := _unreadable.get()) is not None:
+            unreadable.update(held)
+        held.clear()
+        raise
+    finally:
+        _held.reset(token)
+        for call, reply in held.values():
+            _put(call, reply)
 
 
 @contextmanager
@@ -138,8 +166,8 @@ def check_cancelled(call: Call | None = None) -> None:
 def cached_call(call: Call, compute: Callable[[], Any]) -> Any:
     """Return the stored reply to `call`, or compute and store it.
 
-    A stored reply is reported as one cached call without cost. Raises CallCancelled when a new call is
-    no longer needed.
+    A stored reply is reported as one cached call without cost. Raises CallCancelled when a new call is no longer
+    needed, and UnparseableOutput when the reply to the same call could not be read before.
     """
     stores = _stores.get()
     for at, store in enumerate(stores):
@@ -149,8 +177,21 @@ def cached_call(call: Call, compute: Callable[[], Any]) -> Any:
                 nearer.put(call, reply)
             report_usage(Usage(cached=1))
             return reply
+    if call.key in (_unreadable.get() or ()):
+        raise UnparseableOutput("The model's reply to the same request could not be read, so it is not asked again.")
+    held = _held.get()
+    if held is not None and call.key in held:
+        report_usage(Usage(cached=1))
+        return held[call.key][1]
     check_cancelled(call)
     reply = compute()
-    for store in stores:
-        store.put(call, reply)
+    if held is None:
+        _put(call, reply)
+    else:
+        held[call.key] = (call, reply)
     return reply
+
+
+def _put(call: Call, reply: Any) -> None:
+    for store in _stores.get():
+        store.put(call, reply)

@@ -32,6 +32,7 @@ from app.domain.ports import Ask, Decide, FreeAnswer, TextGenerator
 from app.modules.output_parsing import LABEL_WORDS, label_from, question_from, questions_from, rationale_from, step_from
 from app.modules.prompting import (
     Known,
+    ask,
     attribution,
     choose_label,
     demonstrations,
@@ -116,7 +117,7 @@ class QACheckQuestioner:
         """Return the model's question; None if it was asked before, since the same prompt would give it again."""
         report_phase("thinking of a question")
         prompt = question_prompt(claim, context)
-        question = question_from(self.model.complete(prompt, max_tokens=QUESTION_TOKENS, stop=(NEXT_CASE,)))
+        question = ask(self.model, prompt, question_from, max_tokens=QUESTION_TOKENS, stop=(NEXT_CASE,))
         asked = (hop.question.text for hop in (*context, *set_aside))
         return None if any(same_question(question.text, one) for one in asked) else question
 
@@ -242,12 +243,12 @@ class PapeloPursuer:
         """Return the first `n` questions that the model lists."""
         report_phase("thinking of a question" if n == 1 else "thinking of questions")
         prompt = fill_template("papelo_first", claim=one_line(claim.text), made=attribution(claim))
-        return questions_from(self.model.complete(prompt, max_tokens=PURSUIT_TOKENS))[:n]
+        return ask(self.model, prompt, questions_from, max_tokens=PURSUIT_TOKENS)[:n]
 
     def next_step(self, claim: Claim, context: Context, set_aside: Sequence[Hop]) -> Ask | Decide:
         """Return a decision or one more question."""
         report_phase("deciding, or thinking of one more question")
-        return step_from(self.model.complete(_fill_pairs("papelo_next", claim, context), max_tokens=PURSUIT_TOKENS))
+        return ask(self.model, _fill_pairs("papelo_next", claim, context), step_from, max_tokens=PURSUIT_TOKENS)
 
 
 def _fill_pairs(name: str, claim: Claim, context: Context, **fields: str) -> str:

@@ -15,10 +15,11 @@ from functools import lru_cache
 from importlib.resources import files
 from itertools import count
 from string import Template
-from typing import Any
+from typing import Any, TypeVar
 
+from app.domain.instrumentation import kept_if_readable
 from app.domain.model import Claim, Context, Hop, Judgement, Label, Origin
-from app.domain.ports import TextGenerator
+from app.domain.ports import Completer, TextGenerator
 from app.modules.output_parsing import LABEL_WORDS, MAX_ANSWER_WORDS
 from app.text.sentences import select_sentences
 
@@ -42,6 +43,7 @@ MAX_SPEAKER_WORDS = 20
 Known = tuple[int, str, str, str]
 """A hop in a prompt: its number, its question, its answer, its evidence ("" if none is shown)."""
 Quote = Callable[[str], str]
+Parsed = TypeVar("Parsed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +145,14 @@ def _evidence(about: str, hop: Hop, words: int) -> str:
     passage = hop.answer.cited.passage
     excerpt = "".join(select_sentences(f"{about} {short_answer(hop)}", [(passage.title, passage.text)], words))
     return f"{excerpt} ({passage.source})" if excerpt and passage.origin is Origin.RECITED else excerpt
+
+
+def ask(
+    model: Completer, prompt: str, read: Callable[[str], Parsed], *, max_tokens: int, stop: Sequence[str] = ()
+) -> Parsed:
+    """Return the model's reply as parsed by `read`. A reply that cannot be read is not kept for later calls."""
+    with kept_if_readable():
+        return read(model.complete(prompt, max_tokens=max_tokens, stop=stop))
 
 
 YES, NO = "Yes", "No"

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
 
 from app.domain.errors import UnparseableOutput
 from app.domain.instrumentation import report_phase
@@ -25,7 +24,9 @@ from app.modules.judging import EvidenceJudge
 from app.modules.output_parsing import first_question, questions_from, step_from
 from app.modules.prompting import (
     Known,
+    Parsed,
     Quote,
+    ask,
     attribution,
     few_shot,
     fill_template,
@@ -76,8 +77,6 @@ MAX_ANSWERS_WORDS = 400
 UNANSWERED = "No answer was found to these, so do not ask them again:"
 ONLY_LIST = "Write the JSON list and nothing else."
 ONLY_STEP = "Write [[True]], or [[False]], or one question with its question mark, and nothing else."
-
-Parsed = TypeVar("Parsed")
 
 
 @dataclass(frozen=True)
@@ -137,9 +136,9 @@ def paraphrase_prompt(question: Question, n: int, also: str = "") -> str:
 def _complete(model: TextGenerator, prompt: Callable[[str], str], only: str, read: Callable[[str], Parsed]) -> Parsed:
     """Return the reply as parsed by `read`. If that fails, ask once more with the instruction `only`."""
     try:
-        return read(model.complete(prompt(""), max_tokens=MAX_TOKENS))
+        return ask(model, prompt(""), read, max_tokens=MAX_TOKENS)
     except UnparseableOutput:
-        return read(model.complete(prompt(only), max_tokens=MAX_TOKENS))
+        return ask(model, prompt(only), read, max_tokens=MAX_TOKENS)
 
 
 def _answered(context: Context) -> list[Known]:

@@ -25,6 +25,7 @@ from app.modules.output_parsing import question_from
 from app.modules.prompting import (
     Known,
     Quote,
+    ask,
     demonstrations,
     few_shot,
     fill_template,
@@ -144,7 +145,13 @@ def _answer_texts(hop: Hop) -> Iterator[str]:
 MAX_REPLY_TOKENS = 64
 NOT_FOUND_BEFORE = "We have already asked these in vain:"
 ASKED_BEFORE = "All of these were asked already, so ask none of them again:"
-QUESTION_ONLY = "Write this one question, with its question mark, and nothing else."
+WORDINGS = (
+    "",
+    "Write this one question, with its question mark, and nothing else.",
+    "Do not judge the claim. Write one line: a question that begins with a word like Who, What, When, Where or Which.",
+    "Reply with one short question, which ends with a question mark, and with no other word.",
+)
+"""Instructions added to the prompt, two for each hop: no request is repeated whose reply could not be read."""
 NEXT_CASE = "\nClaim ="
 """Stop sequence: without it the model continues with a case of its own."""
 
@@ -163,21 +170,26 @@ class PromptedQuestioner:
         report_phase("thinking of a question")
         in_vain = [hop.question.text for hop in set_aside if hop.question.text]
         asked = [*(hop.question.text for hop in context), *in_vain]
-        question = self._ask(claim, context, _previous(NOT_FOUND_BEFORE, in_vain))
+        unread = sum(not hop.question.text for hop in set_aside)
+        question = self._ask(claim, context, _previous(NOT_FOUND_BEFORE, in_vain), unread)
         if _is_new(question, asked):
             return question
-        question = self._ask(claim, context, _previous(ASKED_BEFORE, asked))
+        question = self._ask(claim, context, _previous(ASKED_BEFORE, asked), unread)
         return question if _is_new(question, asked) else None
 
-    def _ask(self, claim: Claim, context: Context, previous: str) -> Question:
-        """Return the model's question. If it writes other text, ask once more for the question alone."""
+    def _ask(self, claim: Claim, context: Context, previous: str, unread: int) -> Question:
+        """Return the model's question. If it writes other text, ask once more for the question alone.
+
+        `unread` hops failed before they had a question.
+        """
+        first, second = WORDINGS[-2:] if unread else WORDINGS[:2]
         try:
-            return self._written(question_prompt(claim, context, previous))
+            return self._written(question_prompt(claim, context, previous, first))
         except UnparseableOutput:
-            return self._written(question_prompt(claim, context, previous, QUESTION_ONLY))
+            return self._written(question_prompt(claim, context, previous, second))
 
     def _written(self, prompt: str) -> Question:
-        return question_from(self.model.complete(prompt, max_tokens=MAX_REPLY_TOKENS, stop=(NEXT_CASE,)))
+        return ask(self.model, prompt, question_from, max_tokens=MAX_REPLY_TOKENS, stop=(NEXT_CASE,))
 
 
 def question_prompt(claim: Claim, context: Context, previous: str = "", also: str = "") -> str:

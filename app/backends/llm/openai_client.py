@@ -27,7 +27,7 @@ from app.backends.llm.negotiation import (
 )
 from app.backends.llm.registry import ModelSettings, unavailable_reason
 from app.domain.errors import CallFailed, UnparseableOutput
-from app.domain.instrumentation import Call, cached_call, report_usage
+from app.domain.instrumentation import Call, cached_call, kept_if_readable, report_usage
 from app.domain.model import Usage
 from app.domain.ports import Choice
 
@@ -141,11 +141,17 @@ class OpenAIChat:
         Raises UnparseableOutput when the second reply names none either, CallFailed when a call fails.
         """
         tokens = max(CHOICE_TOKENS, *(len(option) for option in options))
-        for attempt in (prompt, with_options_listed(prompt, options)):
-            reply = self._cached_reply(attempt, tokens, alternatives=True)
+        try:
+            return self._chosen(prompt, options, tokens)
+        except UnparseableOutput:
+            return self._chosen(with_options_listed(prompt, options), options, tokens)
+
+    def _chosen(self, prompt: str, options: Sequence[str], max_tokens: int) -> Choice:
+        with kept_if_readable():
+            reply = self._cached_reply(prompt, max_tokens, alternatives=True)
             if choice := choose_option(reply["text"], reply["first"], options):
                 return choice
-        raise UnparseableOutput(f"The language model {self._model.model} chose none of: {', '.join(options)}.")
+            raise UnparseableOutput(f"The language model {self._model.model} chose none of: {', '.join(options)}.")
 
     def _cached_reply(
         self, prompt: str, max_tokens: int, stop: Sequence[str] = (), alternatives: bool = False

@@ -13,7 +13,7 @@ from app.domain.model import QACHECK, Answer, Claim, Origin, Passage, Question, 
 from app.domain.ports import QuestionAnswerer, Reader, TextGenerator
 from app.modules.answerers import AnswererKind, AnswererParts, Need, reader_name
 from app.modules.output_parsing import answer_from, passage_from
-from app.modules.prompting import demonstrations, few_shot, fill_template, one_line
+from app.modules.prompting import ask, demonstrations, few_shot, fill_template, one_line
 
 if TYPE_CHECKING:
     from app.config.settings import Settings
@@ -66,7 +66,7 @@ class ReciterReader:
 
     def _read(self, question: Question, passage: Passage) -> Answer:
         prompt = reading_prompt(question, passage.text)
-        found = answer_from(self.model.complete(prompt, max_tokens=MAX_ANSWER_TOKENS, stop=(NEXT_PASSAGE,)))
+        found = ask(self.model, prompt, answer_from, max_tokens=MAX_ANSWER_TOKENS, stop=(NEXT_PASSAGE,))
         if found is None:
             return Answer(None, retrieved=(passage,), answerer=NAME)
         return cite_in(passage, found, NAME)

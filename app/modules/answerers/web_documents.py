@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date
+from functools import partial
 
 from app.domain.errors import CallFailed, UnparseableOutput
 from app.domain.instrumentation import report_phase
@@ -16,7 +18,7 @@ from app.domain.model import Answer, Claim, Origin, Page, Passage, Question, Sea
 from app.domain.ports import FreeAnswer, Reader, TextGenerator
 from app.modules.answerers.reciter_reader import cite_in
 from app.modules.output_parsing import passage_from
-from app.modules.prompting import few_shot, fill_template, one_line
+from app.modules.prompting import ask, few_shot, fill_template, one_line
 from app.text.fact_checkers import is_fact_check
 from app.text.sentences import content_words, sentence_spans
 from app.text.wording import normalised, visible_text
@@ -202,13 +204,19 @@ class PromptedChooser:
         """
         report_phase(f"choosing one of {len(hits)} documents")
         for also in ("", f"There are only {len(hits)} documents."):
-            reply = one_line(self.model.complete(choosing_prompt(question, hits, also), max_tokens=MAX_CHOICE_TOKENS))
-            mentions = _mentions(reply)
-            if number := _first_in_range(mentions, len(hits)):
-                return hits[number - 1]
-            if reply and not mentions:
-                return FreeAnswer(reply)
+            with suppress(UnparseableOutput):
+                prompt = choosing_prompt(question, hits, also)
+                return ask(self.model, prompt, partial(_chosen, hits), max_tokens=MAX_CHOICE_TOKENS)
         raise UnparseableOutput(f"{self.model.name} chose none of the documents that were found.")
+
+
+def _chosen(hits: Sequence[SearchHit], reply: str) -> SearchHit | FreeAnswer:
+    mentions = _mentions(one_line(reply))
+    if number := _first_in_range(mentions, len(hits)):
+        return hits[number - 1]
+    if mentions or not reply.strip():
+        raise UnparseableOutput("The model named no document, or one that does not exist.")
+    return FreeAnswer(one_line(reply))
 
 
 def _mentions(reply: str) -> list[str]:

@@ -12,6 +12,7 @@ from dataclasses import FrozenInstanceError
 import pytest
 
 from app.config.settings import ROOT, Settings, load_settings, settings_fields
+from app.container.container import language_models
 from app.domain.errors import SettingsError
 from tests.waiting import LONG
 
@@ -64,6 +65,19 @@ def test_the_sites_that_may_embed_are_origins_or_all():
     given = "https://example.org, https://*.example.org:8443, http://localhost:3000"
     assert Settings.from_env({"EMBED_ON": given}).embed_on == tuple(given.split(", "))
     assert Settings.from_env({"EMBED_ON": "*"}).embed_on == ("*",)
+
+
+def test_a_key_of_the_models_file_may_have_any_name(tmp_path):
+    file = tmp_path / "models.toml"
+    entry = '[[model]]\nname = "House"\nmodel = "h"\nbase_url = "http://gpu.example/v1"\napi_key_env = "HOUSE_TOKEN"\n'
+    file.write_text(entry)
+    env = {"MODELS_FILE": str(file), "HOUSE_TOKEN": " planted-4 ", "OTHER_TOKEN": "planted-5"}
+    settings = Settings.from_env(env)
+    assert settings.keys == {"HOUSE_TOKEN": "planted-4"} and "planted" not in repr(settings)
+    assert language_models(settings)[0].api_key == "planted-4"
+    for broken in ("model = 3", "[[model]", "model = [3]"):
+        file.write_text(broken)
+        assert Settings.from_env(env).keys == {}
 
 
 def test_a_blank_value_counts_as_not_set():

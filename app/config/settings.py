@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import tomllib
 from collections.abc import Mapping
 from dataclasses import Field, dataclass, field, fields
 from pathlib import Path
@@ -254,7 +255,7 @@ class Settings:
     log_format: str = setting("LOG_FORMAT", "text", "Form of log lines: text, or JSON objects", **one_of(*LOG_FORMATS))
 
     keys: Mapping[str, str] = field(default_factory=dict, repr=False)
-    """All variables named like SOME_API_KEY, to which MODELS_FILE refers."""
+    """The variables that MODELS_FILE names, and all named like SOME_API_KEY."""
 
     def __post_init__(self) -> None:
         if not self.database_url:
@@ -263,9 +264,7 @@ class Settings:
     @classmethod
     def from_env(cls, env: Mapping[str, str]) -> Settings:
         """Parse the settings in `env`. Raises SettingsError with one line for the first invalid value."""
-        values: dict[str, Any] = {
-            "keys": {name: key.strip() for name, key in env.items() if name.endswith("_API_KEY") and key.strip()}
-        }
+        values: dict[str, Any] = {}
         for each in settings_fields():
             name, raw = each.metadata["env"], env.get(each.metadata["env"], "").strip()
             if not raw:
@@ -275,7 +274,9 @@ class Settings:
             except (ValueError, KeyError):
                 # The message leaves out the value, which may be a password.
                 raise SettingsError(f"{name} must be {each.metadata['choices']}") from None
-        return cls(**values)
+        named = _keys_named_in(values.get("models_file"))
+        is_key = {name: name in named or name.endswith("_API_KEY") for name in env}
+        return cls(**values, keys={name: key.strip() for name, key in env.items() if is_key[name] and key.strip()})
 
     def by_name(self) -> dict[str, Any]:
         """Return the values by the names of their environment variables."""
@@ -284,6 +285,17 @@ class Settings:
     def signing_key(self) -> str:
         """Return SECRET_KEY, or the random key in the instance folder."""
         return self.secret_key or load_or_create_secret(self.instance / "secret_key")
+
+
+def _keys_named_in(models_file: Path | None) -> set[str]:
+    """Return the variables that the file names as keys; the registry of models reports a file that is invalid."""
+    try:
+        document = tomllib.loads(models_file.read_text(encoding="utf-8")) if models_file else {}
+    except (OSError, ValueError):
+        return set()
+    entries = document.get("model")
+    entries = entries if isinstance(entries, list) else []
+    return {str(entry.get("api_key_env", "")) for entry in entries if isinstance(entry, dict)}
 
 
 def settings_fields() -> tuple[Field, ...]:

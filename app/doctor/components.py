@@ -9,7 +9,7 @@ import shutil
 import stat
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -40,18 +40,20 @@ def settings_found(settings: Settings, root: Path = ROOT) -> Iterator[Finding]:
         for each in changed
     ]
     yield ok("settings", f"All valid; changed: {', '.join(text)}" if text else "All valid, all defaults")
-    yield from _env_file(root / ".env")
+    yield from _env_file(root / ".env", settings.keys)
 
 
-def _env_file(path: Path) -> Iterator[Finding]:
+def _env_file(path: Path, keys: Collection[str]) -> Iterator[Finding]:
     if not path.is_file():
         return
     fields = {each.metadata["env"]: each for each in settings_fields()}
     written = dotenv_values(path)
-    for name in sorted(set(written) - set(fields)):
+    for name in sorted(set(written) - set(fields) - set(keys)):
         near = difflib.get_close_matches(name, fields, 1)
         yield warning(".env", f"{name} is not a setting", f"Write {near[0]}" if near else "Remove it")
-    secret = [name for name in written if name in fields and not fields[name].repr and written[name]]
+    secret = [
+        name for name in written if (name in keys or (name in fields and not fields[name].repr)) and written[name]
+    ]
     if secret and path.stat().st_mode & (stat.S_IRGRP | stat.S_IROTH):
         yield warning(".env", f"Others on this machine can read {', '.join(secret)}", f"chmod 600 {path}")
 

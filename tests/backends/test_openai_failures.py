@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import socket
 import threading
 import time
@@ -9,7 +10,7 @@ from contextlib import suppress
 
 import pytest
 
-from app.backends.llm.openai_client import OpenAIChat
+from app.backends.llm.openai_client import MAX_REPLY_BYTES, OpenAIChat
 from app.backends.llm.registry import ModelSettings
 from app.domain.errors import CallFailed
 from app.domain.model import Usage
@@ -22,6 +23,9 @@ def failure(server, **fields) -> str:
     with pytest.raises(CallFailed) as caught:
         chat(server, **fields).complete("Ask.", max_tokens=5)
     return str(caught.value)
+
+
+BOMB = gzip.compress(b" " * 50 * MAX_REPLY_BYTES)
 
 
 def completion(**choice) -> Reply:
@@ -55,6 +59,10 @@ def completion(**choice) -> Reply:
         (completion(finish_reason="content_filter"), "was stopped by its server's content filter."),
         (completion(message={"refusal": "I can't say that."}), 'declined to answer: "I can\'t say that."'),
         (completion(message={"content": ""}, finish_reason="length"), "used up its tokens before it wrote an answer"),
+        (Reply("Yes" * MAX_REPLY_BYTES), "sent more than 2,000,000 bytes in one reply."),
+        (error(500, "no" * MAX_REPLY_BYTES), "sent more than 2,000,000 bytes in one reply."),
+        (Reply(body=BOMB, headers={"Content-Encoding": "gzip"}), "sent more than 2,000,000 bytes in one reply."),
+        (Reply("Yes", usage=(10**30, 2)), "reports more tokens for a reply than any model takes."),
     ],
 )
 def test_a_bad_reply_is_one_clear_sentence_and_is_not_retried(reply, sentence):

@@ -37,6 +37,13 @@ def test_an_unknown_name_in_the_env_file_is_reported_with_a_suggestion(tmp_path)
     assert has(found(storage.settings_found, Settings(), tmp_path), WARNED, "PROT is not a setting Write PORT")
 
 
+def test_a_key_that_the_models_file_names_is_no_unknown_name(tmp_path):
+    (tmp_path / ".env").write_text("HOUSE_TOKEN=much-too-secret\n")
+    (tmp_path / ".env").chmod(0o644)
+    messages = found(storage.settings_found, Settings(keys={"HOUSE_TOKEN": "much-too-secret"}), tmp_path)
+    assert has(messages, WARNED, "read HOUSE_TOKEN") and not any("is not a setting" in str(each) for each in messages)
+
+
 def test_a_secret_in_an_env_file_that_others_can_read_is_reported(tmp_path):
     (tmp_path / ".env").write_text("OPENAI_API_KEY=sk-much-too-secret\n")
     (tmp_path / ".env").chmod(0o644)

@@ -58,6 +58,12 @@ class OpenAITransport:
     def _create_client(self) -> Any:
         import openai
 
+        class LimitedClient(openai.DefaultAsyncHttpxClient):
+            """Reads at most MAX_REPLY_BYTES of a reply, decompressed."""
+
+            async def send(self, request: Any, **options: Any) -> Any:
+                return await _read_up_to_limit(await super().send(request, **(options | {"stream": True})))
+
         # At DEBUG these log whole prompts, at INFO a line for every call.
         for name in ("openai", "httpx2", "httpcore2"):
             logging.getLogger(name).setLevel(logging.WARNING)
@@ -67,8 +73,32 @@ class OpenAITransport:
             timeout=None,
             max_retries=0,
             # A redirect would send the claim to a host that the page did not name.
-            http_client=openai.DefaultAsyncHttpxClient(follow_redirects=False),
+            http_client=LimitedClient(follow_redirects=False),
         )
+
+
+MAX_REPLY_BYTES = 2_000_000
+"""Of one reply with its log-probabilities; a reply of 4,000 tokens is a hundredth of that."""
+MAX_REPORTED_TOKENS = 100_000_000
+"""Tokens of one call that a server may report; no context is as long."""
+
+
+class ReplyTooLarge(Exception):
+    """A server's reply is longer than MAX_REPLY_BYTES."""
+
+
+async def _read_up_to_limit(response: Any) -> Any:
+    """Return the response with its body read. Raises ReplyTooLarge."""
+    content = bytearray()
+    try:
+        async for piece in response.aiter_bytes():
+            content += piece
+            if len(content) > MAX_REPLY_BYTES:
+                raise ReplyTooLarge
+    finally:
+        await response.aclose()
+    headers = [each for each in response.headers.multi_items() if each[0] not in ("content-encoding", "content-length")]
+    return type(response)(response.status_code, headers=headers, content=bytes(content), request=response.request)
 
 
 async def _post(client: Any, parameters: Mapping[str, Any], seconds: float) -> HttpResult:
@@ -79,6 +109,8 @@ async def _post(client: Any, parameters: Mapping[str, Any], seconds: float) -> H
             reply = (await client.chat.completions.with_raw_response.create(**parameters)).http_response
     except TimeoutError:
         return HttpResult(timed_out=True)
+    except ReplyTooLarge:
+        return HttpResult(error=f"sent more than {MAX_REPLY_BYTES:,} bytes in one reply", permanent=True)
     except openai.APIStatusError as error:
         reply = error.response
     except openai.APIConnectionError as error:
@@ -199,6 +231,9 @@ class OpenAIChat:
             message = quoted(str(error_of(response).get("message", "")), self._model.api_key)
             detail = f': "{message}"' if message else ""
             raise CallFailed(f"The server {self._model.host} did not send a language model's reply{detail}.")
+        if max(reply.prompt_tokens, reply.completion_tokens) > MAX_REPORTED_TOKENS:
+            report_usage(Usage(1))
+            raise CallFailed(f"The server {self._model.host} reports more tokens for a reply than any model takes.")
         report_usage(Usage(1, reply.prompt_tokens, reply.completion_tokens, cost=self._cost(reply)))
         return reply
 

@@ -10,11 +10,14 @@ from types import SimpleNamespace
 import pytest
 from flask import Flask
 
-from app import cli
+from app import cli, create_app
 from app.batches.service import BatchState
 from app.config.settings import Settings
+from app.extensions import db
 from app.runs.service import Limits, Runs
+from tests import one_claim
 from tests.fakes import FAILING, TWO_HOPS, scripted_container
+from tests.openai_server import OpenAIServer, play
 
 CLAIMS = "claim,speaker\nThe author of Hamlet was born in England.,Somebody\nThe moon is made of rock.,\n"
 
@@ -98,3 +101,48 @@ def test_contradictory_arguments_are_invalid_input(terminal, arguments, message)
     check, _ = terminal()
     result = check(*arguments)
     assert result.exit_code == 2 and message in result.stderr
+
+
+@pytest.fixture
+def with_model(tmp_path):
+    """Runs `check --file` of two claims with a scripted language model on a server at 2 and 8 per million tokens."""
+    made = []
+
+    def check(server: OpenAIServer, *more: str, **options):
+        file = tmp_path / "models.toml"
+        prices = "prompt_price = 2\ncompletion_price = 8"
+        file.write_text(f'[[model]]\nname = "big"\nmodel = "big"\nbase_url = "{server.url}"\n{prices}\n')
+        (tmp_path / "claims.txt").write_text(f"{one_claim.CLAIM.text}\nThe author of Hamlet was born in Italy.\n")
+        env = {"INSTANCE": str(tmp_path), "MODELS_FILE": str(file), "READ_WITH": "model"} | options.pop("env", {})
+        app = create_app(Settings.from_env(env))
+        with app.app_context():
+            db.create_all()
+        made.append(app)
+        chosen = ["--preset", "prompted", "--answerer", "reciter-reader"]
+        return app.test_cli_runner().invoke(
+            args=["check", "--file", f"{tmp_path}/claims.txt", *chosen, *more], **options
+        )
+
+    yield check
+    for app in made:
+        app.extensions["hopcheck"].runs.stop()
+
+
+def test_a_batch_says_its_costs_and_asks_before_a_model_is_called(with_model):
+    with OpenAIServer(play()) as server:
+        refused = with_model(server, input="n\n")
+        assert refused.exit_code == 1 and server.asked == [] and refused.stdout == ""
+        said = r"Estimated: 2 rows, \d+ calls, [\d.]+ million tokens read .* [\d.]+ in money, [\d.]+ hours"
+        assert re.search(said, refused.stderr) and "Go on? (--yes does not ask)" in refused.stderr
+        agreed = with_model(server, input="y\n")
+        assert agreed.exit_code == 0 and len(agreed.stdout.splitlines()) == 2 and server.asked
+
+
+def test_each_run_of_a_batch_obeys_the_limit_on_costs_and_the_batch_that_of_the_day(with_model):
+    """Each call of the scripted model costs 0.000036 and has 12 tokens; a whole check takes eleven."""
+    with OpenAIServer(play()) as server:
+        cheap = with_model(server, "--yes", env={"RUN_COST": "0.0001", "WORKERS": "1"})
+        assert cheap.exit_code == 0 and len(server.asked) < 2 * 8
+        asked = len(server.asked)
+        stopped = with_model(server, "--yes", "--fresh", env={"DAY_TOKENS": str(12 * asked), "WORKERS": "1"})
+        assert stopped.exit_code == 1 and "tokens a day is reached" in stopped.stderr and len(server.asked) == asked

@@ -210,7 +210,11 @@ def test_an_evaluation_on_given_sentences_records_what_was_searched_and_not_meas
         env |= {"SEARXNG_URL": "http://127.0.0.1:9", "JUDGE": str(tiny_nli(tmp_path / "judge"))}
         app = create_app(Settings.from_env(env))
         options = "--format averitec --evidence run --strategy evidence-pursuit --given-sentences --out".split()
-        done = app.test_cli_runner().invoke(args=["evaluate", str(file), *options, str(tmp_path)])
+        command = ["evaluate", str(file), *options, str(tmp_path)]
+        refused = app.test_cli_runner().invoke(args=command, input="n\n")
+        assert refused.exit_code == 1 and model.asked == []
+        assert "Estimated: 1 rows, " in refused.stderr and "Go on? (--yes does not ask)" in refused.stderr
+        done = app.test_cli_runner().invoke(args=[*command, "--yes"])
     assert done.exit_code == 0, done.output
     found = json.loads((tmp_path / "metrics.json").read_text())
     assert (found["accuracy"], found["options"]["search"], found["options"]["corpora"]) == (1.0, "given sentences", [])

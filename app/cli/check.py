@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from flask.cli import with_appcontext
 from app.batches.files import as_csv, as_jsonl, read_claims
 from app.batches.service import BatchState, Progress
 from app.capabilities.options import Capabilities
-from app.cli.output import Writer, one_line_errors, print_event, print_verdict, strip_control_chars
+from app.cli.output import Writer, confirm_costs, one_line_errors, print_event, print_verdict, strip_control_chars
 from app.config.settings import MAX_HOPS, MAX_REPLY_TOKENS, MAX_SEED, MAX_TEMPERATURE
 from app.domain.errors import InvalidInput
 from app.domain.model import LabelSet, RunOptions
@@ -29,15 +29,6 @@ POLL_SECONDS = 0.5
 """Interval at which a batch is fed and its progress is read."""
 
 NO_SUCH_BATCH = "There is no batch with this id that could be resumed."
-
-
-def check_file(runs: Runs, path: Path, options: RunOptions, owner: str, out: Path | None) -> bool:
-    """Check every claim of the file and write the results; return whether all have a verdict.
-
-    Raises InvalidInput for an invalid file, and OSError.
-    """
-    lines = read_claims(path.read_bytes(), path.name)
-    return _run_batch(runs, runs.start_batch(lines, options, owner, path.name), out)
 
 
 def resume_batch(runs: Runs, batch_id: str, out: Path | None) -> bool:
@@ -117,6 +108,7 @@ _WRITABLE = click.Path(dir_okay=False, writable=True, path_type=Path)
 @click.argument("claim", required=False)
 @click.option("--file", "claims_file", type=_EXISTING, help="Check a batch: the claims of a CSV, JSONL or text file.")
 @click.option("--batch", help="Go on with an earlier batch, by the id that it told.")
+@click.option("--yes", is_flag=True, help="Do not ask before a file's claims are sent to a language model on a server.")
 @click.option("--out", type=_WRITABLE, help="Where a batch's results go: a .csv file, or JSON Lines.")
 @click.option("--speaker", default="", help="Who made the claim.")
 @click.option("--date", default="", help="The day it was made on, like 2020-10-31: nothing later is evidence.")
@@ -151,6 +143,7 @@ def check(
     claim: str | None,
     claims_file: Path | None,
     batch: str | None,
+    yes: bool,
     out: Path | None,
     speaker: str,
     date: str,
@@ -164,11 +157,13 @@ def check(
     if sum(each is not None for each in (claim, claims_file, batch)) != 1:
         raise click.UsageError("Give one claim, a file of claims, or a batch to resume.")
     if claim is None:
-        return _check_batch(claims_file, batch, out, chosen)
+        return _check_batch(claims_file, batch, yes, out, chosen)
     _check_claim(claim, speaker, date, as_json, chosen)
 
 
-def _check_batch(claims_file: Path | None, batch: str | None, out: Path | None, chosen: dict[str, Any]) -> None:
+def _check_batch(
+    claims_file: Path | None, batch: str | None, yes: bool, out: Path | None, chosen: dict[str, Any]
+) -> None:
     runs = services().runs
     with one_line_errors():
         if claims_file is None:
@@ -177,9 +172,22 @@ def _check_batch(claims_file: Path | None, batch: str | None, out: Path | None, 
             capabilities = services().container.capabilities()
             options = resolve_options(_raw(**chosen), capabilities)
             _print_destination(options, capabilities)
-            all_decided = check_file(runs, claims_file, options, OWNER, out)
+            lines = read_claims(claims_file.read_bytes(), claims_file.name)
+            _print_estimate([line.claim.text for line in lines if not line.problem], options, confirm=not yes)
+            all_decided = _run_batch(runs, runs.start_batch(lines, options, OWNER, claims_file.name), out)
     if not all_decided:
         raise click.ClickException("Not every claim got a verdict.")
+
+
+def _print_estimate(claims: Sequence[str], options: RunOptions, confirm: bool) -> None:
+    """Print what a language model on a server would cost for these claims, and ask before it is called."""
+    from research.evaluation.cost import estimate, unlabelled
+
+    settings = services().settings
+    if cost := estimate(options, unlabelled(claims), settings, settings.workers):
+        _say(f"Estimated: {cost}.")
+        if confirm:
+            confirm_costs()
 
 
 def _check_claim(claim: str, speaker: str, date: str, as_json: bool, chosen: dict[str, Any]) -> None:

@@ -14,7 +14,7 @@ from flask.cli import AppGroup, with_appcontext
 
 from app.backends.corpus.bm25 import Java
 from app.backends.corpus.registry import CorpusRegistry
-from app.cli.output import EXIT_INTERRUPTED, one_line_errors
+from app.cli.output import EXIT_INTERRUPTED, confirm_costs, one_line_errors
 from app.config.settings import MAX_REPLY_TOKENS, MAX_SEED, MAX_TEMPERATURE
 from app.domain.errors import InvalidInput
 from app.domain.model import LabelSet
@@ -105,8 +105,9 @@ def prepare_dataset(name: str, file: Path, corpus: str, out: Path) -> None:
 @click.option("--max-tokens", type=click.IntRange(1, MAX_REPLY_TOKENS), help="Of runs: tokens of a reply at most.")
 @click.option("--workers", type=click.IntRange(1, 64), help="Rows at work at once: 8 with a language model, else 1.")
 @click.option("--estimate", is_flag=True, help="Only say what it would take: calls, tokens, money and hours.")
+@click.option("--yes", is_flag=True, help="Do not ask before a language model on a server is called.")
 @with_appcontext
-def evaluate(table: str | None, labels: str, evidence: str | None, estimate: bool, **chosen: Any) -> None:
+def evaluate(table: str | None, labels: str, evidence: str | None, estimate: bool, yes: bool, **chosen: Any) -> None:
     """Measure the judge, whole runs, a baseline or a paper's table on the claims of FILE; OUT gets the results.
 
     The same command goes on where it was stopped. Exits 0 when all is measured, 2 on bad input, 1 on failure.
@@ -120,9 +121,11 @@ def evaluate(table: str | None, labels: str, evidence: str | None, estimate: boo
         if estimate:
             _print_estimate(table, order)
         elif table:
+            if not yes:
+                _confirm_table(table, order)
             _print_table(table, order)
         else:
-            _print_figures(_measure(order), order.out)
+            _print_figures(_measure(order, confirm=not yes), order.out)
 
 
 @click.command()
@@ -146,13 +149,13 @@ def _figures_in(folder: Path) -> dict[str, Any]:
     raise InvalidInput(f"{folder} has no complete figures; run the command of its evaluation again.", "folders")
 
 
-def _measure(order: Any) -> dict[str, Any]:
+def _measure(order: Any, confirm: bool = False) -> dict[str, Any]:
     from research.evaluation.evaluate import measure
 
     def follow(predictions: Iterable[Prediction], rows: Sequence[Row]) -> list[Prediction]:
         return _collect(predictions, rows, order.labels, order.out)
 
-    return measure(order, _site(), _say, follow).figures
+    return measure(order, _site(), _say, follow, confirm_costs if confirm else lambda: None).figures
 
 
 def _site() -> Any:
@@ -167,14 +170,25 @@ def _site() -> Any:
 def _print_estimate(table: str | None, order: Any) -> None:
     from research.evaluation.evaluate import expected_cost
     from research.evaluation.paper_tables import TABLES as papers
-    from research.evaluation.paper_tables import estimate_lines
+    from research.evaluation.paper_tables import estimate_table
 
     if table:
-        for line in estimate_lines(papers[table], order, _site(), _say):
-            click.echo(line)
+        lines, _ = estimate_table(papers[table], order, _site())
+        click.echo("\n".join(lines))
         return
     cost = expected_cost(order, _site(), _say)
     click.echo(str(cost) if cost else "No language model on a server is called.")
+
+
+def _confirm_table(table: str, order: Any) -> None:
+    """Print the estimate of a table and ask, if a language model on a server is called."""
+    from research.evaluation.paper_tables import TABLES as papers
+    from research.evaluation.paper_tables import estimate_table
+
+    lines, total = estimate_table(papers[table], order, _site())
+    if total.calls:
+        _say("\n".join(lines))
+        confirm_costs()
 
 
 def _print_table(name: str, order: Any) -> None:

@@ -32,6 +32,11 @@ EXIT_INTERRUPTED = 130
 """The exit status after Ctrl-C."""
 
 
+def confirm_costs() -> None:
+    """Ask whether to go on, on standard error. Raises click.Abort unless the answer is yes."""
+    click.confirm("Go on? (--yes does not ask)", abort=True, err=True)
+
+
 def print_event(event: Event, say: Writer) -> None:
     """Print an event; phases and costs are skipped."""
     match event:

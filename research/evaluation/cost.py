@@ -28,6 +28,7 @@ from app.modules.question_generator import question_prompt
 from app.modules.reasoner import reasoning_prompt
 from app.presets import PURSUIT_PRESETS, QACHECK
 from research.evaluation.datasets import Row
+from research.evaluation.labels import Gold
 from research.evaluation.predictions import Prediction
 
 CHARACTERS_PER_TOKEN = 4
@@ -147,6 +148,11 @@ def estimate(
         hours,
         f"from the prompts, {SECONDS_PER_CALL:g} s a call",
     )
+
+
+def unlabelled(claims: Iterable[str]) -> list[Row]:
+    """Return claims of a user as rows, to estimate a batch."""
+    return [Row(str(number), claim, Gold.NOT_ENOUGH_EVIDENCE) for number, claim in enumerate(claims, start=1)]
 
 
 def prices(options: RunOptions, settings: Settings) -> tuple[float | None, float | None] | None:

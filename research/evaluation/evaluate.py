@@ -104,9 +104,15 @@ def _expected_cost(
 
 
 def measure(
-    config: EvaluationConfig, context: EvaluationContext, say: Callable[[str], None], collect: CollectPredictions
+    config: EvaluationConfig,
+    context: EvaluationContext,
+    say: Callable[[str], None],
+    collect: CollectPredictions,
+    confirm: Callable[[], object] = lambda: None,
 ) -> Evaluation:
     """Run the evaluation, resuming it if it was interrupted, and write its files.
+
+    Before calls of a language model the estimate is said, then `confirm` called, which may raise.
 
     Raises InvalidInput for an unreadable file or unusable options, ModelUnavailable for a missing model, and OSError
     for a folder that cannot be written.
@@ -128,6 +134,8 @@ def measure(
         workers = config.workers or (MODEL_WORKERS if cost else 1)
         if cost:
             say(f"Estimated: {cost}; {len(made)} rows are made already.")
+            if len(made) < len(rows):
+                confirm()
         began = time.monotonic()
         found = collect(predict(rows, judge, predictions, workers), rows)
         took = measured_cost(found, None if made else (time.monotonic() - began) / 3600)

@@ -7,7 +7,7 @@ added later. A row that cannot run here has a reason.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -167,22 +167,21 @@ def run_table(
     return [_run_row(row, paper, config, container, run) for row in paper.rows]
 
 
-def estimate_lines(
-    paper: PaperTable, config: EvaluationConfig, context: EvaluationContext, say: Callable[[str], None]
-) -> Iterator[str]:
-    """Yield a line with the estimated cost of each row, and one with their sum. Raises InvalidInput."""
+def estimate_table(paper: PaperTable, config: EvaluationConfig, context: EvaluationContext) -> tuple[list[str], Cost]:
+    """Return a line with the estimated cost of each row and one with their sum, and the sum. Raises InvalidInput."""
     total = Cost(0)
 
     def run(row: EvaluationConfig) -> dict[str, Any]:
         nonlocal total
-        cost = expected_cost(row, context, say)
+        cost = expected_cost(row, context, lambda line: None)
         total += cost or Cost(0)
         return {"cost": cost}
 
+    lines = []
     for each in run_table(paper, config, context.container, run):
         cost = (each.figures or {}).get("cost")
-        yield f"{each.row.title}: {cost or each.reason or 'nothing of a language model'}"
-    yield f"In all: {total}"
+        lines.append(f"{each.row.title}: {cost or each.reason or 'nothing of a language model'}")
+    return [*lines, f"In all: {total}"], total
 
 
 def _label_shares(paper: PaperTable, config: EvaluationConfig) -> list[Outcome]:

@@ -76,9 +76,10 @@ def reproduce(tmp_path, monkeypatch):
 
     monkeypatch.setattr(WebPages, "read", no_page)
 
-    def command(table: str, form: str, *more: str, **env: str):
+    def command(table: str, form: str, *more: str, answer: str | None = None, **env: str):
         file = released(tmp_path)[form]
         args = ["evaluate", str(file), "--format", form, "--table", table, "--out", str(tmp_path / "out"), *more]
+        args += ["--yes"] if answer is None else []
         with OpenAIServer(player) as model, SearchServer([Found(searxng_reply(WROTE, BORN))]) as search:
             (tmp_path / "models.toml").write_text(MODELS.format(url=model.url))
             settings = {
@@ -90,7 +91,7 @@ def reproduce(tmp_path, monkeypatch):
             app = create_app(Settings.from_env(settings | env))
             with app.app_context():
                 db.create_all()
-            done = app.test_cli_runner().invoke(args=args)
+            done = app.test_cli_runner().invoke(args=args, input=answer)
         table = (line for line in done.stdout.splitlines() if line.startswith("| "))
         lines = [[cell.strip() for cell in line.strip("|").split(" | ")] for line in table if " | " in line]
         return done, {line[0].split(" (")[0]: line for line in lines}, model
@@ -164,6 +165,13 @@ def test_an_estimate_asks_nothing_and_names_money(reproduce):
     assert done.exit_code == 0 and model.asked == []
     last = done.stdout.splitlines()[-1]
     assert re.search(r"In all: 180 rows, [\d,]+ calls, .* [\d.]+ in money, [\d.]+ hours", last), last
+
+
+def test_a_table_says_its_costs_and_asks_before_a_model_is_called(reproduce):
+    done, _, model = reproduce("papelo-3", "averitec", "--model", "scripted", answer="n\n")
+    assert done.exit_code == 1 and model.asked == []
+    assert re.search(r"In all: [\d,]+ rows, [\d,]+ calls, .* [\d.]+ in money, [\d.]+ hours", done.stderr)
+    assert "Go on? (--yes does not ask)" in done.stderr
 
 
 def test_the_limits_of_a_run_and_of_the_day_bind_an_evaluation(reproduce, tmp_path):

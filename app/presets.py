@@ -181,6 +181,11 @@ def defaults_of(strategy: str, preset: str) -> dict[str, Any]:
     return {"labels": row.labels} | ({} if row.own_wording else {"model_seed": PAPER_SEED})
 
 
+def is_faithful(strategy: str, preset: str) -> bool:
+    """Return whether the prompts are those that the papers print, and so text."""
+    return preset == QACHECK if strategy != PURSUIT else not PURSUIT_PRESETS[preset].own_wording
+
+
 def default_labels(strategy: str, preset: str) -> LabelSet:
     """Return the labels of a run for which none are chosen."""
     return defaults_of(strategy, preset).get("labels", LabelSet.THREE)

@@ -34,6 +34,11 @@ class Asked:
         """Return the last message."""
         return self.body["messages"][-1]["content"]
 
+    @property
+    def schema(self) -> str:
+        """Return the name of the requested JSON schema, "" for a request of text."""
+        return self.body.get("response_format", {}).get("json_schema", {}).get("name", "")
+
 
 @dataclass(frozen=True)
 class Reply:
@@ -71,7 +76,10 @@ def error(status: int, message: str = "", *, headers: Mapping[str, str] | None =
 class OpenAIServer:
     """The server, running inside the `with` block. `asked` holds every request in order, `url` is its base URL."""
 
-    def __init__(self, script: Script | Sequence[Reply]) -> None:
+    def __init__(self, script: Script | Sequence[Reply], has_json_schema: bool = False) -> None:
+        """A server without JSON schemas refuses requests with one, which are in `refused` and not in `asked`."""
+        self.has_json_schema = has_json_schema
+        self.refused: list[Asked] = []
         self.asked: list[Asked] = []
         self._script = script if callable(script) else _in_turn(script)
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
@@ -125,6 +133,10 @@ def _handler(server: OpenAIServer) -> type[BaseHTTPRequestHandler]:
             length = int(self.headers["Content-Length"])
             headers = {name.lower(): value for name, value in self.headers.items()}
             asked = Asked(self.path, headers, json.loads(self.rfile.read(length)))
+            if "response_format" in asked.body and not server.has_json_schema:
+                server.refused.append(asked)
+                refusal = error(400, "response_format is not supported", param="response_format")
+                return self._send(refusal, asked)
             with suppress(ConnectionError):  # the client closed the connection
                 self._send(server.reply_to(asked), asked)
 
@@ -252,5 +264,25 @@ def play(story: Story = HAMLET) -> Script:
         if role == "reasoner":
             return Reply(f"{story.rationale}\n{story.label}")
         return Reply(story.label if role == "label" else unasked[0] if unasked else story.hops[-1].question)
+
+    return script
+
+
+def play_in_json(story: Story = HAMLET) -> Script:
+    """The same story, played for the chats that ask for JSON."""
+
+    def script(asked: Asked) -> Reply:
+        case = asked.prompt
+        known = next((told for told in story.hops if told.question in case), None)
+        unasked = [told.question for told in story.hops if told.question not in case]
+        replies = {
+            "question": {"question": unasked[0] if unasked else story.hops[-1].question},
+            "passage": {"passage": known and known.passage},
+            "answer": {"answer": known and known.answer},
+            "useful": {"useful": "Yes"},
+            "enough": {"enough": "No" if unasked else "Yes"},
+            "verdict": {"rationale": story.rationale, "missing": None, "label": story.label},
+        }
+        return Reply(json.dumps(replies[asked.schema], ensure_ascii=False))
 
     return script

@@ -62,7 +62,7 @@ from app.modules.pursuit_questioners import LocalPursuer
 from app.modules.qa_validator import PromptedValidator, RuleBasedValidator
 from app.modules.question_generator import LocalExplainer, LocalQuestionGenerator, PromptedQuestioner
 from app.modules.reasoner import FlanT5Reasoner, JudgeReasoner, PromptedReasoner
-from app.presets import PURSUIT_PRESETS, PursuitPreset
+from app.presets import PURSUIT_PRESETS, PursuitPreset, is_faithful
 from app.strategies.claim_only import ClaimOnly
 from app.strategies.question_guided import QuestionGuided
 from app.text.claims import Candidate, language_of
@@ -247,7 +247,11 @@ class Container:
         """Return the language model of a run that has one, with the run's sampling; FLAN-T5 decodes greedily."""
         model = self._models[options.model or ""]
         chosen = Sampling.of(options.model_seed, options.temperature, options.max_tokens)
-        return model.sampled(chosen) if isinstance(model, OpenAIChat) else model
+        return (
+            model.sampled(chosen, is_faithful(options.strategy, options.preset))
+            if isinstance(model, OpenAIChat)
+            else model
+        )
 
     def _pursuit_preset(self, options: RunOptions) -> PursuitPreset:
         seq2seq = self._settings.question_seq2seq

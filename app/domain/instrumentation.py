@@ -132,6 +132,7 @@ def kept_if_readable() -> Iterator[None]:
     So a reply that could not be read is never replayed, and its call is not repeated.
     """
     held: dict[str, tuple[Call, Any]] = {}
+    outer = _held.get()
     token = _held.set(held)
     try:
         yield
@@ -142,8 +143,11 @@ def kept_if_readable() -> Iterator[None]:
         raise
     finally:
         _held.reset(token)
-        for call, reply in held.values():
-            _put(call, reply)
+        if outer is not None:
+            outer.update(held)
+        else:
+            for call, reply in held.values():
+                _put(call, reply)
 
 
 @contextmanager

@@ -6,10 +6,10 @@ Every method may raise `CallFailed`, which strategies turn into a failed hop. Im
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from app.domain.events import Event
 from app.domain.model import (
@@ -104,6 +104,28 @@ class TextGenerator(Completer, Protocol):
     destination: str | None  # host that gets the prompts; None for this machine
 
     def choose(self, prompt: str, options: Sequence[str]) -> Choice: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Chat:
+    """A prompt whose reply is a JSON object that fits `schema`."""
+
+    name: str  # of the schema
+    system: str  # the instruction
+    shown: tuple[tuple[str, str], ...]  # demonstrations: a case and its reply in JSON
+    case: str
+    schema: Mapping[str, Any]
+
+
+@runtime_checkable
+class ChatGenerator(Protocol):
+    """A language model that can reply in JSON. Both methods return None where its server cannot: then use text."""
+
+    def complete_chat(self, chat: Chat, *, max_tokens: int) -> str | None:
+        """Return the reply, an object with all properties of the schema."""
+
+    def choose_in_chat(self, chat: Chat, options: Sequence[str]) -> Choice | None:
+        """Return the option that is the value of the schema's only property."""
 
 
 Asked = Sequence[tuple[str, str]]

@@ -8,14 +8,19 @@ from functools import lru_cache
 
 from app.domain.instrumentation import report_phase
 from app.domain.model import Claim, Context, Judgement
-from app.domain.ports import TextGenerator
+from app.domain.ports import Chat, TextGenerator
 from app.modules.judging import EvidenceJudge, decision_probability, unmentioned_name
 from app.modules.prompting import (
+    EXAMPLE,
+    YES_OR_NO,
     Known,
     Quote,
+    chat,
     demonstrations,
+    facts,
     few_shot,
     fill_template,
+    first_of_each,
     kept_pairs,
     known_lines,
     one_line,
@@ -56,6 +61,7 @@ class PromptedClaimVerifier:
             sufficiency_prompt(claim, context),
             f"{self.model.name} holds that the kept answers decide the claim.",
             f"{self.model.name} holds that the kept answers do not decide the claim yet.",
+            sufficiency_chat(claim, context),
         )
 
 
@@ -63,6 +69,16 @@ def sufficiency_prompt(claim: Claim, context: Context) -> str:
     """Return the prompt: the demonstrations and this case, up to the start of the prediction."""
     known = kept_pairs(context)
     return few_shot(_shown(), lambda quote: _case(claim.text, known, quote), quoted_texts(known))
+
+
+def sufficiency_chat(claim: Claim, context: Context) -> Chat:
+    """Return the same as a chat, with two demonstrations of each reply."""
+    known = kept_pairs(context)
+    shown = (
+        (facts(each["claim"], shown_pairs(each["known"]), EXAMPLE), {"enough": each["prediction"]})
+        for each in first_of_each(demonstrations("sufficiency"), "prediction", 2)
+    )
+    return chat("enough", shown, lambda quote: facts(claim.text, known, quote), quoted_texts(known), enough=YES_OR_NO)
 
 
 @lru_cache

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
@@ -19,7 +20,7 @@ from typing import Any, TypeVar
 
 from app.domain.instrumentation import kept_if_readable
 from app.domain.model import Claim, Context, Hop, Judgement, Label, Origin
-from app.domain.ports import Completer, TextGenerator
+from app.domain.ports import Chat, ChatGenerator, Completer, TextGenerator
 from app.modules.output_parsing import LABEL_WORDS, MAX_ANSWER_WORDS
 from app.text.sentences import select_sentences
 
@@ -147,15 +148,85 @@ def _evidence(about: str, hop: Hop, words: int) -> str:
     return f"{excerpt} ({passage.source})" if excerpt and passage.origin is Origin.RECITED else excerpt
 
 
+TEXT: Mapping[str, Any] = {"type": "string"}
+TEXT_OR_NULL: Mapping[str, Any] = {"type": ["string", "null"]}
+MAX_JSON_TOKENS = 32
+"""Tokens for the punctuation and names of a reply in JSON."""
+EXAMPLE = Delimiters("example")
+"""Marks of the quoted texts in demonstrations of chats."""
+
+
+def one_of(options: Iterable[str]) -> Mapping[str, Any]:
+    """Return the schema of a choice."""
+    return {"type": "string", "enum": list(options)}
+
+
+def chat(
+    name: str,
+    shown: Iterable[tuple[str, Mapping[str, Any]]],
+    case: Callable[[Quote], str],
+    quoted: Sequence[str],
+    **properties: Mapping[str, Any],
+) -> Chat:
+    """Return the chat of a role: its instruction in prompts/system.json, demonstrations and the case.
+
+    `shown` has each demonstration's case and reply; `properties` are the schemas of the reply's values.
+    """
+    schema = {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+    turns = tuple((text, json.dumps(reply, ensure_ascii=False)) for text, reply in shown)
+    return Chat(name, demonstrations("system")[name], turns, few_shot((), case, quoted), schema)
+
+
+def facts(claim: str, known: Iterable[Known], quote: Quote, *more: str) -> str:
+    """Return the case of a chat: the claim, the known pairs and more lines, without blank ones."""
+    return "\n".join(filter(None, (f"Claim = {one_line(claim)}", known_lines(known, quote), *more)))
+
+
+def first_of_each(shown: Iterable[Mapping[str, Any]], key: str, count: int) -> list[Mapping[str, Any]]:
+    """Return the first `count` demonstrations with each value of `key`, in their order."""
+    seen: Counter[str] = Counter()
+    chosen = []
+    for each in shown:
+        seen[each[key]] += 1
+        if seen[each[key]] <= count:
+            chosen.append(each)
+    return chosen
+
+
 def ask(
-    model: Completer, prompt: str, read: Callable[[str], Parsed], *, max_tokens: int, stop: Sequence[str] = ()
+    model: Completer,
+    prompt: str,
+    read: Callable[[str], Parsed],
+    *,
+    max_tokens: int,
+    stop: Sequence[str] = (),
+    chat: Chat | None = None,
+    text_of: Callable[[Mapping[str, Any]], str] | None = None,
 ) -> Parsed:
-    """Return the model's reply as parsed by `read`. A reply that cannot be read is not kept for later calls."""
+    """Return the model's reply as parsed by `read`. A reply that cannot be read is not kept for later calls.
+
+    With `chat` the reply comes in JSON where the model can write it, and `read` gets what `text_of` makes of it: by
+    default its only value, "" for null.
+    """
     with kept_if_readable():
+        if chat is not None and isinstance(model, ChatGenerator):
+            reply = model.complete_chat(chat, max_tokens=max_tokens + MAX_JSON_TOKENS)
+            if reply is not None:
+                return read((text_of or _only_value)(json.loads(reply)))
         return read(model.complete(prompt, max_tokens=max_tokens, stop=stop))
 
 
+def _only_value(reply: Mapping[str, Any]) -> str:
+    return next(str(value) if value is not None else "" for value in reply.values())
+
+
 YES, NO = "Yes", "No"
+YES_OR_NO = one_of((YES, NO))
 
 _ASK = {
     2: "Is this claim true or false?",
@@ -165,9 +236,10 @@ _ASK = {
 """The question for the label, by the number of labels to choose from."""
 
 
-def yes_or_no(model: TextGenerator, prompt: str, if_yes: str, if_no: str) -> Judgement:
+def yes_or_no(model: TextGenerator, prompt: str, if_yes: str, if_no: str, chat: Chat | None = None) -> Judgement:
     """Return the model's answer with the reason for it. Raises UnparseableOutput if the model gives no answer."""
-    choice = model.choose(prompt, (YES, NO))
+    choice = model.choose_in_chat(chat, (YES, NO)) if chat and isinstance(model, ChatGenerator) else None
+    choice = choice or model.choose(prompt, (YES, NO))
     holds = {YES: True, NO: False}[choice.option]
     return Judgement(holds, if_yes if holds else if_no, choice.probability)
 

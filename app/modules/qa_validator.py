@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 from app.domain.instrumentation import report_phase
 from app.domain.model import Answer, Claim, Context, Hop, Judgement
-from app.domain.ports import TextGenerator
+from app.domain.ports import Chat, TextGenerator
 from app.modules.judging import quoted_sentence
 from app.modules.prompting import (
+    EXAMPLE,
+    YES_OR_NO,
     Known,
     Quote,
+    chat,
     demonstrations,
+    facts,
     few_shot,
     fill_template,
+    first_of_each,
     kept_pairs,
     known_lines,
     one_line,
@@ -162,6 +168,7 @@ class PromptedValidator:
             usefulness_prompt(claim, context, hop),
             f"{self.model.name} finds it useful to verify the claim.",
             f"{self.model.name} finds that it does not help to verify the claim.",
+            usefulness_chat(claim, context, hop),
         )
 
 
@@ -173,6 +180,18 @@ def usefulness_prompt(claim: Claim, context: Context, hop: Hop) -> str:
         lambda quote: _case(claim.text, known, hop.question.text, quote(answer), quote),
         [*quoted_texts(known), answer],
     )
+
+
+def usefulness_chat(claim: Claim, context: Context, hop: Hop) -> Chat:
+    """Return the same as a chat, with two demonstrations of each reply."""
+    pairs = [*kept_pairs(context), (hop.number, hop.question.text, short_answer(hop), "")]
+
+    def example(shown: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
+        known = shown_pairs([*shown["known"], (shown["question"], shown["answer"])])
+        return facts(shown["claim"], known, EXAMPLE), {"useful": shown["prediction"]}
+
+    shown = map(example, first_of_each(demonstrations("usefulness"), "prediction", 2))
+    return chat("useful", shown, lambda quote: facts(claim.text, pairs, quote), quoted_texts(pairs), useful=YES_OR_NO)
 
 
 @lru_cache

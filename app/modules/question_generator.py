@@ -20,13 +20,17 @@ from itertools import chain
 from app.domain.errors import UnparseableOutput
 from app.domain.instrumentation import report_phase
 from app.domain.model import Claim, Context, Hop, HopStatus, Label, Question
-from app.domain.ports import Completer, TextGenerator
+from app.domain.ports import Chat, Completer, TextGenerator
 from app.modules.output_parsing import question_from
 from app.modules.prompting import (
+    EXAMPLE,
+    TEXT,
     Known,
     Quote,
     ask,
+    chat,
     demonstrations,
+    facts,
     few_shot,
     fill_template,
     kept_pairs,
@@ -184,12 +188,19 @@ class PromptedQuestioner:
         """
         first, second = WORDINGS[-2:] if unread else WORDINGS[:2]
         try:
-            return self._written(question_prompt(claim, context, previous, first))
+            return self._written(claim, context, previous, first)
         except UnparseableOutput:
-            return self._written(question_prompt(claim, context, previous, second))
+            return self._written(claim, context, previous, second)
 
-    def _written(self, prompt: str) -> Question:
-        return ask(self.model, prompt, question_from, max_tokens=MAX_REPLY_TOKENS, stop=(NEXT_CASE,))
+    def _written(self, claim: Claim, context: Context, previous: str, also: str) -> Question:
+        return ask(
+            self.model,
+            question_prompt(claim, context, previous, also),
+            question_from,
+            max_tokens=MAX_REPLY_TOKENS,
+            stop=(NEXT_CASE,),
+            chat=question_chat(claim, context, previous, also),
+        )
 
 
 def question_prompt(claim: Claim, context: Context, previous: str = "", also: str = "") -> str:
@@ -201,6 +212,23 @@ def question_prompt(claim: Claim, context: Context, previous: str = "", also: st
     known = kept_pairs(context)
     return few_shot(
         _shown(is_first), lambda quote: _case(claim.text, known, is_first, quote, previous, also), quoted_texts(known)
+    )
+
+
+def question_chat(claim: Claim, context: Context, previous: str = "", also: str = "") -> Chat:
+    """Return the same as a chat, with two demonstrations of a first question and two of a later one."""
+    known = kept_pairs(context)
+    chosen = (*demonstrations("first_question")[:2], *demonstrations("follow_up_question")[:2])
+    shown = (
+        (facts(each["claim"], shown_pairs(each.get("known", ())), EXAMPLE), {"question": each["question"]})
+        for each in chosen
+    )
+    return chat(
+        "question",
+        shown,
+        lambda quote: facts(claim.text, known, quote, previous, also),
+        quoted_texts(known),
+        question=TEXT,
     )
 
 

@@ -10,22 +10,29 @@ from typing import Any
 from app.domain.errors import UnparseableOutput
 from app.domain.instrumentation import report_phase
 from app.domain.model import Claim, Context, Hop, Label, Sentence, Verdict
-from app.domain.ports import TextGenerator
+from app.domain.ports import Chat, TextGenerator
 from app.modules.answer_comparison import compare_answers
 from app.modules.judging import Evidence, EvidenceJudge, Excerpt, Probabilities, quoted_sentence, unmentioned_name
 from app.modules.output_parsing import LABEL_WORDS, label_from, rationale_from
 from app.modules.prompting import (
+    EXAMPLE,
+    TEXT,
+    TEXT_OR_NULL,
     Known,
     Quote,
+    ask,
     attribution,
+    chat,
     choose_label,
     demonstrations,
+    facts,
     few_shot,
     fill_template,
     kept_evidence,
     known_lines,
     label_question,
     one_line,
+    one_of,
     quoted_texts,
     shown_pairs,
 )
@@ -155,7 +162,15 @@ class PromptedReasoner:
         """
         report_phase("weighing the evidence")
         prompt = reasoning_prompt(claim, context, labels)
-        text = self.model.complete(prompt, max_tokens=MAX_TOKENS, stop=(NEXT_CASE,))
+        text = ask(
+            self.model,
+            prompt,
+            str,
+            max_tokens=MAX_TOKENS,
+            stop=(NEXT_CASE,),
+            chat=reasoning_chat(claim, context, labels),
+            text_of=_conclusion,
+        )
         hops = [hop.number for hop in context]
         confidence = None
         try:
@@ -181,18 +196,45 @@ def reasoning_prompt(claim: Claim, context: Context, labels: Sequence[Label]) ->
     )
 
 
+def reasoning_chat(claim: Claim, context: Context, labels: Sequence[Label]) -> Chat:
+    """Return the same as a chat, with one demonstration of each label."""
+    known = kept_evidence(claim, context)
+    by = f"The claim was made{attribution(claim)}." if attribution(claim) else ""
+    question = label_question(labels)
+    shown = (
+        (facts(each["claim"], shown_pairs(each["known"]), EXAMPLE, question), _reply(each))
+        for each in balanced(demonstrations("reasoning"), labels, len(labels))
+    )
+    return chat(
+        "verdict",
+        shown,
+        lambda quote: facts(claim.text, known, quote, by, question),
+        quoted_texts(known),
+        rationale=TEXT,
+        missing=TEXT_OR_NULL,
+        label=one_of(LABEL_WORDS[label] for label in labels),
+    )
+
+
+def _reply(shown: Mapping[str, Any]) -> Mapping[str, Any]:
+    label = LABEL_WORDS[Label(shown["label"])]
+    return {"rationale": shown["rationale"], "missing": shown.get("missing"), "label": label}
+
+
 @lru_cache
 def _shown(labels: tuple[Label, ...]) -> tuple[str, ...]:
     return tuple(
-        f"{_case(each['claim'], shown_pairs(each['known']), labels)} {_conclusion(each)}"
+        f"{_case(each['claim'], shown_pairs(each['known']), labels)} {_conclusion(_reply(each))}"
         for each in balanced(demonstrations("reasoning"), labels)
     )
 
 
-def balanced(shown: Iterable[Mapping[str, Any]], labels: Sequence[Label]) -> list[Mapping[str, Any]]:
-    """Return DEMONSTRATIONS of `shown`, in order, spread evenly over `labels`; the last label gets the remainder."""
-    left = dict.fromkeys(labels, DEMONSTRATIONS // len(labels))
-    left[labels[-1]] += DEMONSTRATIONS % len(labels)
+def balanced(
+    shown: Iterable[Mapping[str, Any]], labels: Sequence[Label], count: int = DEMONSTRATIONS
+) -> list[Mapping[str, Any]]:
+    """Return `count` of `shown`, in order, spread evenly over `labels`; the last label gets the remainder."""
+    left = dict.fromkeys(labels, count // len(labels))
+    left[labels[-1]] += count % len(labels)
     chosen = []
     for each in shown:
         label = Label(each["label"])
@@ -207,9 +249,9 @@ def _case(claim: str, known: Iterable[Known], labels: Sequence[Label], quote: Qu
     return fill_template("reasoning", **fields, ask=label_question(labels))
 
 
-def _conclusion(shown: Mapping[str, Any]) -> str:
-    missing = f"\nMissing = {shown['missing']}" if "missing" in shown else ""
-    return f"{shown['rationale']}{missing}\nLabel = {LABEL_WORDS[Label(shown['label'])]}"
+def _conclusion(reply: Mapping[str, Any]) -> str:
+    missing = f"\nMissing = {one_line(reply['missing'])}" if reply["missing"] else ""
+    return f"{reply['rationale']}{missing}\nLabel = {reply['label']}"
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ from app.modules.pursuit_questioners import first_prompt, paraphrase_prompt, ste
 from app.modules.qa_validator import usefulness_prompt
 from app.modules.question_generator import question_prompt
 from app.modules.reasoner import reasoning_prompt
-from app.presets import PURSUIT_PRESETS, QACHECK
+from app.presets import PURSUIT_PRESETS, QACHECK, is_faithful
 from research.evaluation.datasets import Row
 from research.evaluation.labels import Gold
 from research.evaluation.predictions import Prediction
@@ -220,15 +220,9 @@ def _prompt_tokens(role: str, options: RunOptions, claim_text: str, hops: int) -
     whole = tuple(_hop(number) for number in range(1, hops + 1))
     half = whole[: max(1, hops // 2)]
     prompts = _own_prompts(options, claim, half, whole)
-    if _is_faithful(options):
+    if is_faithful(options.strategy, options.preset):
         prompts |= _paper_prompts(options, claim, half, whole)
     return len(prompts[role]()) // CHARACTERS_PER_TOKEN
-
-
-def _is_faithful(options: RunOptions) -> bool:
-    if options.strategy == PURSUIT:
-        return not PURSUIT_PRESETS[options.preset].own_wording
-    return options.preset == QACHECK
 
 
 Prompts = dict[str, Callable[[], str]]

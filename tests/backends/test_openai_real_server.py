@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 
 import pytest
@@ -13,7 +14,10 @@ from app.config.settings import Settings
 from app.container.container import Container
 from app.domain.errors import CallFailed
 from app.domain.model import HopStatus, Origin, RunOptions
+from app.modules.claim_verifier import sufficiency_chat
+from app.modules.question_generator import question_chat
 from tests.backends.openai_asking import used_by
+from tests.modules.prompted.cases import AUTHOR, CLAIM
 from tests.one_claim import checked
 from tests.tiny import tiny_t5
 
@@ -98,4 +102,12 @@ def test_a_whole_run_ends_and_reports_the_outcome_of_every_step(url, tmp_path, a
     assert hop.status is not HopStatus.OPEN and hop.reason
     assert hop.answer is None or all(passage.origin is Origin.RECITED for passage in hop.answer.retrieved)
     assert report.ended == "verdict" or report.problem
-    assert report.usage.calls > 1 and report.usage.prompt_tokens > 1000
+    assert report.usage.calls > 1 and report.usage.prompt_tokens > 200
+
+
+def test_it_replies_in_json_that_fits_the_schema_and_chooses_by_the_probability_of_the_value(model):
+    for context in ((), (AUTHOR,)):
+        (question,) = json.loads(model.complete_chat(question_chat(CLAIM, context), max_tokens=96)).values()
+        assert question.strip()
+    choice = model.choose_in_chat(sufficiency_chat(CLAIM, (AUTHOR,)), ("Yes", "No"))
+    assert choice.option in ("Yes", "No") and 0.5 <= choice.probability <= 1

@@ -8,6 +8,7 @@ import re
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any
 
 from pydantic import BaseModel, FiniteFloat, NonNegativeInt, TypeAdapter, ValidationError
@@ -102,7 +103,9 @@ log = logging.getLogger(__name__)
 THINKING_TOKENS = 4000
 """Tokens added for a reasoning model; OpenAI advises more for hard tasks, but these tasks are short."""
 
+JSON_SCHEMA = "response_format"
 _REFUSABLE = {
+    JSON_SCHEMA: r"response_?format|json_?schema|structured outputs?",
     "top_logprobs": r"top_?logprobs",
     "logprobs": r"logprobs",
     "temperature": r"temperature",
@@ -160,6 +163,18 @@ class ParameterNegotiation:
         log.info("%s refuses the parameter %s: leaving it out from now on", self._model, name)
         return True
 
+    @property
+    def has_json_schema(self) -> bool:
+        """Return whether JSON may be requested: until the server has refused or ignored a schema."""
+        with self._lock:
+            return JSON_SCHEMA not in self._refused
+
+    def learn_no_json_schema(self) -> None:
+        """Record that the server ignores the JSON schema of a reply."""
+        with self._lock:
+            self._refused |= {JSON_SCHEMA}
+        log.info("%s ignores JSON schemas: asking it in text from now on", self._model)
+
     def learn_thinking(self, sent: Mapping[str, Any], max_tokens: int) -> bool:
         """Record that reasoning used up all tokens; return True when a retry would get more for it."""
         given = sent.get("max_tokens") or sent.get("max_completion_tokens") or 0
@@ -189,6 +204,9 @@ def refused_parameter(outcome: HttpResult, sent: Mapping[str, Any]) -> str | Non
 
 
 # Parsing of chat completions. Servers differ in the optional fields, so only the needed ones are validated.
+
+
+_JSON_VALUE = re.compile(r'\A\{\s*"[^"]*"\s*:\s*"')
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,13 +286,19 @@ def _usage(raw: Any) -> _Usage:
 
 
 def _first_token(logprobs: Any, text: str) -> dict[str, float]:
-    """Return the alternatives for the token that begins the text's first word; {} when the tokens do not match."""
+    """Return the alternatives for the token that begins the first word, or value in JSON; {} without such a token."""
     try:
         tokens = _tokens.validate_python(logprobs["content"])
     except (ValidationError, TypeError, KeyError):
         return {}
-    token = next((each for each in tokens if plain(each.token)), None)
-    if token is None or not plain(text).startswith(plain(token.token)):
+    if value := _JSON_VALUE.match(text):
+        ends = accumulate(len(each.token) for each in tokens)
+        token = next((each for each, end in zip(tokens, ends, strict=True) if end > value.end()), None)
+        is_of_text = "".join(each.token for each in tokens).startswith(value.group())
+    else:
+        token = next((each for each in tokens if plain(each.token)), None)
+        is_of_text = token is not None and plain(text).startswith(plain(token.token))
+    if token is None or not is_of_text:
         return {}
     return {_storable(each.token): each.logprob for each in token.top_logprobs}
 
@@ -323,5 +347,4 @@ def _begins(token: str, option: str) -> bool:
 
 
 def with_options_listed(prompt: str, options: Sequence[str]) -> str:
-    """Return the prompt with the options listed after it."""
     return f"{prompt}\n\nAnswer with exactly one of these and nothing else: {' | '.join(options)}\nAnswer:"

@@ -7,16 +7,20 @@ docs/language-models.md.
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import threading
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from typing import Any
 
 from app.backends.http import HttpResult, RetryPolicy, quoted, result_from_error, run_with_deadline
 from app.backends.llm.negotiation import (
+    JSON_SCHEMA,
     ParameterNegotiation,
     Reply,
     choose_option,
@@ -29,7 +33,8 @@ from app.backends.llm.registry import ModelSettings, unavailable_reason
 from app.domain.errors import CallFailed, UnparseableOutput
 from app.domain.instrumentation import Call, cached_call, kept_if_readable, report_usage
 from app.domain.model import Usage
-from app.domain.ports import Choice
+from app.domain.ports import Chat, Choice
+from app.text.options import unwrapped
 
 NO_KEY = "none"
 """Placeholder where no key is set: the client requires one, and local servers ignore it."""
@@ -137,6 +142,26 @@ class Sampling:
         return cls(SEED if seed is None else seed, temperature or 0, max_tokens)
 
 
+Messages = list[dict[str, str]]
+
+
+class NoJsonSchema(UnparseableOutput):
+    """The server does not write replies that fit a JSON schema."""
+
+
+def _messages(prompt: str | Chat) -> Messages:
+    if isinstance(prompt, str):
+        return [{"role": "user", "content": prompt}]
+    turns = chain.from_iterable((("user", case), ("assistant", reply)) for case, reply in prompt.shown)
+    said = (("system", prompt.system), *turns, ("user", prompt.case))
+    return [{"role": role, "content": text} for role, text in said]
+
+
+def _schema(chat: Chat) -> dict[str, Any]:
+    described = {"name": chat.name, "strict": True, "schema": chat.schema}
+    return {JSON_SCHEMA: {"type": "json_schema", "json_schema": described}}
+
+
 CHOICE_TOKENS = 16
 """Tokens for the reply to a choice: enough for an option and a few words around it. Longer options get more."""
 ALTERNATIVES = 20
@@ -156,16 +181,20 @@ class OpenAIChat:
         self._transport = OpenAITransport(model.base_url, model.api_key)
         self._negotiation = ParameterNegotiation(model.model, model.thinking_tokens)
         self._sampling = Sampling()
+        self._is_text_only = False
 
-    def sampled(self, sampling: Sampling) -> OpenAIChat:
-        """Return this model with another sampling; both share the connection and what was learnt of the server."""
+    def sampled(self, sampling: Sampling, is_text_only: bool = False) -> OpenAIChat:
+        """Return this model with another sampling; both share the connection and what was learnt of the server.
+
+        A model that `is_text_only` is never asked for JSON.
+        """
         other = copy(self)
-        other._sampling = sampling
+        other._sampling, other._is_text_only = sampling, is_text_only
         return other
 
     def complete(self, prompt: str, *, max_tokens: int, stop: Sequence[str] = ()) -> str:
         """Return the model's reply to `prompt`, up to any of `stop`. Raises CallFailed."""
-        return self._cached_reply(prompt, self._sampling.max_tokens or max_tokens, stop)["text"]
+        return self._cached_reply(_messages(prompt), self._sampling.max_tokens or max_tokens, stop)["text"]
 
     def choose(self, prompt: str, options: Sequence[str]) -> Choice:
         """Return the option that the model chooses; asks a second time with the options listed if it names none.
@@ -178,25 +207,61 @@ class OpenAIChat:
         except UnparseableOutput:
             return self._chosen(with_options_listed(prompt, options), options, tokens)
 
+    def complete_chat(self, chat: Chat, *, max_tokens: int) -> str | None:
+        """Return the model's reply in JSON; None if its server has no JSON schemas. Raises CallFailed.
+
+        Raises UnparseableOutput for a reply that was cut off.
+        """
+        reply = self._chat_reply(chat, self._sampling.max_tokens or max_tokens)
+        return reply["text"] if reply else None
+
+    def choose_in_chat(self, chat: Chat, options: Sequence[str]) -> Choice | None:
+        """Return the option that the model chooses; None if its server has no JSON schemas. Raises as above."""
+        reply = self._chat_reply(chat, CHOICE_TOKENS, alternatives=True)
+        if reply is None:
+            return None
+        (name,) = chat.schema["properties"]
+        choice = choose_option(str(json.loads(reply["text"])[name]), reply["first"], options)
+        if choice is None:
+            self._negotiation.learn_no_json_schema()
+        return choice
+
+    def _chat_reply(self, chat: Chat, max_tokens: int, alternatives: bool = False) -> dict[str, Any] | None:
+        if self._is_text_only or not self._negotiation.has_json_schema:
+            return None
+        with suppress(NoJsonSchema), kept_if_readable():
+            reply = self._cached_reply(_messages(chat), max_tokens, alternatives=alternatives, **_schema(chat))
+            text = unwrapped(reply["text"])
+            try:
+                if chat.schema["properties"].keys() <= json.loads(text).keys():
+                    return reply | {"text": text}
+            except (ValueError, RecursionError, AttributeError):
+                if text.startswith("{"):
+                    raise UnparseableOutput(f"The reply of {self._model.model} was cut off.") from None
+            self._negotiation.learn_no_json_schema()
+            raise NoJsonSchema
+        return None
+
     def _chosen(self, prompt: str, options: Sequence[str], max_tokens: int) -> Choice:
         with kept_if_readable():
-            reply = self._cached_reply(prompt, max_tokens, alternatives=True)
+            reply = self._cached_reply(_messages(prompt), max_tokens, alternatives=True)
             if choice := choose_option(reply["text"], reply["first"], options):
                 return choice
             raise UnparseableOutput(f"The language model {self._model.model} chose none of: {', '.join(options)}.")
 
     def _cached_reply(
-        self, prompt: str, max_tokens: int, stop: Sequence[str] = (), alternatives: bool = False
+        self, messages: Messages, max_tokens: int, stop: Sequence[str] = (), alternatives: bool = False, **more: Any
     ) -> dict[str, Any]:
         """Return {"text": the reply, "first": log-probabilities of the alternatives for its first word}.
 
         The cache key is the full request, including parameters that the model refuses.
         """
         request: dict[str, Any] = {
-            "messages": [{"role": "user", "content": prompt}],
+            "messages": messages,
             "max_tokens": max_tokens,
             "temperature": self._sampling.temperature,
             "seed": self._sampling.seed,
+            **more,
         }
         if stop:
             request["stop"] = list(stop)
@@ -220,6 +285,8 @@ class OpenAIChat:
                     return {"text": self._text_up_to(reply, request.get("stop", ())), "first": reply.first}
             elif not self._negotiation.learn_refusal(response, adapted):
                 raise CallFailed(error_message(response, self._model, self._call_seconds))
+            elif JSON_SCHEMA in request and not self._negotiation.has_json_schema:
+                raise NoJsonSchema
 
     def _post(self, adapted: Mapping[str, Any], seconds: float) -> HttpResult:
         return self._transport.post({"model": self._model.model, **adapted}, seconds)

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 
 from app.domain.instrumentation import report_phase
 from app.domain.model import QACHECK, Answer, Claim, Origin, Passage, Question, RunOptions, Span
-from app.domain.ports import QuestionAnswerer, Reader, TextGenerator
+from app.domain.ports import Chat, QuestionAnswerer, Reader, TextGenerator
 from app.modules.answerers import AnswererKind, AnswererParts, Need, reader_name
 from app.modules.output_parsing import answer_from, passage_from
-from app.modules.prompting import ask, demonstrations, few_shot, fill_template, one_line
+from app.modules.prompting import EXAMPLE, TEXT_OR_NULL, ask, chat, demonstrations, few_shot, fill_template, one_line
+from app.text.options import is_no_answer
 
 if TYPE_CHECKING:
     from app.config.settings import Settings
@@ -54,8 +55,14 @@ class ReciterReader:
         Propagates errors of the model and the reader.
         """
         report_phase(f"reciting what {self.model.name} remembers")
-        text = self.model.complete(reciting_prompt(question), max_tokens=MAX_PASSAGE_TOKENS, stop=(NEXT_QUESTION,))
-        recitation = passage_from(text, MAX_PASSAGE_WORDS)
+        recitation = ask(
+            self.model,
+            reciting_prompt(question),
+            lambda text: passage_from(text, MAX_PASSAGE_WORDS),
+            max_tokens=MAX_PASSAGE_TOKENS,
+            stop=(NEXT_QUESTION,),
+            chat=reciting_chat(question),
+        )
         if recitation is None:
             return Answer(None, answerer=NAME)
         passage = recited_passage(recitation, self.model.name)
@@ -66,7 +73,14 @@ class ReciterReader:
 
     def _read(self, question: Question, passage: Passage) -> Answer:
         prompt = reading_prompt(question, passage.text)
-        found = ask(self.model, prompt, answer_from, max_tokens=MAX_ANSWER_TOKENS, stop=(NEXT_PASSAGE,))
+        found = ask(
+            self.model,
+            prompt,
+            answer_from,
+            max_tokens=MAX_ANSWER_TOKENS,
+            stop=(NEXT_PASSAGE,),
+            chat=reading_chat(question, passage.text),
+        )
         if found is None:
             return Answer(None, retrieved=(passage,), answerer=NAME)
         return cite_in(passage, found, NAME)
@@ -88,6 +102,35 @@ def reading_prompt(question: Question, passage: str) -> str:
         for each in demonstrations("reciting")
     )
     return few_shot(shown, lambda quote: _reading_case(quote(passage), one_line(question.text)), (passage,))
+
+
+def reciting_chat(question: Question) -> Chat:
+    """Return the prompt for the passage as a chat, with a demonstration of a passage and one of none."""
+    shown = ((f"Question = {each['question']}", {"passage": _known(each["passage"])}) for each in _with_and_without())
+    return chat("passage", shown, lambda quote: f"Question = {one_line(question.text)}", (), passage=TEXT_OR_NULL)
+
+
+def reading_chat(question: Question, passage: str) -> Chat:
+    """Return the prompt for the answer as a chat, with a demonstration of an answer and one of none."""
+
+    def case(text: str, asked: str) -> str:
+        return f"Passage = {text}\nQuestion = {one_line(asked)}"
+
+    shown = (
+        (case(EXAMPLE(each.get("read", each["passage"])), each["question"]), {"answer": _known(each["answer"])})
+        for each in _with_and_without()
+    )
+    return chat("answer", shown, lambda quote: case(quote(passage), question.text), (passage,), answer=TEXT_OR_NULL)
+
+
+def _with_and_without() -> tuple[dict[str, str], ...]:
+    """Return the first demonstration with an answer and the first without."""
+    shown = demonstrations("reciting")
+    return tuple(next(each for each in shown if is_no_answer(each["answer"]) is without) for without in (False, True))
+
+
+def _known(text: str) -> str | None:
+    return None if is_no_answer(text) else text
 
 
 def _reading_case(passage: str, question: str) -> str:

@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parent.parent
 
 FOREIGN = """
@@ -52,6 +54,32 @@ assert not any(step.is_done() for step in app.bootstrap.steps(settings))
 assert not is_newest(settings.database_url)
 """
 
+CHECK = """
+import sys
+from app import create_app
+from app.config.settings import Settings
+from app.extensions import db
+from tests.openai_server import OpenAIServer, play_in_json
+from tests.test_pursuit_wiring import BORN, WROTE, Found, SearchServer, player, searxng_reply
+
+loaded = []
+
+def script(asked):
+    loaded.append(loaded[0] if loaded else set(sys.modules))
+    return (play_in_json() if OPTIONS[1] == "prompted" else player)(asked)
+
+with OpenAIServer(script, OPTIONS[1] == "prompted") as server, SearchServer([Found(searxng_reply(WROTE, BORN))]) as web:
+    models = {"OPENAI_BASE_URL": server.url, "OPENAI_MODEL": "scripted", "READ_WITH": "model"}
+    search = {"SEARXNG_URL": web.url.removesuffix("/search")}
+    app = create_app(Settings.from_env({"INSTANCE": INSTANCE} | models | search))
+    with app.app_context():
+        db.create_all()
+    done = app.test_cli_runner().invoke(args=["check", "The author of Hamlet was born in England.", *OPTIONS])
+assert done.exit_code == 0 and len(server.asked) > 5, done.output
+assert "nltk" in loaded[0]
+print(*sorted(set(sys.modules) - loaded[0]))
+"""
+
 
 def run_python(script: str) -> str:
     before = "import sys; BEFORE = {name.partition('.')[0] for name in sys.modules}\n"
@@ -86,3 +114,14 @@ def test_the_first_page_needs_no_model_migration_http_client_or_command_line(tmp
 
 def test_checking_the_setup_needs_no_model_web_or_database_library(tmp_path):
     assert loaded(LOOK, MODELS | SLOW | {"flask", "sqlalchemy"}, tmp_path) == ""
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--preset", "prompted", "--answerer", "reciter-reader"),
+        ("--preset", "llm+llm", "--answerer", "web-search", "--strategy", "evidence-pursuit"),
+    ],
+)
+def test_a_check_with_a_language_model_imports_nothing_after_its_first_call(tmp_path, options):
+    assert run_python(f"INSTANCE, OPTIONS = {str(tmp_path)!r}, {options}\n{CHECK}") == ""

@@ -66,6 +66,7 @@ from app.presets import PURSUIT_PRESETS, PursuitPreset, is_faithful
 from app.strategies.claim_only import ClaimOnly
 from app.strategies.question_guided import QuestionGuided
 from app.text.claims import Candidate, language_of
+from app.text.sentences import load as load_sentences
 
 
 class SearchEngines:
@@ -189,6 +190,7 @@ class Container:
         """Build the strategy for these options. Raises InvalidInput for unknown or unavailable options."""
         capabilities = self.capabilities()
         capabilities.check(options)
+        load_sentences()  # before the first call of a model, which is not to wait for imports
         if options.strategy in BASELINES:
             return ClaimOnly(BASELINE_CLASSIFIERS[options.strategy](self._model(options)))
         model = self._model(options) if options.model and capabilities.needs_model(options) else None

@@ -54,6 +54,13 @@ def _tokenizer() -> PunktSentenceTokenizer:
     return PunktSentenceTokenizer(parameters)
 
 
+def load() -> None:
+    """Import NLTK and load its models, which takes seconds, so that no text waits for them."""
+    _tokenizer()
+    _abbreviations()
+    _word_flags()
+
+
 def sentence_spans(text: str) -> tuple[tuple[int, int], ...]:
     """Return the offsets [start, end) of the sentences of `text`, without the white space between them."""
     return _cached_spans(text) if len(text) <= MAX_CACHED_LENGTH else _spans(text)

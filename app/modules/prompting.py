@@ -150,6 +150,7 @@ def _evidence(about: str, hop: Hop, words: int) -> str:
 
 TEXT: Mapping[str, Any] = {"type": "string"}
 TEXT_OR_NULL: Mapping[str, Any] = {"type": ["string", "null"]}
+TEXTS: Mapping[str, Any] = {"type": "array", "items": TEXT}
 MAX_JSON_TOKENS = 32
 """Tokens for the punctuation and names of a reply in JSON."""
 EXAMPLE = Delimiters("example")
@@ -180,6 +181,11 @@ def chat(
     }
     turns = tuple((text, json.dumps(reply, ensure_ascii=False)) for text, reply in shown)
     return Chat(name, demonstrations("system")[name], turns, few_shot((), case, quoted), schema)
+
+
+def made_by(claim: Claim) -> str:
+    """Return the sentence that says who made the claim and when, "" where neither is known."""
+    return f"The claim was made{attribution(claim)}." if attribution(claim) else ""
 
 
 def facts(claim: str, known: Iterable[Known], quote: Quote, *more: str) -> str:

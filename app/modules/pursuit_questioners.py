@@ -5,14 +5,18 @@ A language model replies with a list of questions, or with a decision or one que
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 from app.domain.errors import UnparseableOutput
 from app.domain.instrumentation import report_phase
 from app.domain.model import Claim, Context, Hop, HopStatus, Label, Question
 from app.domain.ports import (
     Ask,
+    Chat,
     ClaimVerifier,
     Completer,
     Decide,
@@ -23,14 +27,19 @@ from app.domain.ports import (
 from app.modules.judging import EvidenceJudge
 from app.modules.output_parsing import first_question, questions_from, step_from
 from app.modules.prompting import (
+    TEXT_OR_NULL,
+    TEXTS,
     Known,
     Parsed,
     Quote,
     ask,
     attribution,
+    chat,
+    facts,
     few_shot,
     fill_template,
     known_lines,
+    made_by,
     one_line,
     quoted_texts,
     short_answer,
@@ -88,12 +97,17 @@ class PromptedPursuer:
     def first_questions(self, claim: Claim, n: int) -> tuple[Question, ...]:
         """Return the first `n` questions that the model lists. Raises UnparseableOutput if it writes no question."""
         report_phase("thinking of a question" if n == 1 else "thinking of questions")
-        return _complete(self.model, lambda also: first_prompt(claim, also), ONLY_LIST, questions_from)[:n]
+        return _complete(
+            self.model, partial(first_prompt, claim), partial(first_chat, claim), ONLY_LIST, questions_from, _list
+        )[:n]
 
     def next_step(self, claim: Claim, context: Context, set_aside: Sequence[Hop]) -> Ask | Decide:
         """Return a decision or one more question, possibly a repeated one. Raises UnparseableOutput for neither."""
         report_phase("deciding, or thinking of one more question")
-        return _complete(self.model, lambda also: step_prompt(claim, context, set_aside, also), ONLY_STEP, step_from)
+        case = (claim, context, set_aside)
+        return _complete(
+            self.model, partial(step_prompt, *case), partial(step_chat, *case), ONLY_STEP, step_from, _step
+        )
 
 
 @dataclass(frozen=True)
@@ -105,7 +119,8 @@ class PromptedParaphraser:
     def paraphrase(self, claim: Claim, question: Question, n: int) -> tuple[Question, ...]:
         """Return at most `n` other wordings. As in the paper, the prompt contains the question but not the claim."""
         report_phase("putting the question in other words")
-        found = _complete(self.model, lambda also: paraphrase_prompt(question, n, also), ONLY_LIST, questions_from)
+        prompt, as_chat = partial(paraphrase_prompt, question, n), partial(paraphrase_chat, question, n)
+        found = _complete(self.model, prompt, as_chat, ONLY_LIST, questions_from, _list)
         return tuple(each for each in found if each != question)[:n]
 
 
@@ -117,10 +132,9 @@ def first_prompt(claim: Claim, also: str = "") -> str:
 def step_prompt(claim: Claim, context: Context, set_aside: Sequence[Hop], also: str = "") -> str:
     """Return the prompt for the next step, with every question so far and its answer if it has one."""
     known = _answered(context)
-    unanswered = [f"- {one_line(hop.question.text)}" for hop in set_aside if hop.question.text]
 
     def case(quote: Quote) -> str:
-        history = "\n".join([known_lines(known, quote), *([UNANSWERED, *unanswered] if unanswered else [])])
+        history = "\n".join([known_lines(known, quote), *_unanswered(set_aside)])
         return fill_template(
             "pursuit_next", claim=one_line(claim.text), made=attribution(claim), known=history, also=also
         )
@@ -133,12 +147,56 @@ def paraphrase_prompt(question: Question, n: int, also: str = "") -> str:
     return fill_template("pursuit_paraphrase", question=one_line(question.text), number=n, also=also)
 
 
-def _complete(model: TextGenerator, prompt: Callable[[str], str], only: str, read: Callable[[str], Parsed]) -> Parsed:
-    """Return the reply as parsed by `read`. If that fails, ask once more with the instruction `only`."""
+def first_chat(claim: Claim, also: str = "") -> Chat:
+    """Return the prompt for the first questions as a chat."""
+    return chat("questions", (), lambda quote: facts(claim.text, (), quote, made_by(claim), also), (), questions=TEXTS)
+
+
+def step_chat(claim: Claim, context: Context, set_aside: Sequence[Hop], also: str = "") -> Chat:
+    """Return the prompt for the next step as a chat."""
+    known = _answered(context)
+    return chat(
+        "step",
+        (),
+        lambda quote: facts(claim.text, known, quote, *_unanswered(set_aside), made_by(claim), also),
+        quoted_texts(known),
+        decision={"type": ["string", "null"], "enum": ["true", "false", None]},
+        question=TEXT_OR_NULL,
+    )
+
+
+def paraphrase_chat(question: Question, n: int, also: str = "") -> Chat:
+    """Return the prompt for other wordings as a chat."""
+    lines = (f"Question = {one_line(question.text)}", f"Number = {n}", also)
+    return chat("wordings", (), lambda quote: "\n".join(filter(None, lines)), (), questions=TEXTS)
+
+
+def _list(reply: Mapping[str, Any]) -> str:
+    return json.dumps(reply["questions"], ensure_ascii=False)
+
+
+def _step(reply: Mapping[str, Any]) -> str:
+    return f"[[{reply['decision']}]]" if reply["decision"] else reply["question"] or ""
+
+
+def _complete(
+    model: TextGenerator,
+    prompt: Callable[[str], str],
+    as_chat: Callable[[str], Chat],
+    only: str,
+    read: Callable[[str], Parsed],
+    text_of: Callable[[Mapping[str, Any]], str],
+) -> Parsed:
+    """Return the reply as parsed by `read`. If that fails, ask once more with the instruction `only` in text."""
     try:
-        return ask(model, prompt(""), read, max_tokens=MAX_TOKENS)
+        return ask(model, prompt(""), read, max_tokens=MAX_TOKENS, chat=as_chat(""), text_of=text_of)
     except UnparseableOutput:
         return ask(model, prompt(only), read, max_tokens=MAX_TOKENS)
+
+
+def _unanswered(set_aside: Sequence[Hop]) -> list[str]:
+    lines = [f"- {one_line(hop.question.text)}" for hop in set_aside if hop.question.text]
+    return [UNANSWERED, *lines] if lines else []
 
 
 def _answered(context: Context) -> list[Known]:

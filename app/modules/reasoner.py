@@ -21,7 +21,6 @@ from app.modules.prompting import (
     Known,
     Quote,
     ask,
-    attribution,
     chat,
     choose_label,
     demonstrations,
@@ -31,6 +30,7 @@ from app.modules.prompting import (
     kept_evidence,
     known_lines,
     label_question,
+    made_by,
     one_line,
     one_of,
     quoted_texts,
@@ -189,8 +189,7 @@ class PromptedReasoner:
 
 def reasoning_prompt(claim: Claim, context: Context, labels: Sequence[Label]) -> str:
     """Return the prompt: the demonstrations for these labels and this case, up to the start of the rationale."""
-    known = kept_evidence(claim, context)
-    by = f"The claim was made{attribution(claim)}." if attribution(claim) else ""
+    known, by = kept_evidence(claim, context), made_by(claim)
     return few_shot(
         _shown(tuple(labels)), lambda quote: _case(claim.text, known, labels, quote, by), quoted_texts(known)
     )
@@ -199,7 +198,6 @@ def reasoning_prompt(claim: Claim, context: Context, labels: Sequence[Label]) ->
 def reasoning_chat(claim: Claim, context: Context, labels: Sequence[Label]) -> Chat:
     """Return the same as a chat, with one demonstration of each label."""
     known = kept_evidence(claim, context)
-    by = f"The claim was made{attribution(claim)}." if attribution(claim) else ""
     question = label_question(labels)
     shown = (
         (facts(each["claim"], shown_pairs(each["known"]), EXAMPLE, question), _reply(each))
@@ -208,7 +206,7 @@ def reasoning_chat(claim: Claim, context: Context, labels: Sequence[Label]) -> C
     return chat(
         "verdict",
         shown,
-        lambda quote: facts(claim.text, known, quote, by, question),
+        lambda quote: facts(claim.text, known, quote, made_by(claim), question),
         quoted_texts(known),
         rationale=TEXT,
         missing=TEXT_OR_NULL,

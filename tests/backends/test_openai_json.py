@@ -13,14 +13,16 @@ from app.container.container import Container
 from app.domain.errors import UnparseableOutput
 from app.domain.instrumentation import use_stores
 from app.domain.model import HopStatus, Label, LabelSet, Question, RunOptions
+from app.domain.ports import Ask, Decide
 from app.modules.claim_verifier import PromptedClaimVerifier, sufficiency_chat
 from app.modules.prompting import EXAMPLE
+from app.modules.pursuit_questioners import PromptedParaphraser, PromptedPursuer
 from app.modules.question_generator import PromptedQuestioner
 from app.modules.reasoner import PromptedReasoner
 from research.evaluation.cost import CHARACTERS_PER_TOKEN
 from tests.backends.openai_asking import chat, run_over
 from tests.evaluation.test_papers_reproduced import player
-from tests.modules.prompted.cases import AUTHOR, BIRTH, CLAIM
+from tests.modules.prompted.cases import AUTHOR, BIRTH, CLAIM, IN_VAIN
 from tests.one_claim import followed
 from tests.openai_server import OpenAIServer, Reply, play, play_in_json
 from tests.stores import JsonStore
@@ -140,3 +142,34 @@ def test_the_papers_prompts_are_sent_as_text(tmp_path):
         options = RunOptions(preset="qacheck", answerer="reciter-reader", model="scripted", labels=LabelSet.TWO)
         report, _ = followed(Container(Settings.from_env(env)).strategy_for(options), options)
     assert report.ended and len(server.asked) > 2 and not any(asked.schema for asked in server.asked)
+
+
+@pytest.mark.parametrize(
+    ("reply", "step"),
+    [
+        ({"decision": "true", "question": None}, Decide(True)),
+        ({"decision": "false", "question": "Who?"}, Decide(False)),
+        ({"decision": None, "question": "Where was Jane Austen born?"}, Ask(Question("Where was Jane Austen born?"))),
+    ],
+)
+def test_the_next_step_of_a_pursuit_comes_as_json(reply, step):
+    with OpenAIServer([reply_of(**reply)], has_json_schema=True) as server:
+        assert PromptedPursuer(chat(server)).next_step(CLAIM, (AUTHOR,), (IN_VAIN,)) == step
+    (asked,) = server.asked
+    assert asked.schema == "step" and "- When was Emma filmed?" in asked.prompt and "] Jane Austen [end" in asked.prompt
+
+
+def test_questions_and_other_wordings_of_a_pursuit_come_as_json():
+    replies = [reply_of(questions=["Who wrote Emma?", "When?"]), reply_of(questions=["Who is the author of Emma?"])]
+    with OpenAIServer(replies, has_json_schema=True) as server:
+        model, who = chat(server), Question("Who wrote Emma?")
+        assert PromptedPursuer(model).first_questions(CLAIM, 5) == (who, Question("When?"))
+        assert PromptedParaphraser(model).paraphrase(CLAIM, who, 3) == (Question("Who is the author of Emma?"),)
+    assert [asked.schema for asked in server.asked] == ["questions", "wordings"]
+
+
+def test_a_step_in_json_without_decision_or_question_is_asked_for_in_text():
+    replies = [reply_of(decision=None, question=None), Reply("[[True]]")]
+    with OpenAIServer(replies, has_json_schema=True) as server:
+        assert PromptedPursuer(chat(server)).next_step(CLAIM, (AUTHOR,), ()) == Decide(True)
+    assert [asked.schema for asked in server.asked] == ["step", ""]

@@ -78,6 +78,17 @@ def test_a_repeated_run_is_cached_and_free_unless_fresh_replies_are_requested(si
         assert len(server.asked) == 2 * first
 
 
+def test_replies_that_cannot_be_read_are_not_cached_and_no_request_is_repeated_in_a_run(site):
+    with OpenAIServer([Reply("I would rather not.")]) as server:
+        app = site(server)
+        checked(app)
+        first = len(server.asked)
+        assert len({asked.prompt for asked in server.asked}) == first == 4  # two hops, in two wordings each
+        checked(app)
+        assert len(server.asked) == 2 * first
+    assert "0 replies" in app.test_cli_runner().invoke(args=["cache", "show"]).stdout
+
+
 PRICED = """
 [[model]]
 name = "scripted"

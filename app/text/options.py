@@ -92,11 +92,11 @@ _UNKNOWN = re.compile(
 _TEXTS = r"(?:\w+ )?(?:(?:document|passage|text|page|snippet|article|source|result)s?|evidence|information|context)"
 _SAYS = r"(?:say|state|mention|specify|tell|answer|indicate|contain|provide|give|include|address|help)s?\b"
 _NOT = r"(?:do(?:es)?|did)(?: not|n[’']t)"
-_FOUND = r"(?:found|given|provided|available|stated|mentioned|specified|said|included|known)"
+_FOUND = r"(?:found|given|provided|available|stated|mentioned|specified|said|included|known|clear)"
 _IN_TEXTS = rf"(?:in|by|from|among) (?:any of )?(?:the|this|these|that) {_TEXTS}"
 _NO = r"(?:there (?:is|was) |i (?:have|found|see) )?no (?:\w+ )?"
 _NOTHING_SAID = re.compile(
-    r"(?:(?:unfortunately|sorry|however|(?:based on|according to|from) [^,.]{1,80}),? )*(?:"
+    r"(?:(?:unfortunately|sorry|however),? |(?:based on|according to|from) [^,.]{1,80}, )*(?:"
     + "|".join(
         (
             rf"(?:(?:the|this|these|that|any of the) )?{_TEXTS} (?:here )?{_NOT} {_SAYS}",
@@ -105,10 +105,10 @@ _NOTHING_SAID = re.compile(
             rf"no {_TEXTS} (?:here )?{_SAYS}",
             rf"{_NO}(?:answer|information|mention|details?|evidence|data)"
             r"(?: (?:about|on|regarding|concerning) (?:this|that|it|the question))?(?: (?:is|was|were|could be))?"
-            rf"(?: {_FOUND}\b.*| {_IN_TEXTS}.*)?[.!]?$",
+            rf"(?: {_FOUND}\b.*| {_IN_TEXTS}.*)?(?:[.!]( .*)?)?$",
             rf"{_NO}(?:information|mention|details?) (?:about|on|of|regarding)\b",
             rf"(?:it |this |that )?(?:is |was )?not {_FOUND}\b"
-            rf"(?=[.!]?$| (?:when|where|who|what|which|whether|how|why|if|here|{_IN_TEXTS}))",
+            rf"(?=[.!]?$|[.!] | (?:when|where|who|what|which|whether|how|why|if|here|{_IN_TEXTS}))",
             r"(?:i |we )(?:do not|don[’']t|cannot|can[’']t|could not|couldn[’']t) (?:know|say|tell|find|determine)\b",
             r"(?:it |this )?cannot be (?:said|told|answered|determined)\b",
         )

@@ -74,6 +74,8 @@ NOT_SAID = [
     "Based on the provided documents, there is no mention of his birth.",
     "None of these helps.",
     "It is not stated.",
+    "It is not clear. The page only names the year.",
+    "No information was found. Please try another source.",
     "It cannot be determined from the passage.",
     "I don't know.",
     REFUSAL,

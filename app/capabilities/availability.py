@@ -30,7 +30,7 @@ from app.domain.model import ANSWERERS, CORPUS_SEARCH, QACHECK, RunOptions
 from app.modules.answerers import Need, kind_of
 from app.presets import PURSUIT_PRESETS, PursuitPreset
 
-NO_MODEL = "No language model is set up.", "OPENAI_API_KEY and OPENAI_MODEL, or MODELS_FILE"
+NO_MODEL = "No language model is set up.", "LOCAL_MODEL, OPENAI_API_KEY and OPENAI_MODEL, or MODELS_FILE"
 FETCH_FLAN_T5 = "flask --app app models fetch flan-t5, or FLAN_T5, a folder with the model"
 JUDGE, GENERATOR, CORPUS, RERANKER, READER = (
     "judge",
@@ -288,7 +288,7 @@ class Availability:
         return None
 
     def _models(self) -> tuple[Choice, ...]:
-        remote = (_remote(each) for each in self.models)
+        remote = (_language_model(each, self.settings.local_model) for each in self.models)
         seq2seq = Choice(SEQ2SEQ, f"FLAN-T5 ({self.settings.flan_t5}), on this machine")
         return *remote, self._with_seq2seq(seq2seq)
 
@@ -312,9 +312,15 @@ class Availability:
             yield choice if info.state == "ready" else choice.unavailable(info.message, info.fix)
 
 
-def _remote(model: ModelSettings) -> Choice:
-    """Return the option for a remote language model; its title names the host."""
+def _language_model(model: ModelSettings, local_model: str | None) -> Choice:
+    """Return the option for a language model; its title names the host. `local_model` is the setting LOCAL_MODEL."""
     named = "" if model.name == model.model else f"{model.model} "
-    choice = Choice(model.name, f"{model.name} ({named}at {model.host})", destination=model.destination)
-    reason = unavailable_reason(model)
-    return choice.unavailable(reason, "the setting that is named there, and a new start") if reason else choice
+    where = "runs in Hopcheck itself" if model.gguf else f"{named}at {model.host}"
+    choice = Choice(model.name, f"{model.name} ({where})", destination=model.destination)
+    if not (reason := unavailable_reason(model)):
+        return choice
+    fix = "the setting that is named there, and a new start"
+    if model.gguf:
+        is_hub = (local_model or "").startswith("hub:")
+        fix = f"flask --app app models fetch {local_model}" if is_hub else "LOCAL_MODEL, the path of a GGUF file"
+    return choice.unavailable(reason, fix)

@@ -1,4 +1,4 @@
-"""Client for language models behind OpenAI's chat protocol: OpenAI, a gateway, vLLM, llama.cpp, Ollama and others.
+"""Client for language models behind OpenAI's chat protocol: OpenAI, a gateway, vLLM, Ollama, a GGUF file and others.
 
 A prompt is one user message, decoded greedily (temperature 0, seed 1) unless a run says otherwise. Setup:
 docs/language-models.md.
@@ -7,13 +7,14 @@ docs/language-models.md.
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import threading
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
 from app.backends.http import HttpResult, RetryPolicy, quoted, result_from_error, run_with_deadline
 from app.backends.llm.negotiation import (
@@ -35,11 +36,25 @@ NO_KEY = "none"
 """Placeholder where no key is set: the client requires one, and local servers ignore it."""
 
 
+class Transport(Protocol):
+    """Carries requests to one server, or to a model in this process."""
+
+    @property
+    def address(self) -> str:
+        """What identifies the server or the model's file; equal requests to equal addresses have equal replies."""
+
+    def open(self) -> Any:
+        """Prepare the first request: this may take a while, so do it before a deadline starts."""
+
+    def post(self, parameters: Mapping[str, Any], seconds: float) -> HttpResult:
+        """Request a chat completion and wait at most `seconds`."""
+
+
 class OpenAITransport:
     """Client for one server and key, without streaming. Thread-safe; the client is created at first use."""
 
     def __init__(self, base_url: str, api_key: str | None) -> None:
-        self._base_url = base_url
+        self.address = base_url
         self._api_key = api_key
         self._client: Any = None
         self._client_lock = threading.Lock()
@@ -63,7 +78,7 @@ class OpenAITransport:
             logging.getLogger(name).setLevel(logging.WARNING)
         return openai.AsyncOpenAI(
             api_key=self._api_key or NO_KEY,
-            base_url=self._base_url,
+            base_url=self.address,
             timeout=None,
             max_retries=0,
             # A redirect would send the claim to a host that the page did not name.
@@ -114,14 +129,20 @@ ALTERNATIVES = 20
 class OpenAIChat:
     """Implements `TextGenerator`. Thread-safe. Keep one per process: it remembers which parameters are refused."""
 
-    def __init__(self, model: ModelSettings, call_seconds: float, retry_policy: RetryPolicy | None = None) -> None:
-        """`call_seconds` limits one call, including waits and retries."""
+    def __init__(
+        self,
+        model: ModelSettings,
+        call_seconds: float,
+        retry_policy: RetryPolicy | None = None,
+        transport: Transport | None = None,
+    ) -> None:
+        """`call_seconds` limits one call, including waits and retries. `transport` replaces the one to a server."""
         self.name = model.name
         self.destination = model.destination
         self._model = model
         self._call_seconds = call_seconds
         self._retry_policy = retry_policy or RetryPolicy()
-        self._transport = OpenAITransport(model.base_url, model.api_key)
+        self._transport: Transport = transport or OpenAITransport(model.base_url, model.api_key)
         self._negotiation = ParameterNegotiation(model.model, model.thinking_tokens)
         self._sampling = Sampling()
 
@@ -142,17 +163,18 @@ class OpenAIChat:
         """
         tokens = max(CHOICE_TOKENS, *(len(option) for option in options))
         for attempt in (prompt, with_options_listed(prompt, options)):
-            reply = self._cached_reply(attempt, tokens, alternatives=True)
+            reply = self._cached_reply(attempt, tokens, options=options)
             if choice := choose_option(reply["text"], reply["first"], options):
                 return choice
         raise UnparseableOutput(f"The language model {self._model.model} chose none of: {', '.join(options)}.")
 
     def _cached_reply(
-        self, prompt: str, max_tokens: int, stop: Sequence[str] = (), alternatives: bool = False
+        self, prompt: str, max_tokens: int, stop: Sequence[str] = (), options: Sequence[str] = ()
     ) -> dict[str, Any]:
         """Return {"text": the reply, "first": log-probabilities of the alternatives for its first word}.
 
-        The cache key is the full request, including parameters that the model refuses.
+        `options` are those of a choice; a model in this process can write nothing else. The cache key is the full
+        request, including parameters that the model refuses.
         """
         request: dict[str, Any] = {
             "messages": [{"role": "user", "content": prompt}],
@@ -162,9 +184,10 @@ class OpenAIChat:
         }
         if stop:
             request["stop"] = list(stop)
-        if alternatives:
+        if options:
             request |= {"logprobs": True, "top_logprobs": ALTERNATIVES}
-        call = Call(f"{self._model.model} at {self._model.base_url}", request, costly=True)
+            request |= {"grammar": one_of_grammar(options)} if self._model.gguf else {}
+        call = Call(f"{self._model.model} at {self._transport.address}", request, costly=True)
         return cached_call(call, lambda: self._request_reply(request))
 
     def _request_reply(self, request: dict[str, Any]) -> dict[str, Any]:
@@ -217,6 +240,11 @@ class OpenAIChat:
             raise CallFailed(f"{who} replied without any text.")
         text = reply.text.lstrip()
         return text[: min((at for each in stop if (at := text.find(each)) >= 0), default=len(text))]
+
+
+def one_of_grammar(options: Sequence[str]) -> str:
+    """Return the grammar, as llama.cpp writes it (GBNF), of a text that is one of `options`."""
+    return f"root ::= {' | '.join(json.dumps(option, ensure_ascii=False) for option in options)}"
 
 
 def _is_spent(reply: Reply) -> bool:

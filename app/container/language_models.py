@@ -1,0 +1,51 @@
+"""The language models of this process by name: configured ones and FLAN-T5."""
+
+from __future__ import annotations
+
+from app.backends.llm.openai_client import OpenAIChat, Sampling
+from app.backends.llm.registry import ModelSettings, configured_models
+from app.backends.local.inference_queue import Inference
+from app.backends.local.llama_cpp import ChatTransport, gguf_path
+from app.backends.local.seq2seq import Seq2Seq
+from app.capabilities.availability import SEQ2SEQ
+from app.components import Loader
+from app.config.settings import Settings
+from app.domain.model import RunOptions
+from app.domain.ports import TextGenerator
+
+
+class LanguageModels:
+    """Keeps one client of each model, which remembers what its server accepts."""
+
+    def __init__(self, settings: Settings, inference: Inference, seq2seq: Seq2Seq) -> None:
+        """Make the clients without calling anything. Raises SettingsError for an invalid MODELS_FILE."""
+        self._seconds = settings.call_seconds
+        self.configured = language_models(settings)
+        files = {
+            each.name: ChatTransport(each.gguf, settings.torch_threads, inference)
+            for each in self.configured
+            if each.gguf
+        }
+        self.loaders: list[Loader] = [(name, file.open) for name, file in files.items()]
+        self._models: dict[str, TextGenerator] = {SEQ2SEQ: seq2seq}
+        self._models |= {
+            each.name: OpenAIChat(each, self._seconds, transport=files.get(each.name)) for each in self.configured
+        }
+
+    def of(self, options: RunOptions) -> TextGenerator:
+        """Return the model of a run that has one, with the run's sampling; FLAN-T5 decodes greedily."""
+        model = self._models[options.model or ""]
+        chosen = Sampling.of(options.model_seed, options.temperature, options.max_tokens)
+        return model.sampled(chosen) if isinstance(model, OpenAIChat) else model
+
+
+def language_models(settings: Settings) -> tuple[ModelSettings, ...]:
+    """Return the configured language models. Raises SettingsError."""
+    return configured_models(
+        settings.openai_api_key,
+        settings.openai_base_url,
+        settings.openai_model,
+        settings.models_file,
+        settings.keys,
+        gguf_path(settings.local_model, settings.instance) if settings.local_model else None,
+    )

@@ -133,7 +133,8 @@ class Container:
         engines = configured_searches(settings.by_name(), settings.call_seconds)
         self._reading = BoundedSemaphore(MAX_PAGES_AT_ONCE)
         self._engines = SearchEngines(engines, self._registry, settings.fetch_robots)
-        self._availability = Availability(settings, self._components, self._models.configured, engines)
+        models = self._models
+        self._availability = Availability(settings, self._components, models.configured, engines, models.found)
 
     def _slow_components(self, inference: Inference) -> Components:
         """Return the components that load slowly; the generator first, because it loads while Java starts."""
@@ -154,6 +155,7 @@ class Container:
 
     def warm(self) -> None:
         """Load every component that is not loaded. Blocks, so call it off the request path."""
+        self._models.found()
         language_of("Warsaw lies in Poland.")
         self._components.warm()
 
@@ -185,6 +187,7 @@ class Container:
 
     def strategy_for(self, options: RunOptions) -> Strategy:
         """Build the strategy for these options. Raises InvalidInput for unknown or unavailable options."""
+        self._models.look_for(options.model)
         capabilities = self.capabilities()
         capabilities.check(options)
         if options.strategy in BASELINES:

@@ -1,7 +1,8 @@
-"""The language models of this process by name: configured ones and FLAN-T5."""
+"""The language models of this process by name: configured ones, those found on this machine, and FLAN-T5."""
 
 from __future__ import annotations
 
+from app.backends.llm.local_servers import SERVERS, LocalServers
 from app.backends.llm.openai_client import OpenAIChat, Sampling
 from app.backends.llm.registry import ModelSettings, configured_models
 from app.backends.local.inference_queue import Inference
@@ -10,6 +11,7 @@ from app.backends.local.seq2seq import Seq2Seq
 from app.capabilities.availability import SEQ2SEQ
 from app.components import Loader
 from app.config.settings import Settings
+from app.domain.errors import InvalidInput
 from app.domain.model import RunOptions
 from app.domain.ports import TextGenerator
 
@@ -31,12 +33,33 @@ class LanguageModels:
         self._models |= {
             each.name: OpenAIChat(each, self._seconds, transport=files.get(each.name)) for each in self.configured
         }
+        # Hopcheck's own port may be that of a server to look for.
+        searched = [each for each in SERVERS if settings.local_servers and each.port != settings.port]
+        self._servers = LocalServers(searched, self.configured)
+
+    def found(self) -> tuple[ModelSettings, ...]:
+        """Return the models of servers that run on this machine."""
+        return self._servers.models()
+
+    def look_for(self, name: str | None) -> None:
+        """Look for servers now if no model of that name is known: another process may just have found it."""
+        if name and name not in self._models and name not in {each.name for each in self.found()}:
+            self._servers.look(again=True)
 
     def of(self, options: RunOptions) -> TextGenerator:
-        """Return the model of a run that has one, with the run's sampling; FLAN-T5 decodes greedily."""
-        model = self._models[options.model or ""]
+        """Return the model of a run that has one, with the run's sampling; FLAN-T5 decodes greedily.
+
+        Raises InvalidInput for a found model whose server has ended.
+        """
+        model = self._models.get(options.model or "") or self._client_of_found(options.model)
         chosen = Sampling.of(options.model_seed, options.temperature, options.max_tokens)
         return model.sampled(chosen) if isinstance(model, OpenAIChat) else model
+
+    def _client_of_found(self, name: str | None) -> TextGenerator:
+        found = next((each for each in self.found() if each.name == name), None)
+        if found is None:
+            raise InvalidInput(f"The language model {name!r} is no longer found on this machine.", "model")
+        return self._models.setdefault(found.name, OpenAIChat(found, self._seconds))
 
 
 def language_models(settings: Settings) -> tuple[ModelSettings, ...]:

@@ -52,6 +52,8 @@ class ModelSettings:
     """The variable that holds the key, for messages; None where no key is sent."""
     gguf: Path | None = None
     """The file of a model that runs in this process, without a server."""
+    found_by: str = ""
+    """The kind of server on which the model was found (local_servers.py); "" for a configured model."""
 
     @property
     def host(self) -> str:

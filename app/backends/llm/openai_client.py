@@ -7,14 +7,13 @@ docs/language-models.md.
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 import threading
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
 from app.backends.http import HttpResult, RetryPolicy, quoted, result_from_error, run_with_deadline
 from app.backends.llm.negotiation import (
@@ -26,7 +25,8 @@ from app.backends.llm.negotiation import (
     parse_reply,
     with_options_listed,
 )
-from app.backends.llm.registry import ModelSettings, unavailable_reason
+from app.backends.llm.registry import ModelSettings, Transport, unavailable_reason
+from app.backends.local.llama_cpp import one_of_grammar
 from app.domain.errors import CallFailed, UnparseableOutput
 from app.domain.instrumentation import Call, cached_call, report_usage
 from app.domain.model import Usage
@@ -34,20 +34,6 @@ from app.domain.ports import Choice
 
 NO_KEY = "none"
 """Placeholder where no key is set: the client requires one, and local servers ignore it."""
-
-
-class Transport(Protocol):
-    """Carries requests to one server, or to a model in this process."""
-
-    @property
-    def address(self) -> str:
-        """What identifies the server or the model's file; equal requests to equal addresses have equal replies."""
-
-    def open(self) -> Any:
-        """Prepare the first request: this may take a while, so do it before a deadline starts."""
-
-    def post(self, parameters: Mapping[str, Any], seconds: float) -> HttpResult:
-        """Request a chat completion and wait at most `seconds`."""
 
 
 class OpenAITransport:
@@ -240,11 +226,6 @@ class OpenAIChat:
             raise CallFailed(f"{who} replied without any text.")
         text = reply.text.lstrip()
         return text[: min((at for each in stop if (at := text.find(each)) >= 0), default=len(text))]
-
-
-def one_of_grammar(options: Sequence[str]) -> str:
-    """Return the grammar, as llama.cpp writes it (GBNF), of a text that is one of `options`."""
-    return f"root ::= {' | '.join(json.dumps(option, ensure_ascii=False) for option in options)}"
 
 
 def _is_spent(reply: Reply) -> bool:

@@ -19,11 +19,11 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
 
-from app.backends.http import destination_of, host_of
+from app.backends.http import HttpResult, destination_of, host_of
 from app.backends.local.llama_cpp import why_no_gguf
 from app.domain.errors import SettingsError
 
@@ -64,6 +64,20 @@ class ModelSettings:
     def destination(self) -> str | None:
         """Return the host that receives users' text; None for this machine."""
         return None if self.gguf else destination_of(self.base_url)
+
+
+class Transport(Protocol):
+    """Carries requests to one server, or to a model in this process."""
+
+    @property
+    def address(self) -> str:
+        """What identifies the server or the model's file; equal requests to equal addresses have equal replies."""
+
+    def open(self) -> Any:
+        """Prepare the first request: this may take a while, so do it before a deadline starts."""
+
+    def post(self, parameters: Mapping[str, Any], seconds: float) -> HttpResult:
+        """Request a chat completion and wait at most `seconds`."""
 
 
 def unavailable_reason(model: ModelSettings) -> str:

@@ -154,7 +154,7 @@ CHAT_SLOTS = 4
 
 
 class ChatTransport:
-    """Implements `Transport` (openai_client.py) over one GGUF file in this process, with the file's chat template.
+    """Implements `Transport` (llm/registry.py) over one GGUF file in this process, with the file's chat template.
 
     llama.cpp reads OpenAI's parameters, `response_format` and `logprobs` among them, and "grammar" (GBNF).
     """
@@ -191,6 +191,11 @@ class ChatTransport:
             return params
 
         return start_server(self._path, chat_parameters, "LOCAL_MODEL, the path of a GGUF file")
+
+
+def one_of_grammar(options: Sequence[str]) -> str:
+    """Return the grammar, as llama.cpp writes it (GBNF), of a text that is one of `options`."""
+    return f"root ::= {' | '.join(json.dumps(option, ensure_ascii=False) for option in options)}"
 
 
 def start_server(path: Path, params: Callable[[], Any], fix: str) -> Any:

@@ -96,6 +96,22 @@ def test_a_reply_with_a_schema_is_always_json_of_that_schema(transport, claim):
     assert reply["label"] in ("true", "false") and reply["question"].endswith("?")
 
 
+@pytest.mark.parametrize("max_tokens", [8, 60, 500])
+def test_a_reply_with_a_schema_is_never_cut_off(transport, max_tokens):
+    """SmolLM2 would go on with such a list until its tokens end, in the middle of the JSON."""
+    properties = {"list": {"type": "array", "items": {"type": "string"}}, "why": {"type": ["string", "null"]}}
+    schema = {"type": "object", "properties": properties, "required": ["list", "why"], "additionalProperties": False}
+    request = {
+        "messages": [{"role": "user", "content": "Write 1 is a number. 2 is a number. 3 is a number. Go on to 1000."}],
+        "max_tokens": max_tokens,
+        "temperature": 0,
+        "response_format": {"type": "json_schema", "json_schema": {"name": "reply", "schema": schema}},
+    }
+    body = transport.post(request, 300).body
+    assert json.loads(body["choices"][0]["message"]["content"]).keys() == properties.keys()
+    assert body["choices"][0]["finish_reason"] == "stop"
+
+
 def test_a_prompt_that_is_too_long_is_reported(model):
     with pytest.raises(CallFailed, match="The prompt is too long for the language model SmolLM2"):
         model.complete("word " * 2 * CHAT_CONTEXT_TOKENS, max_tokens=5)

@@ -176,7 +176,8 @@ class ChatTransport:
         """Request a chat completion. The queue limits its time. Raises CallFailed after that, and ModelUnavailable."""
         server = self.open()
         request = {name: value for name, value in parameters.items() if name != "model"}
-        if "response_format" in request:
+        if form := request.get("response_format"):
+            request |= {"response_format": _closing(form, request["max_tokens"]), "max_tokens": -1}
             request.pop("grammar", None)  # llama.cpp accepts only one of the two
         reply = self._inference.run(lambda: server.handle_chat_completions(request))
         error = reply.get("error")
@@ -191,6 +192,35 @@ class ChatTransport:
             return params
 
         return start_server(self._path, chat_parameters, "LOCAL_MODEL, the path of a GGUF file")
+
+
+CHARACTERS_PER_TOKEN = 4
+MAX_TEXT_CHARACTERS = 1800
+"""Longest text of a reply in JSON: llama.cpp's grammars repeat nothing more than 2,000 times."""
+MAX_ITEMS = 10
+"""Items of a list in such a reply."""
+
+
+def _closing(form: Mapping[str, Any], max_tokens: int) -> dict[str, Any]:
+    """Return a response format that ends by itself as whole JSON of about `max_tokens` tokens.
+
+    The grammar then limits the reply, not the number of tokens, which would cut it off in the middle.
+    """
+    described = form["json_schema"]
+    schema = _bounded(described["schema"], max_tokens * CHARACTERS_PER_TOKEN)
+    return {**form, "json_schema": {**described, "schema": schema}}
+
+
+def _bounded(schema: Mapping[str, Any], characters: int) -> dict[str, Any]:
+    """Return the schema with limits for its texts and lists, which have `characters` together."""
+    if properties := schema.get("properties"):
+        share = characters // len(properties)
+        return {**schema, "properties": {name: _bounded(value, share) for name, value in properties.items()}}
+    if "items" in schema:
+        return {"maxItems": MAX_ITEMS, **schema, "items": _bounded(schema["items"], characters // MAX_ITEMS)}
+    if "string" in schema.get("type", ()) and not {"enum", "pattern"} & schema.keys():
+        return {"maxLength": min(characters, MAX_TEXT_CHARACTERS), **schema}
+    return dict(schema)
 
 
 def one_of_grammar(options: Sequence[str]) -> str:

@@ -195,6 +195,8 @@ class ChatTransport:
 
 
 CHARACTERS_PER_TOKEN = 4
+JSON_TOKENS = 32
+"""Tokens of a reply in JSON for names and punctuation."""
 MAX_TEXT_CHARACTERS = 1800
 """Longest text of a reply in JSON: llama.cpp's grammars repeat nothing more than 2,000 times."""
 MAX_ITEMS = 10
@@ -207,14 +209,14 @@ def _closing(form: Mapping[str, Any], max_tokens: int) -> dict[str, Any]:
     The grammar then limits the reply, not the number of tokens, which would cut it off in the middle.
     """
     described = form["json_schema"]
-    schema = _bounded(described["schema"], max_tokens * CHARACTERS_PER_TOKEN)
+    schema = _bounded(described["schema"], max(JSON_TOKENS, max_tokens - JSON_TOKENS) * CHARACTERS_PER_TOKEN)
     return {**form, "json_schema": {**described, "schema": schema}}
 
 
 def _bounded(schema: Mapping[str, Any], characters: int) -> dict[str, Any]:
     """Return the schema with limits for its texts and lists, which have `characters` together."""
     if properties := schema.get("properties"):
-        share = characters // len(properties)
+        share = characters // max(1, sum("enum" not in value for value in properties.values()))
         return {**schema, "properties": {name: _bounded(value, share) for name, value in properties.items()}}
     if "items" in schema:
         return {"maxItems": MAX_ITEMS, **schema, "items": _bounded(schema["items"], characters // MAX_ITEMS)}

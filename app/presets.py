@@ -13,6 +13,8 @@ from app.strategies.evidence_pursuit import Variant
 
 PURSUIT = "evidence-pursuit"
 """The name of the strategy that has these presets."""
+PROMPTED_PURSUIT = "llm+llm"
+"""The preset in which one language model has every part."""
 
 Questioner = Literal["seq", "llm", "local"]
 """A fine-tuned sequence-to-sequence model, a prompted language model, or Hopcheck's own local models."""
@@ -77,7 +79,7 @@ _ROWS = (
         labels=LabelSet.TWO,
     ),
     PursuitPreset(
-        "llm+llm",
+        PROMPTED_PURSUIT,
         "A language model asks every question",
         "The language model asks the first question too.",
         first="llm",

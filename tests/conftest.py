@@ -49,6 +49,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         item.add_marker(pytest.mark.xdist_group(HEAVY[place] if place < len(HEAVY) else item.location[0]))
 
 
+@pytest.fixture(autouse=True, scope="session")
+def no_servers_of_this_machine() -> Iterator[None]:
+    """Look for no language model servers, here and in processes that tests start: some may run on this machine."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("app.container.language_models.SERVERS", ())
+        patch.setenv("LOCAL_SERVERS", "off")
+        yield
+
+
 @pytest.fixture(scope="session")
 def postgresql() -> Iterator[PostgreSQL]:
     """One PostgreSQL server for all tests of this process."""

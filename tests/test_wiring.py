@@ -189,7 +189,7 @@ def test_only_a_few_pages_that_visitors_name_are_read_at_the_same_time(tmp_path)
 
 def test_claims_and_questions_are_rewritten_by_the_chosen_language_model_alone(container, monkeypatch):
     model = playing("1. Hamlet is a play.\n2. Hamlet is long.")
-    monkeypatch.setitem(container._models, "scripted", model)
+    monkeypatch.setattr(container._models, "of", lambda options: model)
     found = candidates("Hamlet is a play. It is 3 hours long.")
     assert container.claims_of(found, RunOptions()) is None and container.statement_of("Is it?", RunOptions()) is None
     assert model.prompts == []

@@ -5,7 +5,7 @@ They are computed at each call and without network access, so that a new corpus 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from app.backends.corpus.registry import installed
@@ -30,9 +30,9 @@ from app.components import Component, Components
 from app.config.settings import Settings
 from app.domain.model import ANSWERERS, CORPUS_SEARCH, QACHECK, RunOptions
 from app.modules.answerers import Need, kind_of
-from app.presets import PURSUIT_PRESETS, PursuitPreset
+from app.presets import PROMPTED_PURSUIT, PURSUIT_PRESETS, PursuitPreset
 
-NO_MODEL = "No language model is set up.", "OPENAI_API_KEY and OPENAI_MODEL, or MODELS_FILE"
+NO_MODEL = "No language model is set up.", "LOCAL_MODEL, OPENAI_API_KEY and OPENAI_MODEL, or MODELS_FILE"
 FETCH_FLAN_T5 = "flask --app app models fetch flan-t5, or FLAN_T5, a folder with the model"
 JUDGE, GENERATOR, CORPUS, RERANKER, READER = (
     "judge",
@@ -111,8 +111,8 @@ def pursuit_modules(
 
 
 GUIDED = "question-guided"
-LOCAL_PURSUIT, PROMPTED_PURSUIT = "local", "llm+llm"
-"""The default presets of a pursuit."""
+LOCAL_PURSUIT = "local"
+"""The default preset of a pursuit where PRESET is local; PROMPTED_PURSUIT otherwise."""
 SEQ2SEQ = "flan-t5"
 
 _COMPONENTS_OF = {"claim_verifier": (JUDGE,), "question_generator": (GENERATOR,), "reasoner": (JUDGE,)}
@@ -127,6 +127,8 @@ class Availability:
     parts: Components
     models: Sequence[ModelSettings]
     engines: Sequence[ProviderSearch] = ()
+    found: Callable[[], Sequence[ModelSettings]] = tuple
+    """Return the models of servers that were found on this machine."""
 
     def capabilities(self) -> Capabilities:
         """Return every option, with the reason where one is unavailable."""
@@ -156,11 +158,11 @@ class Availability:
         return own | MIXES
 
     def _defaults(self, strategy: str, models: Sequence[Choice]) -> RunOptions:
-        """Return the default options for a strategy, with the first available model.
+        """Return the default options for a strategy, with the first available model that somebody has set up.
 
         The default preset of a pursuit is local if PRESET is, else the paper's without its fine-tuned model.
         """
-        model = next((choice.name for choice in models if choice.available), None)
+        model = next((choice.name for choice in models if choice.available and not choice.found), None)
         engine = next((engine.name for engine in self.engines), None)
         search = self.settings.search or engine or CORPUS_SEARCH
         if self.settings.source == WEB and search == CORPUS_SEARCH:
@@ -296,7 +298,7 @@ class Availability:
         return None
 
     def _models(self) -> tuple[Choice, ...]:
-        remote = (_remote(each) for each in self.models)
+        remote = (_language_model(each, self.settings.local_model) for each in (*self.models, *self.found()))
         seq2seq = Choice(SEQ2SEQ, f"FLAN-T5 ({self.settings.flan_t5}), on this machine")
         return *remote, self._with_seq2seq(seq2seq)
 
@@ -320,9 +322,16 @@ class Availability:
             yield choice if info.state == "ready" else choice.unavailable(info.message, info.fix)
 
 
-def _remote(model: ModelSettings) -> Choice:
-    """Return the option for a remote language model; its title names the host."""
+def _language_model(model: ModelSettings, local_model: str | None) -> Choice:
+    """Return the option for a language model; its title names the host. `local_model` is the setting LOCAL_MODEL."""
     named = "" if model.name == model.model else f"{model.model} "
-    choice = Choice(model.name, f"{model.name} ({named}at {model.host})", destination=model.destination)
-    reason = unavailable_reason(model)
-    return choice.unavailable(reason, "the setting that is named there, and a new start") if reason else choice
+    where = "runs in Hopcheck itself" if model.gguf else f"{named}at {model.host}"
+    title = f"{model.model} ({model.found_by} on this machine)" if model.found_by else f"{model.name} ({where})"
+    choice = Choice(model.name, title, destination=model.destination, found=bool(model.found_by))
+    if not (reason := unavailable_reason(model)):
+        return choice
+    fix = "the setting that is named there, and a new start"
+    if model.gguf:
+        is_hub = (local_model or "").startswith("hub:")
+        fix = f"flask --app app models fetch {local_model}" if is_hub else "LOCAL_MODEL, the path of a GGUF file"
+    return choice.unavailable(reason, fix)

@@ -69,6 +69,8 @@ def source_of(options: RunOptions) -> str:
     return options.corpora[0] if is_one_corpus and options.answerer == usual else ""
 
 
+PROMPTED = "prompted"
+"""The preset in which one language model has every module."""
 OWN = "own"
 """The preset that the settings define module by module."""
 
@@ -88,6 +90,8 @@ class Choice:
     """The host that gets users' text when this is chosen; null when nothing leaves the machine."""
     needs_model: bool = False
     """True if a language model must be chosen with it."""
+    found: bool = False
+    """True for a language model that was found on this machine and that no setting names."""
 
     def unavailable(self, reason: str, fix: str) -> Choice:
         """Return the choice as unavailable."""
@@ -121,7 +125,7 @@ class Mix:
 
 MIXES = {
     "local": Mix("local", "local", "local", "local"),
-    "prompted": Mix("prompted", "prompted", "prompted", "prompted"),
+    PROMPTED: Mix("prompted", "prompted", "prompted", "prompted"),
     "local+flan-t5": Mix("local", "local", "local", "flan-t5"),
     "prompted+flan-t5": Mix("prompted", "prompted", "prompted", "flan-t5"),
     QACHECK: Mix(QACHECK, QACHECK, QACHECK, QACHECK),

@@ -8,6 +8,8 @@ import click
 from flask.cli import AppGroup, with_appcontext
 from flask_migrate import upgrade
 
+from app.backends.local.llama_cpp import gguf_path
+from app.backends.local.loading import HUB, look_up
 from app.backends.local.loading import fetch as fetch_model
 from app.bootstrap import Step, steps
 from app.bootstrap import prepare as run_steps
@@ -43,19 +45,52 @@ def listing() -> None:
                 click.echo(f"                          {line}")
 
 
+class FetchedName(click.ParamType):
+    """One of FETCHED, or a GGUF file on the hub as hub:OWNER/REPOSITORY/FILE."""
+
+    name = "name"
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
+        return f"{{{'|'.join(FETCHED)}|{HUB}OWNER/REPOSITORY/FILE}}"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        return value if value.startswith(HUB) else click.Choice(list(FETCHED)).convert(value, param, ctx)
+
+
 @models.command("fetch")
-@click.argument("name", type=click.Choice(list(FETCHED)))
+@click.argument("name", type=FetchedName())
+@click.option("--yes", is_flag=True, help="Download a file of the hub without asking.")
 @with_appcontext
-def fetch(name: str) -> None:
-    """Download the model that the setting of that name names (FLAN_T5, READER, JUDGE, ...), for later runs to use."""
+def fetch(name: str, yes: bool) -> None:
+    """Download the model that the setting of that name names (FLAN_T5, READER, JUDGE, ...), for later runs to use.
+
+    hub:OWNER/REPOSITORY/FILE downloads one GGUF file for LOCAL_MODEL, after a question with its size and licence.
+    """
+    try:
+        _fetch_file(name, yes) if name.startswith(HUB) else _fetch_named(name)
+    except ModelUnavailable as error:
+        raise click.ClickException(str(error)) from None
+
+
+def _fetch_named(name: str) -> None:
     model = getattr(services().settings, FETCHED[name])
     if not model:
         raise click.UsageError(f"{FETCHED[name].upper()} is not set, so there is nothing to fetch.")
     click.echo(f"Fetching {model} ...")
-    try:
-        click.echo(f"{model} is in {fetch_model(model)}")
-    except ModelUnavailable as error:
-        raise click.ClickException(str(error)) from None
+    click.echo(f"{model} is in {fetch_model(model)}")
+
+
+def _fetch_file(name: str, yes: bool) -> None:
+    found = look_up(name)
+    size = f"{found.bytes / 1_000_000:,.0f} MB" if found.bytes else "size not stated"
+    click.echo(f"{found.file} of {found.repository}: {size}; licence: {found.licence}.")
+    if not yes:
+        click.confirm("Download it?", abort=True)
+    path = gguf_path(name, services().settings.instance)
+    if not path.is_file():
+        found.fetch(path)
+    click.echo(f"It is in {path}")
+    click.echo(f"To use it, set LOCAL_MODEL={name}")
 
 
 def _line(choice: Choice) -> str:

@@ -163,6 +163,19 @@ class Settings:
     models_file: Path | None = setting(
         "MODELS_FILE", None, "TOML file that names several language models", _path, "a path"
     )
+    local_model: str | None = setting(
+        "LOCAL_MODEL",
+        None,
+        "GGUF file of a language model that this process runs: a path, or hub:OWNER/REPOSITORY/FILE once it is fetched",
+        lambda raw: raw if raw.startswith("hub:") else str(_path(raw)),
+        "a path, or hub:OWNER/REPOSITORY/FILE",
+    )
+    local_servers: bool = setting(
+        "LOCAL_SERVERS",
+        True,
+        "Whether to look for Ollama, LM Studio, llama.cpp and vLLM on this machine",
+        **switch(),
+    )
     model_seed: int | None = setting(
         "MODEL_SEED", None, "Seed of language models' replies; 1, or the preset's, when not set", **whole(0, MAX_SEED)
     )

@@ -14,8 +14,6 @@ from threading import BoundedSemaphore
 from app.backends.corpus.bm25 import Java
 from app.backends.corpus.registry import CorpusPages, CorpusRegistry, CorpusSearch
 from app.backends.fetch.pages import WebPages
-from app.backends.llm.openai_client import OpenAIChat, Sampling
-from app.backends.llm.registry import ModelSettings, configured_models
 from app.backends.local.hub_judge import HubJudge
 from app.backends.local.hub_reader import HubReader
 from app.backends.local.inference_queue import Inference
@@ -26,10 +24,11 @@ from app.backends.local.reader import SpanReader
 from app.backends.local.reranker import CrossEncoderReranker
 from app.backends.local.seq2seq import Seq2Seq
 from app.backends.web_search.registry import ProviderSearch, configured_searches, with_failover
-from app.capabilities.availability import CORPUS, GENERATOR, JUDGE, READER, RERANKER, SEQ2SEQ, Availability
+from app.capabilities.availability import CORPUS, GENERATOR, JUDGE, READER, RERANKER, Availability
 from app.capabilities.options import BASELINES, PURSUIT, Capabilities, Group, default_corpora
 from app.components import Component, Components
 from app.config.settings import Settings
+from app.container.language_models import LanguageModels
 from app.container.strategies import PursuitParts, SpeculationPolicy, build_pursuit, fine_tuned_questioners
 from app.domain.errors import CallFailed
 from app.domain.model import CORPUS_SEARCH, QACHECK, Origin, Page, RunOptions, SearchHit
@@ -62,7 +61,7 @@ from app.modules.pursuit_questioners import LocalPursuer
 from app.modules.qa_validator import PromptedValidator, RuleBasedValidator
 from app.modules.question_generator import LocalExplainer, LocalQuestionGenerator, PromptedQuestioner
 from app.modules.reasoner import FlanT5Reasoner, JudgeReasoner, PromptedReasoner
-from app.presets import PURSUIT_PRESETS, PursuitPreset, is_faithful
+from app.presets import PURSUIT_PRESETS, PursuitPreset
 from app.strategies.claim_only import ClaimOnly
 from app.strategies.question_guided import QuestionGuided
 from app.text.claims import Candidate, language_of
@@ -130,14 +129,13 @@ class Container:
             NEXT_QUESTION_SEQ2SEQ=settings.next_question_seq2seq,
         )
         self._seq2seq = Seq2Seq(settings.flan_t5, inference, threads)
-        models = language_models(settings)
-        self._models: dict[str, TextGenerator] = {SEQ2SEQ: self._seq2seq}
-        self._models |= {each.name: OpenAIChat(each, settings.call_seconds) for each in models}
+        self._models = LanguageModels(settings, inference, self._seq2seq)
         self._components = self._slow_components(inference)
         engines = configured_searches(settings.by_name(), settings.call_seconds)
         self._reading = BoundedSemaphore(MAX_PAGES_AT_ONCE)
         self._engines = SearchEngines(engines, self._registry, settings.fetch_robots)
-        self._availability = Availability(settings, self._components, models, engines)
+        models = self._models
+        self._availability = Availability(settings, self._components, models.configured, engines, models.found)
 
     def _slow_components(self, inference: Inference) -> Components:
         """Return the components that load slowly; the generator first, because it loads while Java starts."""
@@ -148,6 +146,7 @@ class Container:
                 (RERANKER, self._load_rerankers),
                 (READER, self._own_reader.load),
                 (JUDGE, self.judge.load),
+                *self._models.loaders,
             ]
         )
 
@@ -157,6 +156,7 @@ class Container:
 
     def warm(self) -> None:
         """Load every component that is not loaded. Blocks, so call it off the request path."""
+        self._models.found()
         language_of("Warsaw lies in Poland.")
         self._components.warm()
 
@@ -188,12 +188,13 @@ class Container:
 
     def strategy_for(self, options: RunOptions) -> Strategy:
         """Build the strategy for these options. Raises InvalidInput for unknown or unavailable options."""
+        self._models.look_for(options.model)
         capabilities = self.capabilities()
         capabilities.check(options)
         load_sentences()  # before the first call of a model, which is not to wait for imports
         if options.strategy in BASELINES:
-            return ClaimOnly(BASELINE_CLASSIFIERS[options.strategy](self._model(options)))
-        model = self._model(options) if options.model and capabilities.needs_model(options) else None
+            return ClaimOnly(BASELINE_CLASSIFIERS[options.strategy](self._models.of(options)))
+        model = self._models.of(options) if options.model and capabilities.needs_model(options) else None
         answerer = kind_of(options.answerer).build(self._answerer_parts(options, model))
         if options.strategy == PURSUIT:
             preset = self._pursuit_preset(options)
@@ -234,25 +235,15 @@ class Container:
         return finder.statement(question) if finder else None
 
     def _claim_finder(self, options: RunOptions) -> PromptedClaimExtractor | None:
-        return PromptedClaimExtractor(self._model(options)) if self.capabilities().needs_model(options) else None
+        return PromptedClaimExtractor(self._models.of(options)) if self.capabilities().needs_model(options) else None
 
     def _pursuit_parts(self, options: RunOptions) -> PursuitParts:
         return PursuitParts(
-            model=lambda: self._model(options),
+            model=lambda: self._models.of(options),
             first_seq2seq=lambda: self._questioners["QUESTION_SEQ2SEQ"],
             next_seq2seq=lambda: self._questioners["NEXT_QUESTION_SEQ2SEQ"],
             completer=lambda: self._completer,
             local=lambda: LocalPursuer(self.generator, self._verifier("local", options), self.evidence_judge()),
-        )
-
-    def _model(self, options: RunOptions) -> TextGenerator:
-        """Return the language model of a run that has one, with the run's sampling; FLAN-T5 decodes greedily."""
-        model = self._models[options.model or ""]
-        chosen = Sampling.of(options.model_seed, options.temperature, options.max_tokens)
-        return (
-            model.sampled(chosen, is_faithful(options.strategy, options.preset))
-            if isinstance(model, OpenAIChat)
-            else model
         )
 
     def _pursuit_preset(self, options: RunOptions) -> PursuitPreset:
@@ -261,30 +252,30 @@ class Container:
 
     def _verifier(self, kind: str, options: RunOptions) -> ClaimVerifier:
         if kind == QACHECK:
-            return QACheckVerifier(self._model(options))
+            return QACheckVerifier(self._models.of(options))
         if kind == "prompted":
-            return PromptedClaimVerifier(self._model(options))
+            return PromptedClaimVerifier(self._models.of(options))
         return JudgeClaimVerifier(self.evidence_judge(), self.sufficient)
 
     def _questioner(self, kind: str, options: RunOptions) -> QuestionGenerator:
         if kind == QACHECK:
-            return QACheckQuestioner(self._model(options))
-        return PromptedQuestioner(self._model(options)) if kind == "prompted" else self.generator
+            return QACheckQuestioner(self._models.of(options))
+        return PromptedQuestioner(self._models.of(options)) if kind == "prompted" else self.generator
 
     def _validator(self, kind: str, options: RunOptions) -> QAValidator:
         if kind == QACHECK:
-            return QACheckValidator(self._model(options))
-        return PromptedValidator(self._model(options)) if kind == "prompted" else RuleBasedValidator()
+            return QACheckValidator(self._models.of(options))
+        return PromptedValidator(self._models.of(options)) if kind == "prompted" else RuleBasedValidator()
 
     def _reasoner(self, kind: str, options: RunOptions) -> Reasoner:
         if kind == "flan-t5":
             return FlanT5Reasoner(self._seq2seq)
         if kind == QACHECK:
-            return QACheckReasoner(self._model(options))
+            return QACheckReasoner(self._models.of(options))
         if kind == PAPELO:
-            return PapeloReasoner(self._model(options))
+            return PapeloReasoner(self._models.of(options))
         if kind == "prompted":
-            return PromptedReasoner(self._model(options))
+            return PromptedReasoner(self._models.of(options))
         return JudgeReasoner(self.evidence_judge(), self.sufficient, self._explainer)
 
     def evidence_judge(self) -> EvidenceJudge:
@@ -313,14 +304,3 @@ class Container:
     def _open_corpora(self) -> None:
         for name in default_corpora(self._settings):
             self._registry.retriever(name).open()
-
-
-def language_models(settings: Settings) -> tuple[ModelSettings, ...]:
-    """Return the configured language models. Raises SettingsError."""
-    return configured_models(
-        settings.openai_api_key,
-        settings.openai_base_url,
-        settings.openai_model,
-        settings.models_file,
-        settings.keys,
-    )

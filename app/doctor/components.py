@@ -22,7 +22,6 @@ from app.doctor import Finding, ok, problem, warning
 from app.domain.errors import CallFailed, ModelUnavailable, SettingsError
 
 if TYPE_CHECKING:
-    from app.backends.llm.registry import ModelSettings
     from app.runs.db import DatabaseStatus
 
 
@@ -225,17 +224,20 @@ def reranker(_settings: Settings) -> Iterator[Finding]:
 def language_models(settings: Settings) -> Iterator[Finding]:
     """Check the configuration of the language models without calling them."""
     from app.backends.llm.registry import unavailable_reason
+    from app.container.language_models import language_models
 
     name = "language models"
-    models = _models(settings)
+    models = language_models(settings)
     if not models and settings.preset.startswith("prompted"):
         message = f"PRESET={settings.preset} needs one, and none is configured"
-        yield problem(name, message, "Set OPENAI_API_KEY and OPENAI_MODEL, or MODELS_FILE")
+        yield problem(name, message, "Set LOCAL_MODEL, OPENAI_API_KEY and OPENAI_MODEL, or MODELS_FILE")
     elif not models:
         yield ok(name, "None is configured; the local modules need none")
     for model in models:
         if why := unavailable_reason(model):
             yield problem(name, f"{model.name}: {why}", "README, Settings")
+        elif model.gguf:
+            yield ok(name, f"{model.name}: {model.gguf} (not loaded)")
         else:
             yield ok(name, f"{model.name}: {model.model} at {model.host} (not called; --online calls it)")
 
@@ -244,9 +246,10 @@ def language_models_online(settings: Settings) -> Iterator[Finding]:
     """Check that each language model answers a short call, which may cost a little."""
     from app.backends.llm.openai_client import OpenAIChat
     from app.backends.llm.registry import unavailable_reason
+    from app.container.language_models import language_models
 
-    for model in _models(settings):
-        if unavailable_reason(model):
+    for model in language_models(settings):
+        if model.gguf or unavailable_reason(model):
             continue
         name = f"{model.name} online"
         try:
@@ -255,18 +258,6 @@ def language_models_online(settings: Settings) -> Iterator[Finding]:
             yield problem(name, str(error), "The key, the model's name and the server's address, in that order")
         else:
             yield ok(name, f"{model.host} answers")
-
-
-def _models(settings: Settings) -> tuple[ModelSettings, ...]:
-    from app.backends.llm.registry import configured_models
-
-    return configured_models(
-        settings.openai_api_key,
-        settings.openai_base_url,
-        settings.openai_model,
-        settings.models_file,
-        settings.keys,
-    )
 
 
 def _broken(name: str, check: Callable[[], object]) -> Finding | None:

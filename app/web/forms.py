@@ -11,8 +11,18 @@ from typing import Any
 
 from werkzeug.datastructures import MultiDict
 
-from app.capabilities.options import BASELINES, PURSUIT, RETRIEVER_READER, WEB, WEB_SEARCH, Capabilities, source_of
+from app.capabilities.options import (
+    BASELINES,
+    PROMPTED,
+    PURSUIT,
+    RETRIEVER_READER,
+    WEB,
+    WEB_SEARCH,
+    Capabilities,
+    source_of,
+)
 from app.domain.model import CORPUS_SEARCH, Claim, Label, RunOptions
+from app.presets import PROMPTED_PURSUIT
 from app.run_request import CLAIM_FIELDS
 
 SINGLE_VALUE = (
@@ -102,8 +112,11 @@ class ClaimForm:
         """Return the submitted form; omitted fields are taken from `blank`. An example's button submits its claim.
 
         Browsers omit unticked checkboxes, so the page always submits an empty `corpora` value as well: alone, it means
-        that none is ticked.
+        that none is ticked. The button of a model that was found on this machine chooses it with its presets.
         """
+        found = fields.get("found_model")
+        single = {name: fields[name] for name in SINGLE_VALUE[1:] if name in fields}
+        single |= {"model": found, "preset": PROMPTED, "pursuit": PROMPTED_PURSUIT} if found else {}
         return replace(
             blank,
             claim=fields.get("sample") or fields.get("claim", ""),
@@ -112,7 +125,7 @@ class ClaimForm:
             from_source=fields.get("from_source", ""),
             undated=_is_ticked("undated", fields, blank.undated),
             fact_checks=_is_ticked("fact_checks", fields, blank.fact_checks),
-            **{name: fields[name] for name in SINGLE_VALUE[1:] if name in fields},
+            **single,
         )
 
     def raw(self) -> dict[str, Any]:

@@ -1,13 +1,15 @@
-"""Helpers for a scripted server: an OpenAIChat that does not sleep, its reported usage, and whole runs over it."""
+"""Helpers for language models: clients of a scripted server that do not sleep, whole runs, and llama.cpp's server."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from app.backends.http import RetryPolicy
 from app.backends.llm.openai_client import OpenAIChat
 from app.backends.llm.registry import ModelSettings
+from app.backends.local.llama_cpp import packaged_gguf
 from app.domain.events import Event, TokensUsed
 from app.domain.instrumentation import listening
 from app.domain.model import RunOptions, Usage
@@ -51,3 +53,24 @@ def run_over(model: TextGenerator, **options: Any) -> tuple[Report, list[Event]]
         PromptedReasoner(model),
     )
     return followed(strategy, RunOptions(**options))
+
+
+CONTEXT_TOKENS = 4096
+
+
+@contextmanager
+def llama_server() -> Iterator[str]:
+    """Yield the address of llama.cpp's own OpenAI-compatible server with SmolLM2, on a free port of this machine."""
+    import xllamacpp
+
+    params = xllamacpp.CommonParams()
+    params.model.path = str(packaged_gguf())
+    params.verbosity = -1
+    params.n_parallel = 1
+    params.n_ctx = CONTEXT_TOKENS
+    params.cache_ram_mib = 0
+    params.fit_params = False
+    params.cpuparams.n_threads = params.cpuparams_batch.n_threads = 1
+    server = xllamacpp.Server(params)
+    yield server.listening_address
+    del server

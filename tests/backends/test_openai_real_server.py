@@ -9,39 +9,25 @@ import pytest
 
 from app.backends.llm.openai_client import OpenAIChat
 from app.backends.llm.registry import ModelSettings
-from app.backends.local.llama_cpp import packaged_gguf
 from app.config.settings import Settings
 from app.container.container import Container
 from app.domain.errors import CallFailed
 from app.domain.model import HopStatus, Origin, RunOptions
 from app.modules.claim_verifier import sufficiency_chat
 from app.modules.question_generator import question_chat
-from tests.backends.openai_asking import used_by
+from tests.backends.openai_asking import CONTEXT_TOKENS, llama_server, used_by
 from tests.modules.prompted.cases import AUTHOR, CLAIM
 from tests.one_claim import checked
 from tests.tiny import tiny_t5
 
 pytestmark = pytest.mark.models
 
-CONTEXT_TOKENS = 4096
-
 
 @pytest.fixture(scope="module")
 def url() -> Iterator[str]:
     """The base URL of a running llama.cpp server."""
-    import xllamacpp
-
-    params = xllamacpp.CommonParams()
-    params.model.path = str(packaged_gguf())
-    params.verbosity = -1
-    params.n_parallel = 1
-    params.n_ctx = CONTEXT_TOKENS
-    params.cache_ram_mib = 0
-    params.fit_params = False
-    params.cpuparams.n_threads = params.cpuparams_batch.n_threads = 1
-    server = xllamacpp.Server(params)
-    yield f"{server.listening_address}/v1"
-    del server
+    with llama_server() as address:
+        yield f"{address}/v1"
 
 
 @pytest.fixture(scope="module")

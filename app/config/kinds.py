@@ -1,16 +1,25 @@
-"""Kinds of settings: for each a parser, and a description of the valid values.
+"""Kinds of settings, for each a parser and a description of the valid values, and the secrets of an installation.
 
-Each function except `setting` returns the arguments `parse` and `choices` of `setting`. For example, a setting of whole
-numbers is `setting(env, default, about, **whole(0, 9))`.
+Each function from `whole` to `like` returns the arguments `parse` and `choices` of `setting`. For example, a setting of
+whole numbers is `setting(env, default, about, **whole(0, 9))`. The signing key is a random secret in a file, created
+once and atomically, readable only by its owner.
 """
 
 from __future__ import annotations
 
+import os
 import re
+import secrets
+import tomllib
 from collections.abc import Callable
 from dataclasses import field
+from pathlib import Path
 from typing import Any
 
+from app.domain.errors import SettingsError
+
+MIN_SECRET_LENGTH = 16
+"""Characters. A generated secret has 43; a truncated one must not be used."""
 SECRETS = ("SECRET_KEY", "DATABASE_URL", "REDIS_URL", "SITE_PASSWORD", "METRICS_TOKEN")
 
 
@@ -110,3 +119,43 @@ def like(pattern: str, choices: str) -> dict[str, Any]:
         return raw
 
     return {"parse": parse, "choices": choices}
+
+
+def keys_named_in(models_file: Path | None) -> set[str]:
+    """Return the variables that the file names as keys; the registry of models reports a file that is invalid."""
+    try:
+        document = tomllib.loads(models_file.read_text(encoding="utf-8")) if models_file else {}
+    except (OSError, ValueError):
+        return set()
+    entries = document.get("model")
+    entries = entries if isinstance(entries, list) else []
+    return {str(entry.get("api_key_env", "")) for entry in entries if isinstance(entry, dict)}
+
+
+def load_or_create_secret(path: Path) -> str:
+    """Return the secret in `path`, creating it when missing. Raises SettingsError for an unusable file."""
+    try:
+        if not path.exists():
+            _make(path)
+        secret = path.read_text(encoding="ascii").strip()
+    except OSError as error:
+        raise SettingsError(f"the signing key {path} can be neither read nor made ({error.strerror})") from None
+    except UnicodeDecodeError:
+        secret = ""
+    if len(secret) < MIN_SECRET_LENGTH:
+        raise SettingsError(f"{path} holds no signing key. Delete it, and a new one is made at the next start")
+    return secret
+
+
+def _make(path: Path) -> None:
+    """Create the secret atomically. If several processes do so at once, the first file linked is kept."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_name(f"{path.name}.{secrets.token_hex(8)}.partial")
+    with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+        file.write(secrets.token_urlsafe(32))
+    try:
+        path.hardlink_to(draft)
+    except FileExistsError:
+        pass
+    finally:
+        draft.unlink()

@@ -8,8 +8,6 @@ A test compares the fields with the tables in docs/settings.md. A blank value co
 from __future__ import annotations
 
 import os
-import secrets
-import tomllib
 from collections.abc import Mapping
 from dataclasses import Field, dataclass, field, fields
 from pathlib import Path
@@ -17,7 +15,19 @@ from typing import Any
 
 from dotenv import dotenv_values
 
-from app.config.kinds import database, like, names, number, one_of, origins, setting, switch, whole
+from app.config.kinds import (
+    database,
+    keys_named_in,
+    like,
+    load_or_create_secret,
+    names,
+    number,
+    one_of,
+    origins,
+    setting,
+    switch,
+    whole,
+)
 from app.domain.errors import SettingsError
 from app.domain.model import ANSWERERS
 
@@ -287,7 +297,7 @@ class Settings:
             except (ValueError, KeyError):
                 # The message leaves out the value, which may be a password.
                 raise SettingsError(f"{name} must be {each.metadata['choices']}") from None
-        named = _keys_named_in(values.get("models_file"))
+        named = keys_named_in(values.get("models_file"))
         is_key = {name: name in named or name.endswith("_API_KEY") for name in env}
         return cls(**values, keys={name: key.strip() for name, key in env.items() if is_key[name] and key.strip()})
 
@@ -298,17 +308,6 @@ class Settings:
     def signing_key(self) -> str:
         """Return SECRET_KEY, or the random key in the instance folder."""
         return self.secret_key or load_or_create_secret(self.instance / "secret_key")
-
-
-def _keys_named_in(models_file: Path | None) -> set[str]:
-    """Return the variables that the file names as keys; the registry of models reports a file that is invalid."""
-    try:
-        document = tomllib.loads(models_file.read_text(encoding="utf-8")) if models_file else {}
-    except (OSError, ValueError):
-        return set()
-    entries = document.get("model")
-    entries = entries if isinstance(entries, list) else []
-    return {str(entry.get("api_key_env", "")) for entry in entries if isinstance(entry, dict)}
 
 
 def settings_fields() -> tuple[Field, ...]:
@@ -328,38 +327,3 @@ def load_settings(root: Path = ROOT) -> Settings:
         raise SystemExit(f"Hopcheck cannot start: {error}.") from None
     except (OSError, UnicodeDecodeError):
         raise SystemExit(f"Hopcheck cannot start: {root / '.env'} cannot be read, or is no text in UTF-8.") from None
-
-
-# The signing key: a random secret in a file, created once and atomically, readable only by its owner.
-
-MIN_SECRET_LENGTH = 16
-"""Characters. A generated secret has 43; a truncated one must not be used."""
-
-
-def load_or_create_secret(path: Path) -> str:
-    """Return the secret in `path`, creating it when missing. Raises SettingsError for an unusable file."""
-    try:
-        if not path.exists():
-            _make(path)
-        secret = path.read_text(encoding="ascii").strip()
-    except OSError as error:
-        raise SettingsError(f"the signing key {path} can be neither read nor made ({error.strerror})") from None
-    except UnicodeDecodeError:
-        secret = ""
-    if len(secret) < MIN_SECRET_LENGTH:
-        raise SettingsError(f"{path} holds no signing key. Delete it, and a new one is made at the next start")
-    return secret
-
-
-def _make(path: Path) -> None:
-    """Create the secret atomically. If several processes do so at once, the first file linked is kept."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_name(f"{path.name}.{secrets.token_hex(8)}.partial")
-    with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-        file.write(secrets.token_urlsafe(32))
-    try:
-        path.hardlink_to(draft)
-    except FileExistsError:
-        pass
-    finally:
-        draft.unlink()

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING
 from dotenv import dotenv_values
 
 from app.capabilities.options import default_corpora
-from app.config.settings import MIN_SECRET_LENGTH, ROOT, Settings, settings_fields
+from app.config.kinds import MIN_SECRET_LENGTH
+from app.config.settings import ROOT, Settings, settings_fields
 from app.doctor import Finding, ok, problem, warning
 from app.domain.errors import CallFailed, ModelUnavailable, SettingsError
 

@@ -53,7 +53,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def no_servers_of_this_machine() -> Iterator[None]:
     """Look for no language model servers, here and in processes that tests start: some may run on this machine."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("app.container.language_models.SERVERS", ())
+        patch.setattr("app.container.parts.SERVERS", ())
         patch.setenv("LOCAL_SERVERS", "off")
         yield
 

@@ -11,7 +11,7 @@ from app.backends.local.seq2seq import Seq2Seq
 from app.capabilities.options import MIXES
 from app.config.settings import Settings
 from app.container.container import Container
-from app.container.strategies import MAX_PREFETCHED_PAGES, SpeculationPolicy
+from app.container.parts import MAX_PREFETCHED_PAGES, SpeculationPolicy
 from app.domain.model import RunOptions
 
 PURSUIT = RunOptions(strategy="evidence-pursuit")

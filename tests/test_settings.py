@@ -12,7 +12,7 @@ from dataclasses import FrozenInstanceError
 import pytest
 
 from app.config.settings import ROOT, Settings, load_settings, settings_fields
-from app.container.language_models import language_models
+from app.container.parts import language_models
 from app.domain.errors import SettingsError
 from tests.waiting import LONG
 

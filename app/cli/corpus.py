@@ -13,9 +13,8 @@ from flask.cli import AppGroup
 
 from app.backends.corpus.bm25 import Java
 from app.backends.corpus.builder import BuildRequest, build_corpus
-from app.backends.corpus.checkpoint import BuildState
 from app.backends.corpus.formats import FORMATS
-from app.backends.corpus.index import MANIFEST, PROBLEMS, Manifest
+from app.backends.corpus.index import MANIFEST, PROBLEMS, BuildState, Manifest
 from app.backends.corpus.prebuilt import Wikipedia, find_wikipedia, install_prebuilt, install_wikipedia
 from app.backends.corpus.registry import CORPORA, VITAL, CorpusInfo, folder_of, installed
 from app.bootstrap import corpus_index, prepare

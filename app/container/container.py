@@ -28,8 +28,7 @@ from app.capabilities.availability import CORPUS, GENERATOR, JUDGE, READER, RERA
 from app.capabilities.options import BASELINES, PURSUIT, Capabilities, Group, default_corpora
 from app.components import Component, Components
 from app.config.settings import Settings
-from app.container.language_models import LanguageModels
-from app.container.strategies import PursuitParts, SpeculationPolicy, build_pursuit, fine_tuned_questioners
+from app.container.parts import LanguageModels, PursuitParts, SpeculationPolicy, build_pursuit, fine_tuned_questioners
 from app.domain.errors import CallFailed
 from app.domain.model import CORPUS_SEARCH, QACHECK, Origin, Page, RunOptions, SearchHit
 from app.domain.ports import (

@@ -225,7 +225,7 @@ def reranker(_settings: Settings) -> Iterator[Finding]:
 def language_models(settings: Settings) -> Iterator[Finding]:
     """Check the configuration of the language models without calling them."""
     from app.backends.llm.registry import unavailable_reason
-    from app.container.language_models import language_models
+    from app.container.parts import language_models
 
     name = "language models"
     models = language_models(settings)
@@ -247,7 +247,7 @@ def language_models_online(settings: Settings) -> Iterator[Finding]:
     """Check that each language model answers a short call, which may cost a little."""
     from app.backends.llm.openai_client import OpenAIChat
     from app.backends.llm.registry import unavailable_reason
-    from app.container.language_models import language_models
+    from app.container.parts import language_models
 
     for model in language_models(settings):
         if model.gguf or unavailable_reason(model):

@@ -14,7 +14,7 @@ from statistics import mean
 
 from app.capabilities.options import BASELINES, MIXES, PURSUIT
 from app.config.settings import Settings
-from app.container.language_models import language_models
+from app.container.parts import language_models
 from app.domain.model import Answer, Claim, Hop, HopStatus, Passage, Question, RunOptions, SearchHit, Span
 from app.modules import paper_prompts
 from app.modules.answerers.reciter_reader import reading_prompt, reciting_prompt

@@ -12,8 +12,7 @@ import pytest
 from app.backends.corpus import jvm
 from app.backends.corpus.bm25 import DEFAULT_JAVA, Bm25Retriever
 from app.backends.corpus.builder import BuildRequest, ProgressReporter, build_corpus, checked_name, format_duration
-from app.backends.corpus.checkpoint import BuildCheckpoint
-from app.backends.corpus.index import BUILDING, BUILT_IN, MANIFEST, PROBLEMS, read_complete
+from app.backends.corpus.index import BUILDING, BUILT_IN, MANIFEST, PROBLEMS, BuildCheckpoint, read_complete
 from app.backends.corpus.registry import CORPORA, about, installed
 from app.domain.errors import InvalidInput, ModelUnavailable
 from tests.waiting import until

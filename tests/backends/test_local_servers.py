@@ -11,9 +11,8 @@ import pytest
 from werkzeug.datastructures import MultiDict
 
 from app import create_app
-from app.backends.llm import local_servers
-from app.backends.llm.local_servers import LOOK_SECONDS, SERVERS, LocalServer, LocalServers
-from app.backends.llm.registry import ModelSettings
+from app.backends.llm import registry
+from app.backends.llm.registry import LOOK_SECONDS, SERVERS, LocalServer, LocalServers, ModelSettings
 from app.config.settings import Settings
 from app.container.container import Container
 from app.domain.errors import InvalidInput
@@ -39,7 +38,7 @@ def ollama(port: int) -> LocalServer:
 
 def made(folder, monkeypatch, *servers: LocalServer, **settings: str) -> Container:
     """A container that looks for these servers."""
-    monkeypatch.setattr("app.container.language_models.SERVERS", servers)
+    monkeypatch.setattr("app.container.parts.SERVERS", servers)
     return Container(Settings.from_env({"INSTANCE": str(folder), "CALL_SECONDS": "300", **settings}))
 
 
@@ -112,7 +111,7 @@ def test_later_looks_are_made_in_the_background():
         assert names(servers) == names(servers) == ["ollama/llama3.2:3b"]
         assert site.asked == ["/v1/models", "/api/tags"]
         site.pages["/api/tags"] = Sent(b'{"models": []}')
-        now[0] = local_servers.LOOK_AGAIN_SECONDS + 1
+        now[0] = registry.LOOK_AGAIN_SECONDS + 1
         assert names(servers) == ["ollama/llama3.2:3b"]  # what is known, without a wait
         until(lambda: names(servers) == [])
         assert len(site.asked) == 4

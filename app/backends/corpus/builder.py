@@ -19,7 +19,6 @@ from typing import TextIO
 
 from app.backends.corpus import jvm
 from app.backends.corpus.bm25 import Java
-from app.backends.corpus.checkpoint import BuildCheckpoint, BuildState, write_lines
 from app.backends.corpus.documents import Unreadable
 from app.backends.corpus.formats import Entry, SourceDocument, clean, entries, format_of, passages_of, total_bytes
 from app.backends.corpus.index import (
@@ -28,12 +27,15 @@ from app.backends.corpus.index import (
     MANIFEST,
     PROBLEMS,
     RESUME_FIX,
+    BuildCheckpoint,
+    BuildState,
     Manifest,
     Progress,
     document,
     install_index,
     manifest_for,
     write_index,
+    write_lines,
 )
 from app.domain.errors import InvalidInput, ModelUnavailable
 

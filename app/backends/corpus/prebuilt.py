@@ -23,8 +23,7 @@ from pathlib import Path
 from app.backends.corpus import jvm
 from app.backends.corpus.bm25 import Java
 from app.backends.corpus.builder import BuildRequest, build_corpus, checked_name
-from app.backends.corpus.checkpoint import BuildState
-from app.backends.corpus.index import MANIFEST, Manifest, Progress, sizes, write_manifest
+from app.backends.corpus.index import MANIFEST, BuildState, Manifest, Progress, sizes, write_manifest
 from app.domain.errors import InvalidInput, ModelUnavailable
 from app.text.claims import UNKNOWN_LANGUAGE, language_name
 

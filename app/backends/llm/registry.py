@@ -1,7 +1,7 @@
-"""Configured language models: server, key and price of each.
+"""Language models: the server, key and price of each configured one, and those of servers found on this machine.
 
-One comes from OPENAI_API_KEY, OPENAI_BASE_URL and OPENAI_MODEL, one from a GGUF file that this process runs
-(LOCAL_MODEL), any number from a TOML file (MODELS_FILE):
+A configured one comes from OPENAI_API_KEY, OPENAI_BASE_URL and OPENAI_MODEL, one from a GGUF file that this process
+runs (LOCAL_MODEL), any number from a TOML file (MODELS_FILE):
 
     [[model]]
     name = "Small"                        # what people choose
@@ -11,17 +11,23 @@ One comes from OPENAI_API_KEY, OPENAI_BASE_URL and OPENAI_MODEL, one from a GGUF
     prompt_price = 0.15                   # per million tokens
     completion_price = 0.60
     thinking_tokens = 4000                # tokens for reasoning, added to those for the answer
+
+Found are Ollama, LM Studio, llama.cpp and vLLM at their usual ports. The list of a server's models is all that is asked
+for; a model gets its first prompt when somebody has chosen it.
 """
 
 from __future__ import annotations
 
+import threading
+import time
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from typing import Annotated, Any, Protocol
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
 
 from app.backends.http import HttpResult, destination_of, host_of
 from app.backends.local.llama_cpp import why_no_gguf
@@ -53,7 +59,7 @@ class ModelSettings:
     gguf: Path | None = None
     """The file of a model that runs in this process, without a server."""
     found_by: str = ""
-    """The kind of server on which the model was found (local_servers.py); "" for a configured model."""
+    """The kind of server on which the model was found ; "" for a configured model."""
 
     @property
     def host(self) -> str:
@@ -200,3 +206,134 @@ def _entry(path: Path, number: int, raw: Any) -> _Entry:
 def _first_line(error: Exception) -> str:
     """Describe the position of the error without quoting the file, which may hold secrets."""
     return "it is not UTF-8." if isinstance(error, UnicodeDecodeError) else f"{error}."
+
+
+LOOK_SECONDS = 0.3
+"""Time limit of one look at all servers; a server on this machine answers within a few milliseconds."""
+LOOK_AGAIN_SECONDS = 30.0
+MAX_LIST_BYTES = 1_000_000
+MAX_MODELS = 50
+"""Models of one server that are offered."""
+
+
+@dataclass(frozen=True, slots=True)
+class LocalServer:
+    """One kind of server and where it usually listens."""
+
+    name: str
+    port: int
+    paths: tuple[str, ...] = ("/v1/models",)
+    """Where it lists its models: the first that answers with a list counts."""
+
+
+SERVERS = (
+    LocalServer("Ollama", 11434, ("/v1/models", "/api/tags")),
+    LocalServer("LM Studio", 1234),
+    LocalServer("llama.cpp", 8080),
+    LocalServer("vLLM", 8000),
+)
+
+
+class LocalServers:
+    """The models of the servers that run on this machine now. Thread-safe."""
+
+    def __init__(
+        self,
+        servers: Sequence[LocalServer] = SERVERS,
+        configured: Sequence[ModelSettings] = (),
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Look for these servers; `configured` models are not found a second time."""
+        self._servers = servers
+        self._known = {(each.model, each.host.rpartition(":")[2]) for each in configured if each.destination is None}
+        self._clock = clock
+        self._models: tuple[ModelSettings, ...] = ()
+        self._looked_at: float | None = None
+        self._looking = threading.Lock()
+
+    def models(self) -> tuple[ModelSettings, ...]:
+        """Return the models found by the last look, and look again in the background if that was a while ago.
+
+        The first call waits for its look, LOOK_SECONDS at most, so that a command finds what runs.
+        """
+        if self._looked_at is None:
+            self.look()
+        elif self._is_old() and not self._looking.locked():
+            threading.Thread(target=self.look, name="local servers", daemon=True).start()
+        return self._models
+
+    def look(self, again: bool = False) -> None:
+        """Ask all servers for their models at the same time; if that was just done, only with `again`."""
+        with self._looking:
+            if not again and not self._is_old():
+                return
+            found: dict[LocalServer, tuple[ModelSettings, ...]] = {}
+            threads = [threading.Thread(target=self._ask, args=(each, found), daemon=True) for each in self._servers]
+            until = time.monotonic() + LOOK_SECONDS
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join(max(0.0, until - time.monotonic()))
+            self._models = tuple(model for each in self._servers for model in found.get(each, ()))
+            self._looked_at = self._clock()
+
+    def _is_old(self) -> bool:
+        return self._looked_at is None or self._clock() - self._looked_at > LOOK_AGAIN_SECONDS
+
+    def _ask(self, server: LocalServer, found: dict[LocalServer, tuple[ModelSettings, ...]]) -> None:
+        models = _models_of(server)
+        found[server] = tuple(each for each in models if (each.model, str(server.port)) not in self._known)
+
+
+class _Listed(BaseModel):
+    id: Text = Field(validation_alias=AliasChoices("id", "name"))
+
+
+class _Models(BaseModel):
+    listed: list[Any] = Field(validation_alias=AliasChoices("data", "models"))
+
+
+def _models_of(server: LocalServer) -> tuple[ModelSettings, ...]:
+    """Return the models that the server lists; none where nothing listens, or something else does."""
+    for path in server.paths:
+        try:
+            listed = _Models.model_validate_json(_get(server.port, path)).listed
+        except ValidationError:
+            continue
+        except (OSError, HTTPException):
+            return ()
+        names = dict.fromkeys(name for each in listed if (name := _name_of(each)))
+        return tuple(_settings(server, name) for name in list(names)[:MAX_MODELS])
+    return ()
+
+
+def _get(port: int, path: str) -> bytes:
+    """Return what is at `path` on this machine; b"" for another status than 200."""
+    connection = HTTPConnection("127.0.0.1", port, timeout=LOOK_SECONDS)
+    try:
+        connection.request("GET", path)
+        response = connection.getresponse()
+        return response.read(MAX_LIST_BYTES) if response.status == 200 else b""
+    finally:
+        connection.close()
+
+
+def _name_of(listed: Any) -> str:
+    """Return the name of a listed model; "" for an entry without one, or a model that makes embeddings only."""
+    try:
+        name = _Listed.model_validate(listed).id
+    except ValidationError:
+        return ""
+    return "" if "embed" in name.casefold() else name
+
+
+def _settings(server: LocalServer, model: str) -> ModelSettings:
+    # llama.cpp's server names a model by the path of its file.
+    shown = model.rpartition("/")[2] if model.startswith("/") else model
+    return ModelSettings(
+        f"{server.name.casefold().replace(' ', '-')}/{shown}",
+        model,
+        f"http://127.0.0.1:{server.port}/v1",
+        key_variable=None,
+        found_by=server.name,
+    )

@@ -26,7 +26,7 @@ def availability(tmp_path):
 
         parts = Components([(name, load if name == broken else lambda: None) for name in PARTS])
         parts.warm()
-        nothing = {"FLAN_T5": str(tmp_path / "nothing"), "INSTANCE": str(tmp_path)}
+        nothing = {"FLAN_T5": str(tmp_path / "nothing"), "INSTANCE": str(tmp_path), "WIKIPEDIA": "off"}
         return Availability(Settings.from_env(nothing | settings), parts, models)
 
     return made
@@ -105,6 +105,15 @@ def test_choices_that_need_a_failed_component_are_unavailable(availability, brok
 def test_without_an_indexed_corpus_retrieval_is_unavailable(availability):
     choice = named(availability().capabilities().answerers)["retriever-reader"]
     assert not choice.available and "corpus" in choice.reason and choice.mend == "make corpus"
+
+
+def test_live_wikipedia_is_a_corpus_that_needs_no_index_and_names_its_host(availability):
+    capabilities = availability(WIKIPEDIA="simple").capabilities()
+    live = named(capabilities.corpora)["wikipedia-live"]
+    assert (live.title, live.destination) == ("Wikipedia, live (simple)", "simple.wikipedia.org")
+    assert named(capabilities.answerers)["retriever-reader"].available
+    assert capabilities.defaults().corpora == ("vital",)
+    assert "wikipedia-live" not in named(availability(WIKIPEDIA="off").capabilities().corpora)
 
 
 def test_a_configured_reader_replaces_a_broken_one(availability, tmp_path):

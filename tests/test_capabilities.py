@@ -30,6 +30,7 @@ CAPABILITIES = Capabilities(
     corpora=(
         Choice("vital", "Vital articles"),
         Choice("broken", "Broken").unavailable("Its index is gone.", "make corpus"),
+        Choice("live", "Live", destination="wiki.example.org"),
     ),
     pursuits=(Choice("local", "Local models"), Choice("paper", "As published", needs_model=True)),
     searches=(
@@ -114,6 +115,9 @@ def test_the_search_destination_is_named_only_when_something_searches():
     assert CAPABILITIES.searched_at(PURSUING) == "search.example.org"
     assert CAPABILITIES.searched_at(replace(PURSUING, search="corpus")) is None
     assert CAPABILITIES.searched_at(RunOptions(search="brave")) is None
+    assert CAPABILITIES.searched_at(RunOptions(corpora=("vital", "live"))) == "wiki.example.org"
+    assert CAPABILITIES.searched_at(replace(PURSUING, search="corpus", corpora=("live",))) == "wiki.example.org"
+    assert CAPABILITIES.searched_at(replace(PURSUING, corpora=("live",))) == "search.example.org"
 
 
 def test_every_preset_of_the_settings_is_a_mix_with_a_title():

@@ -272,8 +272,11 @@ class Capabilities:
         return _destination(self.models, options.model) if self.needs_model(options) else None
 
     def searched_at(self, options: RunOptions) -> str | None:
-        """Return the host that gets the search queries, which may contain the claim, or None for this machine."""
-        return _destination(self.searches, options.search) if options.answerer == WEB_SEARCH else None
+        """Return the hosts that get the search queries, which may contain the claim, or None for this machine."""
+        hosts = [_destination(self.searches, options.search)] if options.answerer == WEB_SEARCH else []
+        if searches_corpora(options):
+            hosts += [_destination(self.corpora, name) for name in options.corpora]
+        return " and ".join(dict.fromkeys(filter(None, hosts))) or None
 
     def _check_corpora(self, names: Sequence[str]) -> None:
         if not names:

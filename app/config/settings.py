@@ -265,6 +265,18 @@ class Settings:
     brave_api_key: str | None = setting("BRAVE_API_KEY", None, "Key for Brave's search")
     tavily_api_key: str | None = setting("TAVILY_API_KEY", None, "Key for Tavily's search")
     serper_api_key: str | None = setting("SERPER_API_KEY", None, "Key for Serper's search")
+    wikipedia: str = setting(
+        "WIKIPEDIA",
+        "en",
+        "Language of live Wikipedia, as in its address; off does not offer it",
+        **like(r"[a-z]{2,12}(-[a-z]{2,12}){0,2}", "a language as in Wikipedia's address, such as en or simple, or off"),
+    )
+    contact: str | None = setting(
+        "CONTACT",
+        None,
+        "E-mail address or URL at which Wikipedia's operators reach you",
+        **like(r"[!-'*-~]{3,200}", "an e-mail address or a URL"),
+    )
     fetch_robots: bool = setting(
         "FETCH_ROBOTS", True, "Whether pages are left alone that their site's robots.txt keeps from us", **switch()
     )

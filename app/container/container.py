@@ -12,7 +12,8 @@ from pathlib import Path
 from threading import BoundedSemaphore
 
 from app.backends.corpus.bm25 import Java
-from app.backends.corpus.registry import CorpusPages, CorpusRegistry, CorpusSearch
+from app.backends.corpus.registry import CorpusRegistry
+from app.backends.corpus.wikipedia import live_wikipedia
 from app.backends.fetch.pages import WebPages
 from app.backends.local.hub_judge import HubJudge
 from app.backends.local.hub_reader import HubReader
@@ -79,8 +80,7 @@ class SearchEngines:
     def of(self, options: RunOptions) -> tuple[WebSearch, PageReader, Origin]:
         """Return the search engine, the page reader and the origin of passages for these options."""
         if options.search == CORPUS_SEARCH:
-            corpora = [self._registry.retriever(name) for name in options.corpora]
-            return CorpusSearch(self._registry.over(options.corpora)), CorpusPages(corpora), Origin.CORPUS
+            return *self._registry.search(options.corpora), Origin.CORPUS
         return self._by_name[options.search or ""], self.pages, Origin.WEB
 
 
@@ -105,7 +105,7 @@ class Container:
         self._speculation = SpeculationPolicy(settings.overlap)
         base = settings.instance / "models" / "smollm2-135m"
         self._settings = settings
-        self._registry = CorpusRegistry(settings.instance, Java(settings.java_home, settings.java_memory))
+        self._registry = corpus_registry(settings)
         self._reranker = CrossEncoderReranker(threads=threads, inference=inference)
         selector = SHIPPED / "selector" / "weights.safetensors"
         self._selector = CrossEncoderReranker(threads=threads, inference=inference, weights=selector)
@@ -302,4 +302,10 @@ class Container:
 
     def _open_corpora(self) -> None:
         for name in default_corpora(self._settings):
-            self._registry.retriever(name).open()
+            self._registry.open(name)
+
+
+def corpus_registry(settings: Settings) -> CorpusRegistry:
+    """Return the corpora of this machine, and live Wikipedia where it is offered."""
+    live = live_wikipedia(settings.wikipedia, settings.contact, settings.call_seconds)
+    return CorpusRegistry(settings.instance, Java(settings.java_home, settings.java_memory), live)

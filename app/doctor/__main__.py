@@ -21,6 +21,7 @@ CHECKS: tuple[tuple[str, Check], ...] = (
     ("port", machine.port),
     ("Java", machine.java),
     ("corpora", components.corpora),
+    ("live Wikipedia", components.live_wikipedia),
     ("question model", components.question_model),
     ("judge's base", components.base_model),
     ("judge and reader", components.shipped_models),

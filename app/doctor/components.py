@@ -148,9 +148,12 @@ def corpora(settings: Settings) -> Iterator[Finding]:
     """Check that each corpus in use has a complete and current index."""
     from app.backends.corpus.index import read_verified
     from app.backends.corpus.registry import CORPORA
+    from app.backends.corpus.wikipedia import LIVE, wikipedia_host
     from app.bootstrap import corpus_index, index_folder
 
     for name in default_corpora(settings):
+        if name == LIVE and wikipedia_host(settings.wikipedia):
+            continue
         what = f"corpus {name}"
         try:
             manifest = read_verified(index_folder(settings, name))
@@ -161,6 +164,19 @@ def corpora(settings: Settings) -> Iterator[Finding]:
             yield warning(what, "Its index is older than the installed articles", "make corpus")
         else:
             yield ok(what, f"{manifest.count:,} passages, whole")
+
+
+def live_wikipedia(settings: Settings) -> Iterator[Finding]:
+    """Say whether live Wikipedia is offered, without asking it."""
+    from app.backends.corpus.wikipedia import wikipedia_host
+
+    host, name = wikipedia_host(settings.wikipedia), "live Wikipedia"
+    if host is None:
+        yield ok(name, "Not offered")
+    elif settings.contact:
+        yield ok(name, f"Offered from {host}, to which requests name {settings.contact} (not called)")
+    else:
+        yield ok(name, f"Offered from {host} (not called); set CONTACT if it refuses requests without one")
 
 
 def question_model(settings: Settings) -> Iterator[Finding]:

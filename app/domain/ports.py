@@ -60,9 +60,12 @@ class Reasoner(Protocol):
 
 
 class Retriever(Protocol):
-    """Returns up to `k` passages for a query, best first."""
+    """Returns up to `k` passages for a query, best first, as they were before the ISO date `before`.
 
-    def retrieve(self, query: str, k: int) -> tuple[Passage, ...]: ...
+    Sources whose texts have no date ignore `before`.
+    """
+
+    def retrieve(self, query: str, k: int, before: str | None = None) -> tuple[Passage, ...]: ...
 
 
 class Reranker(Protocol):

@@ -18,12 +18,12 @@ class Ranking:
     def __init__(self, name: str, *texts: str, score: float = 1.0) -> None:
         self.passages = tuple(Passage(text, text, name, score=score) for text in texts)
 
-    def retrieve(self, query: str, k: int) -> tuple[Passage, ...]:
+    def retrieve(self, query: str, k: int, before: str | None = None) -> tuple[Passage, ...]:
         return self.passages[:k]
 
 
 class Missing:
-    def retrieve(self, query: str, k: int) -> tuple[Passage, ...]:
+    def retrieve(self, query: str, k: int, before: str | None = None) -> tuple[Passage, ...]:
         raise ModelUnavailable("The index of the corpus b is missing", fix="make corpus")
 
 

@@ -27,11 +27,11 @@ class Table:
     def __init__(self, *passages: Passage, **articles: str) -> None:
         self.passages, self.articles, self.asked = passages, articles, list[tuple[str, int]]()
 
-    def retrieve(self, query, k):
+    def retrieve(self, query, k, before=None):
         self.asked.append((query, k))
         return self.passages[:k]
 
-    def article(self, title, text):
+    def article(self, title, text, url=""):
         return self.articles.get(title)
 
 

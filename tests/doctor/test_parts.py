@@ -45,6 +45,15 @@ def test_a_missing_or_damaged_index_is_a_problem(settings, indexed):
     assert state is BROKEN and "damaged" in message
 
 
+def test_live_wikipedia_is_named_with_its_host_and_contact_and_needs_no_index(settings):
+    offered = replace(settings, contact="ops@example.org", corpora=("wikipedia-live",))
+    state, message = the_one(components.live_wikipedia, offered)
+    assert state is SOUND and "en.wikipedia.org" in message and "ops@example.org" in message
+    assert found(components.corpora, offered) == found(components.corpora, replace(offered, corpora=()))
+    assert the_one(components.live_wikipedia, replace(settings, wikipedia="off")) == (SOUND, "Not offered ")
+    assert the_one(components.corpora, replace(offered, wikipedia="off"))[0] is BROKEN
+
+
 @pytest.mark.models
 def test_the_installed_models_are_complete():
     for check in (components.question_model, components.reranker):

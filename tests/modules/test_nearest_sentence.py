@@ -14,7 +14,7 @@ ADA = Passage("Ada Stone liked bees. She never sailed to Chur.", "Ada Stone", "t
 class Finds:
     """Retrieves ADA for every query."""
 
-    def retrieve(self, query, k):
+    def retrieve(self, query, k, before=None):
         return (ADA,)
 
 

@@ -151,8 +151,10 @@ class Bm25Retriever:
         self._java = java
         self._opened: OpenIndex | None = None
 
-    def retrieve(self, query: str, k: int) -> tuple[Passage, ...]:
+    def retrieve(self, query: str, k: int, before: str | None = None) -> tuple[Passage, ...]:
         """Return the k best passages for the words of `query`, best first; none when no passage has any of them.
+
+        The texts have no dates, so `before` leaves out none of them.
 
         Raises ModelUnavailable when the index or Java is missing or damaged, CallFailed when a search takes too long.
         """
@@ -166,7 +168,7 @@ class Bm25Retriever:
         found = (passage_of(raw, score, manifest, words) for raw, score in rows)
         return tuple(passage for passage in found if passage.text)
 
-    def article(self, title: str, text: str) -> str | None:
+    def article(self, title: str, text: str, url: str = "") -> str | None:
         """Return the whole text of the document that contains this passage; None if no document does.
 
         Raises as `retrieve` does.

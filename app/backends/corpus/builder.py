@@ -37,6 +37,7 @@ from app.backends.corpus.index import (
     write_index,
     write_lines,
 )
+from app.backends.corpus.wikipedia import LIVE
 from app.domain.errors import InvalidInput, ModelUnavailable
 
 REPORT_INTERVAL_SECONDS = 2.0
@@ -123,7 +124,7 @@ def checked_name(name: str) -> str:
             "with a letter or a digit.",
             "name",
         )
-    if name in BUILT_IN:
+    if name in (*BUILT_IN, LIVE):
         raise InvalidInput(f"{name} is built in and cannot be replaced; choose another name.", "name")
     return name
 

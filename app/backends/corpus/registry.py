@@ -37,6 +37,7 @@ from app.backends.corpus.index import (
     read_verified,
     write_index,
 )
+from app.backends.corpus.wikipedia import LIVE, Wikipedia
 from app.domain.errors import CallFailed, ModelUnavailable
 from app.domain.model import Page, Passage, SearchHit
 from app.domain.ports import Retriever
@@ -212,12 +213,12 @@ class FusedRetriever:
         self._retrievers = tuple(retrievers)
         self._k = k
 
-    def retrieve(self, query: str, k: int) -> tuple[Passage, ...]:
+    def retrieve(self, query: str, k: int, before: str | None = None) -> tuple[Passage, ...]:
         """Return the k best passages with their fused scores, best first. Raises what any of the retrievers raises."""
         passages: dict[str, Passage] = {}
         scores: dict[str, float] = {}
         for retriever in self._retrievers:
-            ranked = dict.fromkeys(_key(passages, each) for each in retriever.retrieve(query, k))
+            ranked = dict.fromkeys(_key(passages, each) for each in retriever.retrieve(query, k, before))
             for rank, text in enumerate(ranked, 1):
                 scores[text] = scores.get(text, 0.0) + 1 / (self._k + rank)
         best = sorted(scores, key=lambda text: -scores[text])[: max(k, 0)]
@@ -232,15 +233,19 @@ def _key(passages: dict[str, Passage], passage: Passage) -> str:
 
 
 class CorpusRegistry:
-    """The retrievers of all corpora, each with one index that is opened at its first search."""
+    """The retrievers of all corpora, each with one index that is opened at its first search, and of live Wikipedia."""
 
-    def __init__(self, instance: Path, java: Java = DEFAULT_JAVA) -> None:
+    def __init__(self, instance: Path, java: Java = DEFAULT_JAVA, live: Wikipedia | None = None) -> None:
+        """`live` is searched as the corpus `wikipedia-live`; None if the operator does not offer it."""
         self._instance, self._java = instance, java
+        self.live = live
         self._lock = threading.Lock()
         self._retrievers: dict[str, Bm25Retriever] = {}
 
-    def retriever(self, name: str) -> Bm25Retriever:
+    def retriever(self, name: str) -> Bm25Retriever | Wikipedia:
         """Return the retriever of the corpus of that name, always the same object."""
+        if name == LIVE and self.live:
+            return self.live
         with self._lock:
             if name not in self._retrievers:
                 self._retrievers[name] = Bm25Retriever(folder_of(self._instance, name), self._java)
@@ -252,6 +257,17 @@ class CorpusRegistry:
             return self.retriever(names[0])
         return FusedRetriever([self.retriever(name) for name in names])
 
+    def open(self, name: str) -> None:
+        """Open the index of a corpus, if it has one, so that its first search does not wait."""
+        if isinstance(retriever := self.retriever(name), Bm25Retriever):
+            retriever.open()
+
+    def search(self, names: Sequence[str]) -> tuple[CorpusSearch, CorpusPages]:
+        """Return these corpora as a search engine, and the articles that it finds."""
+        corpora = [self.retriever(name) for name in names]
+        hosts = [each.host for each in corpora if isinstance(each, Wikipedia)]
+        return CorpusSearch(self.over(names), destination=hosts[0] if hosts else None), CorpusPages(corpora)
+
 
 NAME = "corpus"
 PASSAGES_PER_HIT = 3
@@ -261,28 +277,26 @@ PASSAGES_PER_HIT = 3
 class CorpusSearch:
     """Implements `WebSearch` over a retriever. The site of a hit is its corpus with its licence, the snippet a passage.
 
-    Documents of a corpus are undated, so `before` excludes none of them. The URL is "" where the corpus has none.
+    The URL is "" where the corpus has none. `destination` is the host of a corpus that is not on this machine.
     """
 
-    destination: str | None = None
-
-    def __init__(self, retriever: Retriever, name: str = NAME) -> None:
-        self.name = name
+    def __init__(self, retriever: Retriever, name: str = NAME, destination: str | None = None) -> None:
+        self.name, self.destination = name, destination
         self._retriever = retriever
 
     def search(self, query: str, k: int, before: str | None = None) -> tuple[SearchHit, ...]:
         """Return the `k` best documents, each ranked by its best passage. Raises what the retriever raises."""
         found: dict[tuple[str, str, str | None], SearchHit] = {}
-        for each in self._retriever.retrieve(query, k * PASSAGES_PER_HIT):
+        for each in self._retriever.retrieve(query, k * PASSAGES_PER_HIT, before):
             hit = SearchHit(each.title, each.source, each.text, each.url or "", each.published)
             found.setdefault((each.title, each.source, each.url), hit)
         return tuple(found.values())[: max(k, 0)]
 
 
 class ArticleSource(Protocol):
-    """Returns the whole document of a passage."""
+    """Returns the whole document of a passage; `url` is "" where the document has no address."""
 
-    def article(self, title: str, text: str) -> str | None: ...
+    def article(self, title: str, text: str, url: str = "") -> str | None: ...
 
 
 class CorpusPages:
@@ -294,7 +308,7 @@ class CorpusPages:
     def read(self, hit: SearchHit) -> Page:
         """Return the whole article of the hit's passage. Raises CallFailed if no corpus has it any more."""
         for corpus in self._corpora:
-            text = corpus.article(hit.title, hit.snippet)
+            text = corpus.article(hit.title, hit.snippet, hit.url)
             if text:
                 return Page(hit.url, hit.title, hit.site, text, hit.published)
         raise CallFailed(f"The article {hit.title} is not in the corpus.")

@@ -110,6 +110,7 @@ MAX_REDIRECTS = 3
 CONNECT_SECONDS = 5.0
 """For each address; the next one is tried after it."""
 MAX_URL_CHARACTERS = 4096
+PAGE_TYPES = "text/html, application/xhtml+xml, application/pdf, text/plain;q=0.9"
 INVALID_URL = "The address of a page cannot be read, so it was not asked for."
 
 _HOST = re.compile(r"[a-z0-9_:]([a-z0-9_.:-]*[a-z0-9_:])?")
@@ -144,6 +145,8 @@ class HttpReply:
     """Empty unless the status is 200."""
     location: str = ""
     """The target of a redirect; "" in what `GuardedHttp.get` returns."""
+    retry_after: str = ""
+    """The header Retry-After, as sent."""
 
     @property
     def kind(self) -> str:
@@ -188,15 +191,19 @@ class GuardedHttp:
         self,
         agent: str,
         *,
+        accept: str = PAGE_TYPES,
         resolve: Resolver = system_resolve,
         allowed: AddressFilter = is_public,
         ports: Collection[int] = ALLOWED_PORTS,
         tls: ssl.SSLContext | None = None,
         limiter: FetchLimiter | None = None,
     ) -> None:
-        """`agent` is the User-Agent. The rest is for tests with local servers: `allowed` decides which addresses
-        may be connected to, `ports` on which ports, `tls` replaces the system's certificate authorities."""
-        self._agent = agent
+        """`agent` is the User-Agent, `accept` the media types to ask for.
+
+        The rest is for tests with local servers: `allowed` decides which addresses may be connected to, `ports` on
+        which ports, `tls` replaces the system's certificate authorities.
+        """
+        self._agent, self._accept = agent, accept
         self._resolve, self._allowed, self._ports = resolve, allowed, ports
         self._tls, self._tls_lock = tls, threading.Lock()
         self._limiter = limiter or FetchLimiter()
@@ -262,7 +269,7 @@ class GuardedHttp:
         headers = {
             "Host": target.url.netloc.decode("ascii"),
             "User-Agent": self._agent,
-            "Accept": "text/html, application/xhtml+xml, application/pdf, text/plain;q=0.9",
+            "Accept": self._accept,
             "Accept-Encoding": "gzip, deflate",
         }
         extensions = {"sni_hostname": target.host, "timeout": {"connect": CONNECT_SECONDS}}
@@ -293,7 +300,8 @@ class _ResponseReader:
 
     async def reply(self, url: str, response: Any) -> HttpReply:
         sent, status = response.headers, response.status_code
-        head = HttpReply(url, self.host, status, sent.get("content-type", ""))
+        kind, wait = sent.get("content-type", ""), sent.get("retry-after", "")
+        head = HttpReply(url, self.host, status, kind, retry_after=wait)
         if status != 200:
             return replace(head, location=sent.get("location", "") if 300 <= status < 400 else "")
         if self.kinds is not None and head.kind not in self.kinds:

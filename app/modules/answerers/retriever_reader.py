@@ -38,7 +38,7 @@ class RetrieverReader:
     def answer(self, question: Question, claim: Claim) -> Answer:
         """Return the answer in the best passages; without one, text None and the passages that were read."""
         in_context = " ".join(dict.fromkeys((question.text, claim.text)))
-        passages = self._retrieved(question.text, in_context)
+        passages = self._retrieved(claim.date, question.text, in_context)
         if not passages:
             return Answer(None, answerer=NAME)
         report_phase(f"ranking {len(passages)} passages")
@@ -57,9 +57,9 @@ class RetrieverReader:
             return answer
         return replace(answer, text=ranked[0].text, cited=spans[ranked[0].text])
 
-    def _retrieved(self, *queries: str) -> list[Passage]:
+    def _retrieved(self, before: str | None, *queries: str) -> list[Passage]:
         """Return the first `depth` passages of the interleaved rankings of all queries, each passage once."""
-        rankings = (self.retriever.retrieve(query, self.depth) for query in dict.fromkeys(queries))
+        rankings = (self.retriever.retrieve(query, self.depth, before) for query in dict.fromkeys(queries))
         in_turn = chain.from_iterable(zip_longest(*rankings))
         return [*{each.text: each for each in in_turn if each}.values()][: self.depth]
 

@@ -23,7 +23,7 @@ class Library:
     asked: list[str] = field(default_factory=list)
     ranked_by: list[str] = field(default_factory=list)
 
-    def retrieve(self, query, k):
+    def retrieve(self, query, k, before=None):
         self.asked.append(query)
         return self.found.get(query, ())[:k]
 

@@ -1,0 +1,327 @@
+"""Wikipedia, live: articles as they are today, or as they were before a day, through the MediaWiki Action API.
+
+https://www.mediawiki.org/wiki/API:Etiquette asks for one request at a time, `maxlag`, compression and a User-Agent with
+a contact. The API's replies have no ETag, so texts are cached by the number of their revision, which a search tells.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, date, datetime, timedelta
+from functools import lru_cache, partial
+from itertools import chain, islice, zip_longest
+from typing import Any
+from urllib.parse import parse_qs, quote, urlencode, urlsplit
+
+from app.backends.corpus.formats import clean, passages_of
+from app.backends.fetch.html import HtmlFailed, read_html
+from app.backends.fetch.safe_http import Budget, GuardedHttp
+from app.backends.http import HttpResult, RetryPolicy, quoted
+from app.config import VERSION
+from app.domain.errors import CallFailed
+from app.domain.instrumentation import Call, cached_call, report_phase, report_problem, report_usage
+from app.domain.model import Origin, Passage, Usage
+from app.text.sentences import is_common_word
+from app.text.wording import names, stems, word_lists
+
+LIVE = "wikipedia-live"
+"""The name of live Wikipedia among the corpora."""
+OFF = "off"
+"""The value of the setting WIKIPEDIA that turns the source off."""
+LICENCE = "CC BY-SA 4.0"
+
+REQUEST_SECONDS = 20.0
+MAX_REPLY_BYTES = 8 * 1024**2
+ALWAYS = {"format": "json", "formatversion": "2", "maxlag": "5"}
+"""Parameters of every request; `maxlag` lets a server that lags behind refuse it."""
+BUSY = ("maxlag", "ratelimited", "readonly")
+"""Error codes of the API after which the same request may succeed."""
+GONE = ("missingtitle", "nosuchrevid", "missingcontent", "permissiondenied")
+"""Error codes of the API for a page or a revision that was deleted."""
+
+
+def wikipedia_host(language: str) -> str | None:
+    """Return the host of Wikipedia in that language; None where the setting is OFF."""
+    return None if language == OFF else f"{language}.wikipedia.org"
+
+
+def wikipedia_title(language: str) -> str:
+    """Return the title of the source for users."""
+    return "Wikipedia, live" if language == "en" else f"Wikipedia, live ({language})"
+
+
+def live_wikipedia(language: str, contact: str | None, call_seconds: float) -> Wikipedia | None:
+    """Return Wikipedia in that language, or None where it is OFF. `contact` goes into the User-Agent."""
+    host = wikipedia_host(language)
+    http = GuardedHttp(user_agent(contact), accept="application/json")
+    return Wikipedia(MediaWiki(f"https://{host}/w/api.php", http, call_seconds), language) if host else None
+
+
+def user_agent(contact: str | None) -> str:
+    """Return the User-Agent, in the form for which https://meta.wikimedia.org/wiki/User-Agent_policy asks."""
+    return f"Hopcheck/{VERSION} ({contact or 'checks claims; its operator named no contact'})"
+
+
+class MediaWiki:
+    """Client for the Action API of one wiki. Thread-safe; the host gets one request at a time."""
+
+    def __init__(
+        self, api: str, http: GuardedHttp, call_seconds: float, retry_policy: RetryPolicy | None = None
+    ) -> None:
+        """Use the api.php at `api`; `call_seconds` limits one request with its retries."""
+        self.api, self.host = api, urlsplit(api).hostname or ""
+        self._http, self._call_seconds = http, call_seconds
+        self._retry_policy = retry_policy or RetryPolicy()
+
+    def ask(self, **parameters: str) -> dict[str, Any]:
+        """Return the reply to a request; {} for a deleted page. Raises CallFailed, with the host in its message."""
+        url = f"{self.api}?{urlencode(ALWAYS | parameters)}"
+        deadline = self._retry_policy.clock() + self._call_seconds
+        try:
+            outcome = self._retry_policy.run(partial(self._request, url), deadline, self.host)
+        except CallFailed as error:
+            message = f"Wikipedia could not be asked. {error} The sources on this machine need no network."
+            raise CallFailed(message) from error
+        body = outcome.body
+        if outcome.status == 200 and isinstance(body, dict) and "error" not in body:
+            return body
+        if _error(body).get("code") in GONE:
+            return {}
+        raise CallFailed(_failure(self.host, outcome))
+
+    def _request(self, url: str, seconds: float) -> HttpResult:
+        reply = self._http.get(
+            url,
+            Budget(min(seconds, REQUEST_SECONDS)),
+            limit=MAX_REPLY_BYTES,
+            kinds=("application/json",),
+            check_allowed=self._check_host,
+        )
+        outcome = HttpResult(reply.status, {"retry-after": reply.retry_after}, reply.content)
+        return replace(outcome, status=503) if _error(outcome.body).get("code") in BUSY else outcome
+
+    def _check_host(self, url: str) -> None:
+        """Refuse a redirect to a host that the page did not name."""
+        if (host := urlsplit(url).hostname) != self.host:
+            raise CallFailed(f"{self.host} redirects to {host}, which was not asked.")
+
+
+def _error(body: Any) -> dict[str, Any]:
+    error = body.get("error") if isinstance(body, dict) else None
+    return error if isinstance(error, dict) else {}
+
+
+def _failure(host: str, outcome: HttpResult) -> str:
+    """Return the sentence for a failed request."""
+    if outcome.timed_out:
+        return f"Wikipedia at {host} did not answer in time."
+    if outcome.status in (429, 503):
+        return f"Wikipedia at {host} is too busy just now; try again in a minute."
+    if outcome.status == 403:
+        return f"Wikipedia at {host} refuses requests from here; the setting CONTACT tells it whom to write to."
+    if info := _error(outcome.body).get("info"):
+        return f'Wikipedia at {host} turned the request down: "{quoted(str(info), None)}".'
+    return f"Wikipedia at {host} did not send a reply that can be read ({outcome.status})."
+
+
+# Queries. CirrusSearch, the search of Wikipedia, wants every word of a query in the article. So function words are left
+# out, and if nothing has all the others, articles with some of them are taken. Articles whose titles are names in the
+# query come first, since the search may rank them low.
+
+MAX_QUERY_CHARACTERS = 300
+"""CirrusSearch refuses longer queries."""
+MAX_HITS, MAX_NAMES = 10, 4
+MAX_ARTICLES = 5
+"""Articles whose texts are read for one query."""
+
+_WORD = re.compile(r"[^\W_]+(?:[-'’&][^\W_]+)*")
+_NOT_IN_TITLES = re.compile(r"[|#<>\[\]{}_]")
+
+
+def search_query(text: str, operator: str = " ") -> str:
+    """Return the content words of `text`, each once, without search operators, in MAX_QUERY_CHARACTERS."""
+    found = (word for word in _WORD.findall(text) if word.casefold() not in word_lists()["functional"])
+    query = ""
+    for word in dict.fromkeys(word.casefold() if word in ("AND", "OR", "NOT") else word for word in found):
+        longer = f"{query}{operator}{word}" if query else word
+        if len(longer) > MAX_QUERY_CHARACTERS:
+            break
+        query = longer
+    return query
+
+
+def titles_in(text: str) -> list[str]:
+    """Return the names in `text` that may be titles of articles."""
+    found = (" ".join(_NOT_IN_TITLES.sub(" ", name).split()) for name in names(text))
+    return [name for name in found if name and not is_common_word(name)][:MAX_NAMES]
+
+
+@dataclass(frozen=True, slots=True)
+class Revision:
+    """One revision of an article."""
+
+    title: str
+    number: int
+    day: str  # ISO date of the edit
+    is_current: bool = True
+
+
+def _pages(reply: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield the pages of a query, in the order of the search if there was one."""
+    query = reply.get("query")
+    pages = query.get("pages") if isinstance(query, dict) else None
+    found = [page for page in pages if isinstance(page, dict)] if isinstance(pages, list) else []
+    yield from sorted(found, key=lambda page: page["index"] if isinstance(page.get("index"), int) else 0)
+
+
+def _revision(page: dict[str, Any]) -> Revision | None:
+    """Return the revision of a page in a reply; None for a missing or invalid page and for a disambiguation."""
+    found, properties = page.get("revisions"), page.get("pageprops")
+    first = found[0] if isinstance(found, list) and found else None
+    if not isinstance(first, dict) or (isinstance(properties, dict) and "disambiguation" in properties):
+        return None
+    title, number, day = page.get("title"), first.get("revid"), str(first.get("timestamp"))[:10]
+    return Revision(clean(title), number, day) if isinstance(title, str) and isinstance(number, int) else None
+
+
+_NO_PROSE = re.compile(r"^(?:=+ .* =+|\|.*)$", re.MULTILINE)
+"""Headings of the API's extracts, and rows of tables in the text of an old revision."""
+_FOOTNOTE = re.compile(r'<sup\b[^>]*\bclass="[^"]*\breference\b[^"]*"[^>]*>.{0,1000}?</sup>', re.DOTALL)
+MAX_ARTICLE_CHARACTERS = 200_000
+PARSE_SECONDS = 15.0
+LEADS = 3
+"""Articles whose first passage is among the best passages in any case."""
+
+
+@lru_cache(maxsize=64)
+def _cut(text: str) -> tuple[str, ...]:
+    return tuple(passages_of(text[:MAX_ARTICLE_CHARACTERS].splitlines()))
+
+
+def ranked(texts: Sequence[str], query: str) -> list[int]:
+    """Return the places of `texts`, best first, by the rarity among them of the query's words that they have."""
+    wanted = stems(query)
+    found = [wanted & stems(text) for text in texts]
+    common = Counter(chain.from_iterable(found))
+    weight = {word: math.log(1 + len(texts) / count) for word, count in common.items()}
+    return sorted(range(len(texts)), key=lambda at: -sum(weight[word] for word in found[at]))
+
+
+class Wikipedia:
+    """Implements `Retriever` and `ArticleSource` over the articles that a search of Wikipedia finds. Thread-safe."""
+
+    def __init__(
+        self, wiki: MediaWiki, language: str = "en", today: Callable[[], date] = lambda: datetime.now(UTC).date()
+    ) -> None:
+        self._wiki, self._today = wiki, today
+        self._name = "Wikipedia" if language == "en" else f"Wikipedia ({language})"
+        self.host = wiki.host
+
+    def retrieve(self, query: str, k: int, before: str | None = None) -> tuple[Passage, ...]:
+        """Return the k best passages of the articles found; their URLs lead to the revisions that were read.
+
+        With `before`, of the last revisions before that day. Raises CallFailed when Wikipedia cannot be asked.
+        """
+        if k < 1:
+            return ()
+        articles = self._articles(query, before)
+        cut = [(article, _cut(self._text(article))) for article in articles]
+        passages = [self._passage(article, text) for article, texts in cut for text in texts]
+        order = ranked([f"{each.title} {each.text}" for each in passages], query)
+        leads = [self._passage(article, texts[0]) for article, texts in cut if texts][:LEADS]
+        in_turn = chain.from_iterable(zip_longest(leads, (passages[at] for at in order)))
+        return tuple({each.text: each for each in in_turn if each}.values())[:k]
+
+    def article(self, title: str, text: str, url: str = "") -> str | None:
+        """Return the text of the revision that `url` names; None for the address of another site or no text."""
+        number = parse_qs(urlsplit(url).query).get("oldid", [""])[0]
+        if urlsplit(url).hostname != self.host or not number.isdecimal():
+            return None
+        return self._text(Revision(title, int(number), "", False))[:MAX_ARTICLE_CHARACTERS] or None
+
+    def _articles(self, query: str, before: str | None) -> list[Revision]:
+        """Return the revisions to read. The same search is made once a day."""
+        request = {"api": self._wiki.api, "query": query, "before": before, "on": self._today().isoformat()}
+        call = Call("Wikipedia search, version 1", request, costly=True)
+        found = cached_call(call, lambda: [asdict(each) for each in self._found(query, before)])
+        return [Revision(**each) for each in found]
+
+    def _found(self, query: str, before: str | None) -> list[Revision]:
+        report_phase(f"searching {self.host}")
+        by_title = self._revisions(titles="|".join(titles), redirects="1") if (titles := titles_in(query)) else []
+        by_text: list[Revision] = []
+        for words in dict.fromkeys((search_query(query), search_query(query, " OR "))):
+            if words and not by_text:
+                search = {"gsrsearch": words, "gsrlimit": str(MAX_HITS), "gsrnamespace": "0"}
+                by_text = self._revisions(generator="search", **search)
+        found: Iterable[Revision | None] = dict.fromkeys([*by_title, *by_text])
+        if before:
+            # One request for each, so that no more are made than needed.
+            found = (self._before(each, date.fromisoformat(before)) for each in found if each)
+        return list(islice(filter(None, found), MAX_ARTICLES))
+
+    def _revisions(self, **pages: str) -> list[Revision]:
+        """Return the current revisions of these pages, without missing ones and disambiguations."""
+        properties = {"prop": "revisions|pageprops", "rvprop": "ids|timestamp", "ppprop": "disambiguation"}
+        reply = self._wiki.ask(action="query", **properties, **pages)
+        report_usage(Usage(calls=1))
+        return [revision for page in _pages(reply) if (revision := _revision(page))]
+
+    def _before(self, article: Revision, day: date) -> Revision | None:
+        """Return the last revision before that day; None if the article is younger."""
+        if article.day < day.isoformat():
+            return article
+        start = f"{(day - timedelta(days=1)).isoformat()}T23:59:59Z"
+        wanted = {"prop": "revisions", "rvprop": "ids|timestamp", "rvlimit": "1", "rvdir": "older", "rvstart": start}
+        reply = self._wiki.ask(action="query", **wanted, titles=article.title)
+        found = (revision for page in _pages(reply) if (revision := _revision(page)))
+        return next((replace(revision, is_current=False) for revision in found), None)
+
+    def _text(self, article: Revision) -> str:
+        """Return the text of a revision; "" if it was deleted or cannot be read."""
+        call = Call("Wikipedia text, version 1", {"api": self._wiki.api, "revision": article.number}, costly=True)
+        try:
+            text: str = cached_call(call, lambda: self._fetched_text(article))
+        except HtmlFailed as error:
+            report_problem(f"The article {article.title} of Wikipedia {error}, so it was left out.")
+            return ""
+        return text
+
+    def _fetched_text(self, article: Revision) -> str:
+        report_phase(f"reading {article.title} at {self.host}")
+        return (self._current_text(article) if article.is_current else None) or self._old_text(article)
+
+    def _current_text(self, article: Revision) -> str | None:
+        """Return the text of the article without headings; None if there is a newer revision by now."""
+        wanted = {
+            "prop": "extracts|revisions",
+            "explaintext": "1",
+            "exsectionformat": "wiki",
+            "rvprop": "ids|timestamp",
+        }
+        for page in _pages(self._wiki.ask(action="query", **wanted, titles=article.title)):
+            if (now := _revision(page)) and now.number == article.number and isinstance(page.get("extract"), str):
+                return _NO_PROSE.sub("", page["extract"])
+        return None
+
+    def _old_text(self, article: Revision) -> str:
+        """Return the text of the revision, from its page as it would be shown; "" if it was deleted."""
+        wanted = {"prop": "text", "disableeditsection": "1", "disablelimitreport": "1", "disabletoc": "1"}
+        parsed = self._wiki.ask(action="parse", oldid=str(article.number), **wanted).get("parse")
+        html = parsed.get("text") if isinstance(parsed, dict) else None
+        if not isinstance(html, str) or not html:
+            return ""
+        page = f"<html><body><article>{_FOOTNOTE.sub('', html)}</article></body></html>"
+        return _NO_PROSE.sub("", read_html(page, self._url(article), PARSE_SECONDS).text).strip()
+
+    def _url(self, article: Revision) -> str:
+        title = quote(article.title.replace(" ", "_"), safe="/:(),")
+        return f"{self._wiki.api.removesuffix('api.php')}index.php?title={title}&oldid={article.number}"
+
+    def _passage(self, article: Revision, text: str) -> Passage:
+        source = f"{self._name}, revision {article.number}, {LICENCE}"
+        return Passage(text, article.title, source, self._url(article), article.day, Origin.CORPUS)

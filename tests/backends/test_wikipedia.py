@@ -1,0 +1,284 @@
+"""Live Wikipedia, over real HTTP from a server that answers like MediaWiki's Action API."""
+
+from __future__ import annotations
+
+import json
+import threading
+
+import pytest
+
+from app.backends.corpus.registry import CorpusPages, CorpusRegistry
+from app.backends.corpus.wikipedia import LIVE, Wikipedia, live_wikipedia, search_query, titles_in, user_agent
+from app.config import VERSION
+from app.domain.errors import CallFailed
+from app.domain.events import TokensUsed, TroubleMet
+from app.domain.instrumentation import MemoryStore, listening, use_stores
+from app.domain.model import SearchHit
+from tests.mediawiki import JSON, LAGGED, Article, Edit, MediaWikiServer, failure, wikipedia
+from tests.web_server import Sent, moved
+
+OLD = "The Kestrel Bridge is a footbridge. It was planned by Mira Dolan."
+NEW = (
+    "The Kestrel Bridge is a footbridge over the Tarn. It was designed by Mira Dolan.\n\n\n== History ==\n"
+    "The bridge was opened in 1997 by the mayor.\n\n\n== References =="
+)
+BRIDGE = Article(
+    "Kestrel Bridge", (Edit(11, "2019-05-01", OLD), Edit(12, "2021-03-04", NEW)), redirects=("Kestrel Footbridge",)
+)
+DOLAN = Article("Mira Dolan", (Edit(21, "2020-06-07", "Mira Dolan is an engineer. She was born in Lund."),))
+KESTREL = Article("Kestrel", (Edit(31, "2018-01-01", "Kestrel may refer to: Kestrel Bridge."),), is_disambiguation=True)
+GONE = Article("Kestrel Bridge fire", (Edit(41, "2020-01-01", "The Kestrel Bridge burned."),), is_deleted=True)
+QUESTION = "Who designed the Kestrel Bridge?"
+
+
+@pytest.fixture
+def wiki():
+    with MediaWikiServer(BRIDGE, DOLAN, KESTREL, GONE) as server:
+        yield server
+
+
+def message_of(wiki: Wikipedia, query: str = QUESTION, before: str | None = None) -> str:
+    with pytest.raises(CallFailed) as failed:
+        wiki.retrieve(query, 5, before)
+    return str(failed.value)
+
+
+def texts_asked(server: MediaWikiServer) -> list[str]:
+    return [
+        each.get("titles") or each["oldid"] for each in server.requests if "extracts" in str(each) or "oldid" in each
+    ]
+
+
+class TestArticles:
+    def test_a_passage_cites_title_revision_day_licence_and_the_address_of_the_revision(self, wiki):
+        best = wikipedia(wiki).retrieve(QUESTION, 5)[0]
+        assert best.text.startswith("The Kestrel Bridge is a footbridge over the Tarn. It was designed by Mira Dolan.")
+        assert (best.title, best.source, best.published) == (
+            "Kestrel Bridge",
+            "Wikipedia, revision 12, CC BY-SA 4.0",
+            "2021-03-04",
+        )
+        assert best.url == wiki.url("/w/index.php?title=Kestrel_Bridge&oldid=12")
+
+    def test_text_of_all_sections_is_read_without_headings(self, wiki):
+        texts = " ".join(each.text for each in wikipedia(wiki).retrieve(QUESTION, 5))
+        assert "opened in 1997" in texts and "==" not in texts and "History" not in texts
+
+    def test_disambiguations_deleted_and_unknown_pages_are_left_out(self, wiki):
+        found = wikipedia(wiki).retrieve("Did the Kestrel Bridge fire reach Kestrel, then Nowhereville?", 20)
+        assert {each.title for each in found} == {"Kestrel Bridge"}
+        assert "Nowhereville" in wiki.requests[0]["titles"].split("|")
+
+    def test_a_redirect_leads_to_its_article(self, wiki):
+        wiki.broken = lambda query: Sent(b'{"batchcomplete":true}', JSON) if "generator" in query else None
+        assert wikipedia(wiki).retrieve("Who planned the Kestrel Footbridge?", 5)[0].title == "Kestrel Bridge"
+
+    def test_articles_with_some_of_the_words_are_found_when_none_has_all(self, wiki):
+        found = wikipedia(wiki).retrieve("which engineer studied hydraulics in lund", 5)
+        assert [each.title for each in found] == ["Mira Dolan"]
+        assert [each["gsrsearch"] for each in wiki.requests if "generator" in each] == [
+            "engineer studied hydraulics lund",
+            "engineer OR studied OR hydraulics OR lund",
+        ]
+
+    def test_nothing_found_is_no_failure(self, wiki):
+        assert wikipedia(wiki).retrieve("zzz", 5) == ()
+        assert wikipedia(wiki).retrieve("?!", 5) == ()
+        assert wikipedia(wiki).retrieve(QUESTION, 0) == ()
+
+    def test_passages_with_rare_words_of_the_query_come_before_others(self):
+        filler = "The bridge is one of many bridges of the town and stands near other bridges of the river. " * 8
+        rare = "It was painted by Ottilie Brand. " + filler
+        text = "\n".join([filler, filler.replace("many", "some"), rare, filler.replace("many", "few")])
+        with MediaWikiServer(Article("Bridges", (Edit(1, "2020-01-01", text),))) as server:
+            lead, best, *_ = wikipedia(server).retrieve("Which bridge did Brand paint?", 5)
+        assert lead.text.startswith("The bridge is one of many")  # the beginning of an article is always among them
+        assert "Ottilie Brand" in best.text
+
+    def test_an_article_in_another_language_names_its_edition(self, wiki):
+        assert wikipedia(wiki, language="simple").retrieve(QUESTION, 1)[0].source.startswith("Wikipedia (simple), ")
+
+
+class TestDatedClaims:
+    def test_a_dated_claim_is_checked_with_the_revision_before_that_day(self, wiki):
+        best = wikipedia(wiki).retrieve(QUESTION, 5, "2021-03-04")[0]
+        assert (best.text, best.published) == (OLD, "2019-05-01")
+        assert best.url.endswith("&oldid=11")
+
+    def test_an_article_that_has_not_changed_since_that_day_is_read_as_it_is(self, wiki):
+        found = wikipedia(wiki).retrieve(QUESTION, 5, "2021-03-05")
+        assert found[0].published == "2021-03-04"
+        assert not [each for each in wiki.requests if each["action"] == "parse"]
+
+    def test_an_article_that_is_younger_than_that_day_is_left_out(self, wiki):
+        assert wikipedia(wiki).retrieve("Where was Mira Dolan born?", 5, "2019-01-01") == ()
+
+    def test_a_revision_that_was_deleted_is_left_out(self, wiki):
+        gone = failure("nosuchrevid", "There is no revision with ID 11.")
+        wiki.broken = lambda query: gone if query["action"] == "parse" else None
+        assert wikipedia(wiki).retrieve(QUESTION, 5, "2020-01-01") == ()
+
+
+class TestCaching:
+    def test_a_text_is_fetched_once_for_each_revision_and_again_after_an_edit(self, wiki):
+        with use_stores(MemoryStore()):
+            wikipedia(wiki).retrieve(QUESTION, 5)
+            first = len(wiki.requests)
+            wikipedia(wiki).retrieve(QUESTION, 5)
+            assert len(wiki.requests) == first
+            wikipedia(wiki).retrieve("When was the Kestrel Bridge opened?", 5)
+            assert texts_asked(wiki).count("Kestrel Bridge") == 1
+            edited = Article(BRIDGE.title, (*BRIDGE.edits, Edit(13, "2026-11-22", "It was opened in 1998.")))
+            wiki.articles = (edited, DOLAN)
+            found = wikipedia(wiki).retrieve("In which year was the Kestrel Bridge opened?", 5)
+        assert found[0].source == "Wikipedia, revision 13, CC BY-SA 4.0"
+        assert texts_asked(wiki).count("Kestrel Bridge") == 2
+
+    def test_an_edit_between_search_and_reading_does_not_change_what_is_cited(self, wiki):
+        def edit_meanwhile(query):
+            if "extracts" in query.get("prop", ""):
+                wiki.articles = (Article(BRIDGE.title, (*BRIDGE.edits, Edit(13, "2026-11-23", "Vandalised."))), DOLAN)
+
+        wiki.broken = edit_meanwhile
+        best = wikipedia(wiki).retrieve(QUESTION, 5)[0]
+        assert best.url.endswith("&oldid=12") and "designed by Mira Dolan" in best.text
+
+    def test_each_search_request_counts_as_one_call(self, wiki):
+        reported = []
+        with listening(reported.append):
+            wikipedia(wiki).retrieve(QUESTION, 5)
+        searches = [each for each in wiki.requests if "ppprop" in each]
+        assert sum(each.usage.calls for each in reported if isinstance(each, TokensUsed)) == len(searches) == 2
+
+
+class TestEtiquette:
+    def test_every_request_names_maxlag_and_asks_for_compressed_json(self, wiki):
+        wikipedia(wiki, accept="application/json").retrieve(QUESTION, 5, "2020-01-01")
+        assert {each["maxlag"] for each in wiki.requests} == {"5"}
+        assert {(each["accept"], each["accept-encoding"]) for each in wiki.headers} == {
+            ("application/json", "gzip, deflate")
+        }
+
+    def test_the_user_agent_names_the_contact(self):
+        assert user_agent("ops@example.org") == f"Hopcheck/{VERSION} (ops@example.org)"
+        assert user_agent(None) == f"Hopcheck/{VERSION} (checks claims; its operator named no contact)"
+
+    def test_one_request_is_made_at_a_time(self, wiki):
+        source = wikipedia(wiki)
+        threads = [threading.Thread(target=source.retrieve, args=(QUESTION, 5)) for _ in range(4)]
+        for each in threads:
+            each.start()
+        for each in threads:
+            each.join()
+        assert wiki.most_at_once == 1 and len(wiki.requests) > 4
+
+    def test_a_server_that_lags_is_asked_again_after_the_time_that_it_names(self, wiki):
+        slept, left = [], [LAGGED, LAGGED]
+        wiki.broken = lambda query: left.pop() if left else None
+        assert wikipedia(wiki, slept=slept).retrieve(QUESTION, 1)
+        assert slept == [3.0, 3.0]
+
+    def test_a_server_that_keeps_lagging_fails_the_call(self, wiki):
+        wiki.broken = lambda query: LAGGED
+        assert message_of(wikipedia(wiki)) == "Wikipedia at good.test is too busy just now; try again in a minute."
+        assert len(wiki.requests) == 4
+
+    def test_a_redirect_to_another_host_is_not_followed(self, wiki):
+        elsewhere = moved(wiki.url("/w/api.php", host="other.test"))
+        wiki.broken = lambda query: elsewhere
+        assert "good.test redirects to other.test, which was not asked." in message_of(wikipedia(wiki))
+        assert len(wiki.requests) == 1
+
+
+class TestFailures:
+    def test_without_a_network_the_message_says_so_and_names_the_way_out(self, wiki):
+        def unknown(host, port):
+            raise OSError("no network")
+
+        assert message_of(wikipedia(wiki, resolve=unknown)) == (
+            "Wikipedia could not be asked. good.test cannot be found: no such host is known. "
+            "The sources on this machine need no network."
+        )
+
+    @pytest.mark.parametrize(
+        ("sent", "words"),
+        [
+            (Sent(status=500), "did not send a reply that can be read (500)."),
+            (Sent(status=429), "is too busy just now"),
+            (Sent(status=403), "refuses requests from here; the setting CONTACT"),
+            (Sent(status=304), "did not send a reply that can be read (304)."),
+            (Sent(b"<p>Sign in to this network</p>"), "sent text/html, which is not a kind of page that can be read."),
+            (Sent(b"[]", JSON), "did not send a reply that can be read (200)."),
+            (Sent(b'{"query"', JSON), "did not send a reply that can be read (200)."),
+            (
+                failure("internal_api_error", "Caught exception\x1b[31m."),
+                'turned the request down: "Caught exception[31m.".',
+            ),
+        ],
+    )
+    def test_an_error_of_the_server_is_one_sentence(self, wiki, sent, words):
+        wiki.broken = lambda query: sent
+        assert words in message_of(wikipedia(wiki))
+
+    @pytest.mark.parametrize(
+        "odd",
+        [
+            {"query": []},
+            {"query": {"pages": {}}},
+            {
+                "query": {
+                    "pages": [1, {}, {"title": 3, "revisions": [{"revid": 1}]}, {"title": "A", "revisions": ["x"]}]
+                }
+            },
+            {"query": {"pages": [{"title": "A", "index": "x", "revisions": [{"revid": "y"}], "pageprops": []}]}},
+            {"parse": 1},
+        ],
+    )
+    def test_a_reply_of_an_unexpected_shape_finds_nothing(self, wiki, odd):
+        wiki.broken = lambda query: Sent(json.dumps(odd).encode(), JSON)
+        assert wikipedia(wiki).retrieve(QUESTION, 5) == ()
+
+    def test_a_page_without_text_is_left_out_and_reported(self, wiki):
+        picture = {"parse": {"title": "Kestrel Bridge", "revid": 11, "text": "<div><img src='x.png'></div>"}}
+        wiki.broken = lambda query: Sent(json.dumps(picture).encode(), JSON) if "oldid" in query else None
+        reported = []
+        with listening(reported.append):
+            assert wikipedia(wiki).retrieve(QUESTION, 5, "2020-01-01") == ()
+        problems = [each.message for each in reported if isinstance(each, TroubleMet)]
+        assert len(problems) == 1 and problems[0].startswith("The article Kestrel Bridge of Wikipedia holds no text")
+
+
+class TestWholeArticles:
+    def test_the_article_behind_a_hit_is_the_revision_that_its_address_names(self, wiki):
+        registry = CorpusRegistry(None, live=wikipedia(wiki))
+        search, pages = registry.search([LIVE])
+        hit = search.search(QUESTION, 5, "2020-01-01")[0]
+        page = pages.read(hit)
+        assert (page.text, page.url, page.published) == (OLD, hit.url, "2019-05-01")
+        assert search.destination == "good.test"
+
+    @pytest.mark.parametrize(
+        "url", ["", "https://other.test/w/index.php?title=A&oldid=1", "https://good.test/?oldid=x"]
+    )
+    def test_an_address_that_names_no_revision_of_this_wiki_has_no_article(self, wiki, url):
+        with pytest.raises(CallFailed, match="The article A is not in the corpus"):
+            CorpusPages([wikipedia(wiki)]).read(SearchHit("A", "", "text", url))
+        assert wiki.requests == []
+
+
+class TestQueries:
+    def test_search_operators_and_function_words_are_left_out(self):
+        query = 'Was -"Seven Samurai" intitle:directed NOT by Akira OR Kurosawa* in 1954?'
+        assert search_query(query) == "Seven Samurai intitle directed Akira Kurosawa 1954"
+
+    def test_a_long_query_is_cut_between_words(self):
+        query = search_query(" ".join(f"word{number}" for number in range(100)))
+        assert len(query) <= 300 and query.endswith(" word43")
+
+    def test_titles_have_no_characters_that_separate_titles(self):
+        assert titles_in("Was “A|B#C” shown in Lund?") == ["A B C", "Lund"]
+
+
+def test_live_wikipedia_is_off_where_the_setting_says_so():
+    assert live_wikipedia("off", None, 60) is None
+    assert live_wikipedia("simple", None, 60).host == "simple.wikipedia.org"

@@ -162,7 +162,7 @@ def test_the_source_web_sets_the_search_engine_that_is_set_up(given):
         ("web", {"corpora": ["vital"]}, "web does not go with the corpora vital"),
         ("broken", {}, "Broken is not available here. Its index is gone."),
         ("simple-wikipedia", {}, "Simple Wikipedia is not available here. It is not on this machine yet."),
-        ("library", {}, "There is no source 'library'; choose one of: vital, broken, simple-wikipedia, web."),
+        ("library", {}, "There is no source 'library'; choose one of: vital, broken, live, simple-wikipedia, web."),
     ],
 )
 def test_a_source_that_is_unavailable_or_contradicted_is_refused(source, given, words):

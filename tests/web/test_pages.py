@@ -178,6 +178,15 @@ class TestHome:
         here = scripted_container(choices=answerers, engines=(Choice("corpus", "The corpora"),))
         assert "will be sent to" not in make_app(here).test_client().get("/").text
 
+    def test_says_that_live_wikipedia_would_also_receive_the_date(self, make_app):
+        shelves = (Choice("vital", "Vital articles"), Choice("wikipedia-live", "Live", destination="wiki.example.org"))
+        page = unescape(make_app(scripted_container(shelves=shelves)).test_client().get("/").text)
+        at_once = page.split('<details class="options">')[0]
+        assert (
+            "When the source is “Live”:</span> Your claim, its date and questions will be sent to wiki.example"
+            in at_once
+        )
+
     def test_does_not_mention_sending_when_nothing_leaves_the_machine(self, make_app):
         gone = AWAY.unavailable("No key is set.", "OPENAI_API_KEY")
         for models in ((), (Choice("near", "A model here"),), (gone,)):

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from app.backends.corpus.registry import installed
-from app.backends.corpus.wikipedia import LIVE, wikipedia_host, wikipedia_title
+from app.backends.corpus.wikipedia import HOST, LIVE, OFF
 from app.backends.llm.registry import ModelSettings, unavailable_reason
 from app.backends.local.loading import why_missing
 from app.backends.web_search.registry import PROVIDERS, ProviderSearch, with_failover
@@ -18,6 +18,7 @@ from app.capabilities.options import (
     MIXES,
     OWN,
     PURSUIT,
+    SOURCE_TITLES,
     TITLES,
     WEB,
     WEB_SEARCH,
@@ -322,8 +323,9 @@ class Availability:
             choice = Choice(info.name, info.title)
             yield choice if info.state == "ready" else choice.unavailable(info.message, info.fix)
         language = self.settings.wikipedia
-        if host := wikipedia_host(language):
-            yield Choice(LIVE, wikipedia_title(language), destination=host)
+        if language != OFF:
+            title = SOURCE_TITLES[LIVE] + ("" if language == "en" else f" ({language})")
+            yield Choice(LIVE, title, destination=HOST.format(language))
 
 
 def _language_model(model: ModelSettings, local_model: str | None) -> Choice:

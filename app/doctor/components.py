@@ -148,11 +148,11 @@ def corpora(settings: Settings) -> Iterator[Finding]:
     """Check that each corpus in use has a complete and current index."""
     from app.backends.corpus.index import read_verified
     from app.backends.corpus.registry import CORPORA
-    from app.backends.corpus.wikipedia import LIVE, wikipedia_host
+    from app.backends.corpus.wikipedia import LIVE, OFF
     from app.bootstrap import corpus_index, index_folder
 
     for name in default_corpora(settings):
-        if name == LIVE and wikipedia_host(settings.wikipedia):
+        if name == LIVE and settings.wikipedia != OFF:
             continue
         what = f"corpus {name}"
         try:
@@ -168,10 +168,10 @@ def corpora(settings: Settings) -> Iterator[Finding]:
 
 def live_wikipedia(settings: Settings) -> Iterator[Finding]:
     """Say whether live Wikipedia is offered, without asking it."""
-    from app.backends.corpus.wikipedia import wikipedia_host
+    from app.backends.corpus.wikipedia import HOST, OFF
 
-    host, name = wikipedia_host(settings.wikipedia), "live Wikipedia"
-    if host is None:
+    host, name = HOST.format(settings.wikipedia), "live Wikipedia"
+    if settings.wikipedia == OFF:
         yield ok(name, "Not offered")
     elif settings.contact:
         yield ok(name, f"Offered from {host}, to which requests name {settings.contact} (not called)")

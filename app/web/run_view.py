@@ -5,18 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from flask import render_template, session
+from flask import render_template, session, url_for
 
 from app.domain.comparison import normalised_claim
 from app.runs.notes import MAX_NOTE_LENGTH, Note
 from app.runs.service import RunFilter, RunSummary, StoredRun
 from app.web import services
-from app.web.report_view import differences
+from app.web.report_view import PLAIN_LABELS, Card, differences, shown_verdict, web_link
 from app.web.security import allow_indexing
+from app.web.views import FACES
 
 MAX_OTHERS = 8
 MAX_CANDIDATES = 40
 """Runs found by the words of a claim; some are of longer claims."""
+UNVERIFIED = "Imported, unverified"
 SIDES = {"yes": True, "no": False, "": None}
 """By value of the form's field, whether the owner agrees; None takes no side."""
 
@@ -169,3 +171,33 @@ def origin_of(run: StoredRun, others: tuple[Other, ...]) -> Origin | None:
         differences(run.report.options, replace(earlier.options, max_hops=run.report.options.max_hops)),
         earlier.hops[branch.hop - 1].question.text,
     )
+
+
+def may_embed() -> bool:
+    """Return whether other sites may embed reports. A browser sends them no cookie, so a site password forbids it."""
+    settings = services().settings
+    return bool(settings.embed_on) and not settings.site_password
+
+
+def summary_of(run: StoredRun) -> str:
+    """Return a report as a text to share: claim, verdict, the sentence that decides, and the link; "" without one."""
+    report, address = run.report, url_for("pages.run", run_id=run.id, _external=True)
+    verdict, shown = report.verdict, shown_verdict(report)
+    if verdict is None:
+        return ""
+    answer = shown.answer.text if shown.answer else ""
+    missing = f"What was missing: {verdict.missing}" if verdict.missing and not answer else ""
+    lines = (
+        f"{UNVERIFIED}." if report.imported else "",
+        f"“{report.claim.text}”",
+        " ".join(filter(None, (f"{PLAIN_LABELS[verdict.label]} ({FACES[verdict.label].word}).", answer, missing))),
+        _quotation(shown.cards[0]) if shown.cards else "",
+        f"Checked by a machine with Hopcheck: {address}",
+    )
+    return "\n".join(filter(None, lines))
+
+
+def _quotation(card: Card) -> str:
+    """Return the sentence with the title and the plain address of its page."""
+    source = (card.passage.title or card.passage.source, web_link(card.passage))
+    return f"“{card.sentence}” {', '.join(filter(None, source))}"

@@ -1,4 +1,4 @@
-"""What a report shows elsewhere: its share card, the picture (Open Graph) of its link, and its summary as text."""
+"""The share card of a report: the picture (Open Graph) that other sites show for its link."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from PIL import Image, ImageDraw, ImageFont
 from PIL.ImageText import Text
 
 from app.domain.report import Report
-from app.web.report_view import PLAIN_LABELS, Card, shown_verdict, web_link
+from app.web.report_view import PLAIN_LABELS, shown_verdict
+from app.web.run_view import UNVERIFIED
 from app.web.views import FACES
 
 WIDTH, HEIGHT = 1200, 630
@@ -32,7 +33,6 @@ TONES = {"supported": "#1d6a43", "refuted": "#a4302b", "undecided": "#7d5600", "
 UNREADABLE = "Open the report to read the claim."
 """In place of a claim with letters that the font lacks."""
 CAUTION = "A machine made this verdict. Read the evidence in the report."
-UNVERIFIED = "Imported, unverified"
 
 
 class ShareCard(NamedTuple):
@@ -121,26 +121,3 @@ def _has_glyph(character: str) -> bool:
     """Return whether the font draws something else for a character than for one that does not exist."""
     drawn, missing = (_font(REGULAR, 24).getmask(each) for each in (character, "\U0010ffff"))
     return (drawn.size, bytes(drawn)) != (missing.size, bytes(missing))
-
-
-def summary(report: Report, address: str) -> str:
-    """Return a report with a verdict as a text to share: claim, verdict, the sentence that decides, and the link."""
-    verdict, shown = report.verdict, shown_verdict(report)
-    if verdict is None:
-        return ""
-    answer = shown.answer.text if shown.answer else ""
-    missing = f"What was missing: {verdict.missing}" if verdict.missing and not answer else ""
-    lines = (
-        f"{UNVERIFIED}." if report.imported else "",
-        f"“{report.claim.text}”",
-        " ".join(filter(None, (f"{PLAIN_LABELS[verdict.label]} ({FACES[verdict.label].word}).", answer, missing))),
-        _quotation(shown.cards[0]) if shown.cards else "",
-        f"Checked by a machine with Hopcheck: {address}",
-    )
-    return "\n".join(filter(None, lines))
-
-
-def _quotation(card: Card) -> str:
-    """Return the sentence with the title and the plain address of its page."""
-    source = (card.passage.title or card.passage.source, web_link(card.passage))
-    return f"“{card.sentence}” {', '.join(filter(None, source))}"

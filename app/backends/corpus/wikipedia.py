@@ -32,6 +32,8 @@ LIVE = "wikipedia-live"
 """The name of live Wikipedia among the corpora."""
 OFF = "off"
 """The value of the setting WIKIPEDIA that turns the source off."""
+HOST = "{}.wikipedia.org"
+"""The host by the code of a language."""
 LICENCE = "CC BY-SA 4.0"
 
 REQUEST_SECONDS = 20.0
@@ -44,21 +46,11 @@ GONE = ("missingtitle", "nosuchrevid", "missingcontent", "permissiondenied")
 """Error codes of the API for a page or a revision that was deleted."""
 
 
-def wikipedia_host(language: str) -> str | None:
-    """Return the host of Wikipedia in that language; None where the setting is OFF."""
-    return None if language == OFF else f"{language}.wikipedia.org"
-
-
-def wikipedia_title(language: str) -> str:
-    """Return the title of the source for users."""
-    return "Wikipedia, live" if language == "en" else f"Wikipedia, live ({language})"
-
-
 def live_wikipedia(language: str, contact: str | None, call_seconds: float) -> Wikipedia | None:
     """Return Wikipedia in that language, or None where it is OFF. `contact` goes into the User-Agent."""
-    host = wikipedia_host(language)
     http = GuardedHttp(user_agent(contact), accept="application/json")
-    return Wikipedia(MediaWiki(f"https://{host}/w/api.php", http, call_seconds), language) if host else None
+    address = f"https://{HOST.format(language)}/w/api.php"
+    return Wikipedia(MediaWiki(address, http, call_seconds), language) if language != OFF else None
 
 
 def user_agent(contact: str | None) -> str:

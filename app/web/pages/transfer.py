@@ -19,9 +19,9 @@ from app.web import services
 from app.web.exporters import Export, exporter_of, exporters
 from app.web.exporters.claim_review import claim_review
 from app.web.observability import log_run
-from app.web.run_view import may_steer, notes_on, run_page
+from app.web.run_view import may_embed, may_steer, notes_on, run_page, summary_of
 from app.web.security import STALE, allow_embedding, on_csrf_error, owner
-from app.web.sharing import as_png, card_of, etag_of, summary
+from app.web.sharing import as_png, card_of, etag_of
 
 exports = Blueprint("exports", __name__)
 
@@ -50,6 +50,8 @@ def download(run_id: str, file: str) -> ResponseReturnValue:
 for _each in exporters():
     exports.add_url_rule(f"/runs/<run_id>/{_each.file}", view_func=download, defaults={"file": _each.file})
 exports.add_app_template_global(exporters, "exporters")
+exports.add_app_template_global(may_embed)
+exports.add_app_template_global(summary_of)
 
 
 def export_of(run: StoredRun, notes: tuple[Note, ...] | None = None) -> Export:
@@ -76,13 +78,6 @@ def card(run_id: str) -> Response:
     return response
 
 
-@exports.app_template_global("may_embed")
-def may_embed() -> bool:
-    """Return whether other sites may embed reports. A browser sends them no cookie, so a site password forbids it."""
-    settings = services().settings
-    return bool(settings.embed_on) and not settings.site_password
-
-
 @exports.get("/runs/<run_id>/embed")
 def embed(run_id: str) -> ResponseReturnValue:
     """Return the verdict and its evidence for a frame on the sites of EMBED_ON, without controls."""
@@ -91,12 +86,6 @@ def embed(run_id: str) -> ResponseReturnValue:
         return render_template("error.html", code=404, meaning=NOT_EMBEDDED), 404
     page = Response(render_template("embed.html", run=run, report=run.report), mimetype="text/html")
     return allow_embedding(page, services().settings.embed_on)
-
-
-@exports.app_template_global("summary_of")
-def summary_of(run: StoredRun) -> str:
-    """Return the text of a report to share."""
-    return summary(run.report, export_of(run).address)
 
 
 @exports.get("/export.schema.json")

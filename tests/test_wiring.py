@@ -142,8 +142,8 @@ def test_a_rejected_key_fails_hops_in_the_report(tmp_path):
     [
         (replace(PROMPTED, model=None), "model"),
         (replace(PROMPTED, preset="own"), "preset"),
-        (RunOptions(answerer="web-search"), "answerer"),
-        (RunOptions(corpora=("no-such-corpus",)), "answerer"),
+        (RunOptions(answerer="web-search"), "search"),
+        (RunOptions(corpora=("no-such-corpus",)), "corpora"),
     ],
 )
 def test_unknown_options_never_become_a_strategy(container, options, field):

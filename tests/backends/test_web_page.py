@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 import tracemalloc
 from gzip import compress
@@ -253,6 +254,8 @@ def test_the_user_agent_has_the_projects_version():
 
 
 def test_the_app_uses_the_guarded_client_without_exceptions():
-    made = [path for path in (ROOT / "app").rglob("*.py") if "GuardedHttp(" in path.read_text()]
-    assert [path.name for path in made] == ["pages.py"]
-    assert "GuardedHttp(USER_AGENT)" in made[0].read_text() and GuardedHttp(USER_AGENT)._ports == (80, 443)
+    texts = {path.name: path.read_text() for path in (ROOT / "app").rglob("*.py")}
+    made = {name: re.findall(r"GuardedHttp\((.*)\)", text) for name, text in texts.items() if "GuardedHttp(" in text}
+    wikipedia = ['user_agent(contact), accept="application/json"']
+    assert made == {"pages.py": ["USER_AGENT"], "wikipedia.py": wikipedia}
+    assert GuardedHttp(USER_AGENT)._ports == (80, 443)

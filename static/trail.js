@@ -18,14 +18,18 @@
   document.addEventListener("htmx:oobBeforeSwap", (event) => restore(event.detail.fragment));
 
   // Elements are replaced whole: mark the parts that are new or have changed, which the style sheet then moves.
+  const arrive = (element) => {
+    element.classList.add("arrives");
+    setTimeout(() => element.classList.remove("arrives"), 1000); // long after the motion has ended
+  };
   document.addEventListener("htmx:oobBeforeSwap", ({ detail: { fragment } }) => {
     for (const passage of fragment.querySelectorAll(".passage.found")) {
-      passage.classList.toggle("arrives", !document.getElementById(passage.id));
+      if (!document.getElementById(passage.id)) arrive(passage);
     }
     const before = document.querySelectorAll("#status .pips i");
     fragment.querySelectorAll(".pips i").forEach((pip, at) => {
       const was = before[at]?.classList[0];
-      if (was === "open" && !pip.matches(".open")) pip.classList.add("arrives");
+      if (was === "open" && !pip.matches(".open")) arrive(pip);
     });
   });
 

@@ -205,8 +205,8 @@ EXAMPLES = (
     Example("The Starry Night was painted by a Norwegian artist.", _R, 1, 6),
     Example("Charles Darwin was born before Albert Einstein.", _S, 2, 4),
     Example("Albert Einstein was born before Charles Darwin.", _R, 2, 4),
-    Example("Mount Everest lies in the Himalayas.", _S, 1, 1),
-    Example("Mount Everest lies in the Andes.", _R, 1, 1),
+    Example("The Nile flows into the Mediterranean Sea.", _S, 1, 1),
+    Example("The Nile flows into the Red Sea.", _R, 1, 1),
     Example("Leo Tolstoy kept a white parrot in his study.", _N, 1),
     Example("The author of Moby-Dick was left-handed.", _N, 2),
 )

@@ -291,9 +291,9 @@ def _opening_label(text: str) -> Label | None:
     if evidence := _EVIDENCE_LABEL.match(plain):
         return Label.SUPPORTED if evidence[1].casefold() == "support" else Label.REFUTED
     reply = _LABEL_REASON.sub("", _BEFORE_LABEL.sub("", plain))
-    said = _LABEL_WORD.sub(lambda word: LABEL_WORDS[_LABELS[word.group().casefold()]], reply)
-    option = option_in(said, tuple(LABEL_WORDS.values()))
-    named = {_LABELS[word.casefold()] for word in _LABEL_WORD.findall(said)}
+    in_label_words = _LABEL_WORD.sub(lambda word: LABEL_WORDS[_LABELS[word.group().casefold()]], reply)
+    option = option_in(in_label_words, tuple(LABEL_WORDS.values()))
+    named = {_LABELS[word.casefold()] for word in _LABEL_WORD.findall(in_label_words)}
     return _LABELS[option] if option and len(named) == 1 else None
 
 

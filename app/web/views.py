@@ -173,8 +173,8 @@ STOPPING_WORDS = {
 
 def page_words(reason: str, is_owner: bool) -> str:
     """Return a stored reason as the page says it: with steps instead of hops, and "You" to the owner of the run."""
-    said = re.sub(r"\bhop(?=s?\b)", "step", STOPPING_WORDS.get(reason, reason))
-    return re.sub("^Its owner ", "You ", said) if is_owner else said
+    words = re.sub(r"\bhop(?=s?\b)", "step", STOPPING_WORDS.get(reason, reason))
+    return re.sub("^Its owner ", "You ", words) if is_owner else words
 
 
 LABEL_SETS = {

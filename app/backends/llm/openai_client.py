@@ -154,8 +154,8 @@ def _messages(prompt: str | Chat) -> Messages:
     if isinstance(prompt, str):
         return [{"role": "user", "content": prompt}]
     turns = chain.from_iterable((("user", case), ("assistant", reply)) for case, reply in prompt.shown)
-    said = (("system", prompt.system), *turns, ("user", prompt.case))
-    return [{"role": role, "content": text} for role, text in said]
+    messages = (("system", prompt.system), *turns, ("user", prompt.case))
+    return [{"role": role, "content": text} for role, text in messages]
 
 
 def _schema(chat: Chat) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import pytest
 
 from app import create_app
 from app.backends.fetch.pages import WebPages
-from app.config.settings import Settings
+from app.config.settings import Settings, load_settings
 from app.domain.errors import CallFailed
 from app.extensions import db
 from tests.backends.web_search.search_server import Reply as Found
@@ -118,6 +118,17 @@ def test_qacheck_1_on_hovers_release(reproduce, tmp_path):
     manifest = json.loads((tmp_path / "out" / "reciter-reader" / "manifest.json").read_text())
     assert manifest["workers"] == 8 and manifest["taken"]["calls"] == 20 * 11  # 5N + 1 calls for N = 2
     assert manifest["taken"]["cost"] > 0 and 0.5 < manifest["estimated"]["calls"] / manifest["taken"]["calls"] < 2
+
+
+@pytest.mark.models
+@pytest.mark.jvm
+@pytest.mark.timeout(600)
+def test_rows_that_search_a_corpus_run_with_the_real_retriever_reader_and_judge(reproduce, tmp_path):
+    own = {"INSTANCE": str(load_settings().instance), "DATABASE_URL": f"sqlite:///{tmp_path / 'runs.db'}"}
+    done, rows, _ = reproduce("qacheck-1", "hover", "--model", "scripted", "--first", "2", **own)
+    assert done.exit_code == 0, done.output
+    for name in ("QACheck, retriever-reader", "Hopcheck's local models"):
+        assert rows[name][1:3] == ["2", "0"] and has_run(rows[name]), rows[name]
 
 
 @pytest.mark.timeout(300)

@@ -87,15 +87,16 @@ class GoldSentencesReasoner:
 
     def conclude(self, claim: Claim, context: Context, labels: Sequence[Label]) -> Verdict:
         """Conclude from the kept hops, each citing the deciding sentences of its title; other titles are added."""
-        return self.reasoner.conclude(claim, self._with_gold_sentences(context), labels)
+        return self.reasoner.conclude(claim, self.with_gold_sentences(claim, context), labels)
 
-    def _with_gold_sentences(self, context: Context) -> Context:
+    def with_gold_sentences(self, claim: Claim, context: Context) -> Context:
+        """Return the hops, each with the deciding sentences of its title; a title without a hop gets the claim's."""
         passages = {title: Passage(text, title, SOURCE) for title, text in self.row.gold_evidence()}
         hops = [_citing(hop, passages.get(_cited_title(hop))) for hop in context]
         missing = [each for title, each in passages.items() if title not in map(_cited_title, context)]
         for number, passage in enumerate(missing, max(hop.number for hop in context) + 1):
             answer = Answer("", Span(passage, 0, 0), (passage,))
-            hops.append(Hop(number, Question(""), answer, HopStatus.KEPT, SOURCE))
+            hops.append(Hop(number, Question(claim.text), answer, HopStatus.KEPT, SOURCE))
         return tuple(hops)
 
 

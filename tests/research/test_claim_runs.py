@@ -10,10 +10,10 @@ import pytest
 from app.backends.corpus.index import Manifest, checksum, sizes, write_manifest
 from app.config.settings import Settings
 from app.container.container import Container
-from app.domain.model import Claim, Hop, Question
+from app.domain.model import Answer, Claim, Hop, LabelSet, Passage, Question, Span
 from research.claims import metrics
 from research.claims.data import NOT_ENOUGH, Asked, VitalClaim, sample_claims
-from research.claims.gold_parts import with_gold
+from research.claims.gold_parts import GoldSentencesReasoner, with_gold
 from research.claims.metrics import REFUTED, SUPPORTED, Outcome
 from research.claims.run import classify_verdict, defaults_of, drop_unfinished_line, read_runs
 
@@ -88,6 +88,23 @@ def test_recorded_questions_replace_generated_ones_in_order(tmp_path):
     hop = Hop(1, Question("Who?"))
     found = [generator.next_question(Claim(""), context, ()) for context in ((), (hop,), (hop, hop))]
     assert found == [Question("Who?"), Question("Where?"), None] and options.preset == "local"
+
+
+def test_gold_sentences_of_an_article_that_no_hop_cited_can_be_selected(tmp_path):
+    leads = (("Hamlet", "Hamlet is a play. It was written by Shakespeare."), ("Shakespeare", "He was born in England."))
+    decisive = ("It was written by Shakespeare.", "He was born in England.")
+    row = VitalClaim("", "", SUPPORTED, "", "", "plain", 2, leads, (), decisive, "", "dev")
+    cited = Passage("It was written by Shakespeare.", "Hamlet", "a corpus")
+    hop = Hop(1, Question("Who?"), Answer("Shakespeare", Span(cited, 18, 29), (cited,)))
+    given = GoldSentencesReasoner(FakeReasoner(), row).conclude(Claim("A claim."), (hop,), tuple(LabelSet.TWO.labels))
+    assert "written by Shakespeare" in given and "born in England" in given
+
+
+class FakeReasoner:
+    """Returns the text of all sentences that the judge's selector may choose from."""
+
+    def conclude(self, claim, context, labels):
+        return " ".join(passage.text for hop in context if hop.question.text for passage in hop.answer.retrieved)
 
 
 def test_a_truncated_line_is_run_again(tmp_path):

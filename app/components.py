@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -88,6 +88,20 @@ class Components:
         else:
             self._components[name] = Component(name, "ready")
             log.info("%s ready in %.1f s", name, time.monotonic() - started)
+
+
+def start_loading(loads: Iterable[Callable[[], object]]) -> None:
+    """Load parts in threads, without waiting for them. An error is raised again where the part is used."""
+    for load in loads:
+        # Not daemon threads: a process that ends inside an import of PyTorch may abort.
+        threading.Thread(target=_without_errors, args=(load,), name="load").start()
+
+
+def _without_errors(load: Callable[[], object]) -> None:
+    try:
+        load()
+    except Exception as error:
+        log.debug("not loaded ahead of its use: %s", error)
 
 
 class Warmable(Protocol):

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from app.config.settings import load_settings
+
 ROOT = Path(__file__).resolve().parent.parent
 
 FOREIGN = """
@@ -55,7 +57,7 @@ assert not is_newest(settings.database_url)
 """
 
 CHECK = """
-import sys
+import sys, threading, time
 from app import create_app
 from app.config.settings import Settings
 from app.extensions import db
@@ -65,11 +67,13 @@ from tests.test_pursuit_wiring import BORN, WROTE, Found, SearchServer, player, 
 loaded = []
 
 def script(asked):
+    while not loaded and "load" in {thread.name for thread in threading.enumerate()}:
+        time.sleep(0.05)  # the first reply comes once all is loaded that loads beside the first call
     loaded.append(loaded[0] if loaded else set(sys.modules))
     return (play_in_json() if OPTIONS[1] == "prompted" else player)(asked)
 
 with OpenAIServer(script, OPTIONS[1] == "prompted") as server, SearchServer([Found(searxng_reply(WROTE, BORN))]) as web:
-    models = {"OPENAI_BASE_URL": server.url, "OPENAI_MODEL": "scripted", "READ_WITH": "model"}
+    models = {"OPENAI_BASE_URL": server.url, "OPENAI_MODEL": "scripted", "READ_WITH": READ_WITH}
     search = {"SEARXNG_URL": web.url.removesuffix("/search")}
     app = create_app(Settings.from_env({"INSTANCE": INSTANCE} | models | search))
     with app.app_context():
@@ -117,11 +121,17 @@ def test_checking_the_setup_needs_no_model_web_or_database_library(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "options",
+    ("options", "read_with"),
     [
-        ("--preset", "prompted", "--answerer", "reciter-reader"),
-        ("--preset", "llm+llm", "--answerer", "web-search", "--strategy", "evidence-pursuit"),
+        (("--preset", "prompted", "--answerer", "reciter-reader"), "model"),
+        (("--preset", "llm+llm", "--answerer", "web-search", "--strategy", "evidence-pursuit"), "model"),
+        pytest.param(("--preset", "prompted", "--answerer", "reciter-reader"), "local", marks=pytest.mark.models),
+        pytest.param(
+            ("--preset", "prompted", "--source", "vital"), "local", marks=(pytest.mark.models, pytest.mark.jvm)
+        ),
     ],
 )
-def test_a_check_with_a_language_model_imports_nothing_after_its_first_call(tmp_path, options):
-    assert run_python(f"INSTANCE, OPTIONS = {str(tmp_path)!r}, {options}\n{CHECK}") == ""
+def test_a_check_with_a_language_model_loads_beside_its_first_call_and_nothing_after_it(tmp_path, options, read_with):
+    (tmp_path / "corpora").symlink_to(load_settings().instance / "corpora")
+    given = f"INSTANCE, OPTIONS, READ_WITH = {str(tmp_path)!r}, {options}, {read_with!r}\n"
+    assert run_python(given + CHECK) == ""

@@ -26,10 +26,17 @@ from app.backends.local.reranker import CrossEncoderReranker
 from app.backends.local.seq2seq import Seq2Seq
 from app.backends.web_search.registry import ProviderSearch, configured_searches, with_failover
 from app.capabilities.availability import CORPUS, GENERATOR, JUDGE, READER, RERANKER, Availability
-from app.capabilities.options import BASELINES, PURSUIT, Capabilities, Group, default_corpora
-from app.components import Component, Components
+from app.capabilities.options import BASELINES, PURSUIT, Capabilities, Group, default_corpora, searches_corpora
+from app.components import Component, Components, start_loading
 from app.config.settings import Settings
-from app.container.parts import LanguageModels, PursuitParts, SpeculationPolicy, build_pursuit, fine_tuned_questioners
+from app.container.parts import (
+    LanguageModels,
+    PursuitParts,
+    SpeculationPolicy,
+    build_pursuit,
+    fine_tuned_questioners,
+    loads_of,
+)
 from app.domain.errors import CallFailed
 from app.domain.model import CORPUS_SEARCH, QACHECK, Origin, Page, RunOptions, SearchHit
 from app.domain.ports import (
@@ -210,6 +217,12 @@ class Container:
             reasoner=self._reasoner(mix.reasoner, options),
             speculative=self._speculation.for_modules(mix, model),
         )
+
+    def start_loading(self, strategy: Strategy, options: RunOptions) -> None:
+        """Start to load the models and indexes of a run that are not loaded, beside its first calls."""
+        corpora = options.corpora if searches_corpora(options) else ()
+        indexes = (partial(self._registry.open, name) for name in corpora)
+        start_loading([*dict.fromkeys(loads_of(strategy)), *indexes])
 
     def page_at(self, url: str) -> Page:
         """Return the page that a visitor names. Raises CallFailed for one that cannot be read, or while others are."""

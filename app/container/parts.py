@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields, is_dataclass
 
 from app.backends.llm.openai_client import OpenAIChat, Sampling
 from app.backends.llm.registry import SERVERS, LocalServers, ModelSettings, configured_models
@@ -72,6 +72,15 @@ def _questioner(kind: str, preset: PursuitPreset, parts: PursuitParts) -> Pursue
         return parts.local()
     first = parts.first_seq2seq()
     return Seq2SeqPursuer(first, parts.next_seq2seq() if preset.needs_next_seq2seq else first)
+
+
+def loads_of(part: object) -> Iterator[Callable[[], object]]:
+    """Yield the `load` of each model in this part of a strategy and in the parts inside it."""
+    if load := getattr(part, "load", None):
+        yield load
+    elif is_dataclass(part):
+        for each in fields(part):
+            yield from loads_of(getattr(part, each.name))
 
 
 # Local models share this machine's cores, so speculative calls only help for calls to another machine

@@ -1,4 +1,4 @@
-"""Links between the project's Markdown files lead to existing files and headings."""
+"""The project's Markdown files: their links, and the form of those about a source or a kind of language model."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from app.cli.check import check as check_command
 from app.config.settings import ROOT
 
 PAGES = sorted(
@@ -43,3 +44,23 @@ def test_every_document_and_file_that_the_code_names_exists():
         if not (ROOT / name).exists()
     }
     assert missing == set()
+
+
+def pages_of_choices() -> set[str]:
+    """Return the pages that docs/sources.md links to: one for each source and each kind of language model."""
+    return set(re.findall(r"\]\(([\w-]+\.md)\)", (ROOT / "docs" / "sources.md").read_text(encoding="utf-8")))
+
+
+def test_every_source_and_kind_of_language_model_has_a_page():
+    sources = {"wikipedia-live.md", "wikipedia-dump.md", "corpora.md", "zim.md", "web-sources.md"}
+    assert pages_of_choices() == sources | {"language-models.md", "local-servers.md", "local-models.md"}
+
+
+@pytest.mark.parametrize("name", sorted(pages_of_choices()))
+def test_the_page_of_a_source_or_model_is_short_and_begins_with_the_three_commands_to_type(name):
+    text = (ROOT / "docs" / name).read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= 60
+    assert re.match(r"# .*\n\n(?:    .+\n){3}\n", text)
+    check = next(line for line in text.splitlines() if line.startswith("    flask --app app check"))
+    known = {option for each in check_command.params for option in each.opts}
+    assert set(re.findall(r"--[\w-]+", check)) - {"--app"} <= known

@@ -320,5 +320,5 @@ class Container:
 
 def corpus_registry(settings: Settings) -> CorpusRegistry:
     """Return the corpora of this machine, and live Wikipedia where it is offered."""
-    live = live_wikipedia(settings.wikipedia, settings.contact, settings.call_seconds)
+    live = live_wikipedia(settings.wikipedia, settings.contact, settings.call_seconds, settings.instance / "locks")
     return CorpusRegistry(settings.instance, Java(settings.java_home, settings.java_memory), live)

@@ -3,19 +3,29 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 import threading
 
 import pytest
 
 from app.backends.corpus.registry import CorpusPages, CorpusRegistry
-from app.backends.corpus.wikipedia import LIVE, Wikipedia, live_wikipedia, search_query, titles_in, user_agent
+from app.backends.corpus.wikipedia import (
+    LIVE,
+    SharedLimiter,
+    Wikipedia,
+    live_wikipedia,
+    search_query,
+    titles_in,
+    user_agent,
+)
 from app.config import VERSION
 from app.domain.errors import CallFailed
 from app.domain.events import TokensUsed, TroubleMet
 from app.domain.instrumentation import MemoryStore, listening, use_stores
 from app.domain.model import SearchHit
 from tests.mediawiki import JSON, LAGGED, Article, Edit, MediaWikiServer, failure, wikipedia
-from tests.web_server import Sent, moved
+from tests.web_server import Sent, WebServer, moved
 
 OLD = "The Kestrel Bridge is a footbridge. It was planned by Mira Dolan."
 NEW = (
@@ -29,6 +39,23 @@ DOLAN = Article("Mira Dolan", (Edit(21, "2020-06-07", "Mira Dolan is an engineer
 KESTREL = Article("Kestrel", (Edit(31, "2018-01-01", "Kestrel may refer to: Kestrel Bridge."),), is_disambiguation=True)
 GONE = Article("Kestrel Bridge fire", (Edit(41, "2020-01-01", "The Kestrel Bridge burned."),), is_deleted=True)
 QUESTION = "Who designed the Kestrel Bridge?"
+
+
+ASKING = """
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from app.backends.corpus.wikipedia import SharedLimiter
+from app.backends.fetch.safe_http import Budget
+from tests.web_server import client
+
+http = client(SimpleNamespace(port={port}), limiter=SharedLimiter(Path({locks!r})))
+print("ready", flush=True)
+sys.stdin.readline()
+for _ in range(4):
+    print(http.get({url!r}, Budget(30)).status, flush=True)
+"""
+"""Another process that asks four times."""
 
 
 @pytest.fixture
@@ -172,6 +199,29 @@ class TestEtiquette:
             each.join()
         assert wiki.most_at_once == 1 and len(wiki.requests) > 4
 
+    def test_processes_with_the_same_locks_make_one_request_at_a_time(self, tmp_path):
+        with WebServer({"/slow": Sent(b"{}", JSON, delay=0.2)}) as server:
+            script = ASKING.format(port=server.port, url=server.url("/slow"), locks=str(tmp_path / "locks"))
+            started = [
+                subprocess.Popen([sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+                for _ in range(2)
+            ]
+            assert [each.stdout.readline() for each in started] == [b"ready\n"] * 2
+            for each in started:
+                each.stdin.write(b"go\n")
+                each.stdin.flush()
+            outputs = [each.communicate(timeout=60)[0] for each in started]
+        assert outputs == [b"200\n" * 4] * 2
+        assert server.most_at_once == 1
+
+    def test_a_host_that_another_process_asks_for_too_long_is_not_asked(self, tmp_path):
+        with MediaWikiServer(BRIDGE) as wiki:
+            source = wikipedia(wiki, limiter=SharedLimiter(tmp_path, wait_seconds=0.1))
+            with SharedLimiter(tmp_path).slot(source.host):
+                message = message_of(source)
+        assert f"{source.host} was not asked: another process was still asking it." in message
+        assert wiki.requests == []
+
     def test_a_server_that_lags_is_asked_again_after_the_time_that_it_names(self, wiki):
         slept, left = [], [LAGGED, LAGGED]
         wiki.broken = lambda query: left.pop() if left else None
@@ -279,6 +329,6 @@ class TestQueries:
         assert titles_in("Was “A|B#C” shown in Lund?") == ["A B C", "Lund"]
 
 
-def test_live_wikipedia_is_off_where_the_setting_says_so():
-    assert live_wikipedia("off", None, 60) is None
-    assert live_wikipedia("simple", None, 60).host == "simple.wikipedia.org"
+def test_live_wikipedia_is_off_where_the_setting_says_so(tmp_path):
+    assert live_wikipedia("off", None, 60, tmp_path) is None
+    assert live_wikipedia("simple", None, 60, tmp_path).host == "simple.wikipedia.org"

@@ -10,20 +10,22 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from functools import lru_cache, partial
 from itertools import chain, islice, zip_longest
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, quote, urlencode, urlsplit
 
 from app.backends.corpus.formats import clean, passages_of
 from app.backends.fetch.html import HtmlFailed, read_html
-from app.backends.fetch.safe_http import Budget, GuardedHttp
+from app.backends.fetch.safe_http import MAX_WAIT_SECONDS, Budget, FetchLimiter, GuardedHttp
 from app.backends.http import HttpResult, RetryPolicy, quoted
 from app.config import VERSION
 from app.domain.errors import CallFailed
-from app.domain.instrumentation import Call, cached_call, report_phase, report_problem, report_usage
+from app.domain.instrumentation import Call, cached_call, check_cancelled, report_phase, report_problem, report_usage
 from app.domain.model import Origin, Passage, Usage
 from app.text.sentences import is_common_word
 from app.text.wording import names, stems, word_lists
@@ -46,9 +48,12 @@ GONE = ("missingtitle", "nosuchrevid", "missingcontent", "permissiondenied")
 """Error codes of the API for a page or a revision that was deleted."""
 
 
-def live_wikipedia(language: str, contact: str | None, call_seconds: float) -> Wikipedia | None:
-    """Return Wikipedia in that language, or None where it is OFF. `contact` goes into the User-Agent."""
-    http = GuardedHttp(user_agent(contact), accept="application/json")
+def live_wikipedia(language: str, contact: str | None, call_seconds: float, locks: Path) -> Wikipedia | None:
+    """Return Wikipedia in that language, or None where it is OFF. `contact` goes into the User-Agent.
+
+    `locks` is the folder that the processes of this installation share.
+    """
+    http = GuardedHttp(user_agent(contact), accept="application/json", limiter=SharedLimiter(locks))
     address = f"https://{HOST.format(language)}/w/api.php"
     return Wikipedia(MediaWiki(address, http, call_seconds), language) if language != OFF else None
 
@@ -58,8 +63,32 @@ def user_agent(contact: str | None) -> str:
     return f"Hopcheck/{VERSION} ({contact or 'checks claims; its operator named no contact'})"
 
 
+class SharedLimiter(FetchLimiter):
+    """Allows one request at a time per site in all processes that use the same folder for locks."""
+
+    def __init__(self, folder: Path, wait_seconds: float = MAX_WAIT_SECONDS) -> None:
+        super().__init__(wait_seconds=wait_seconds)
+        self._folder = folder
+
+    @contextmanager
+    def slot(self, site: str) -> Iterator[None]:
+        """Hold the site's slot in this process and its lock file inside the block. Raises as the base class does."""
+        from filelock import FileLock, Timeout
+
+        with super().slot(site):
+            self._folder.mkdir(parents=True, exist_ok=True)
+            lock = FileLock(self._folder / f"{site}.lock", timeout=self._wait_seconds)
+            try:
+                held = lock.acquire()
+            except Timeout:
+                raise CallFailed(f"{site} was not asked: another process was still asking it.") from None
+            with held:
+                check_cancelled()  # the wait may have been long
+                yield
+
+
 class MediaWiki:
-    """Client for the Action API of one wiki. Thread-safe; the host gets one request at a time."""
+    """Client for the Action API of one wiki. Thread-safe; `http` limits how many requests the host gets at a time."""
 
     def __init__(
         self, api: str, http: GuardedHttp, call_seconds: float, retry_policy: RetryPolicy | None = None

@@ -92,7 +92,7 @@ def check(
 ) -> RunReport:
     """Check a claim in this process, wait for the end, and return the report, which is also stored.
 
-    `options` are the other fields of POST /api/v1/runs (docs/api.md), such as `speaker`, `date` and `max_hops`.
+    `options` are the other fields of POST /api/v1/runs (docs/api.md), such as `speaker`, `date` and `source`.
     `on_event` gets each event as it is stored. `app` comes from `create_app`; without it all calls share one
     application, which loads its models once. A run that fails returns a report without a label and with a `problem`.
     Raises InvalidInput for an input that cannot be checked, and Rejected when too many checks wait.

@@ -20,6 +20,7 @@ from werkzeug.serving import make_server
 
 import app as hopcheck
 from app import check, create_app
+from app.capabilities.options import Choice
 from app.cli.mcp import mcp_server
 from app.config import VERSION
 from app.config.settings import Settings
@@ -71,6 +72,27 @@ def test_check_returns_the_report_that_is_stored_and_exported(make_app):
     assert report.options.max_hops == 4
     stored = runs_of(app).report(report.id)
     assert run_as_dict(stored)["hops"][0]["question"] == report.hops[0].question
+
+
+CORPORA = (Choice("vital", "Vital articles"), Choice("minutes", "Council minutes"))
+
+
+def test_check_takes_a_source(make_app):
+    report = check(CLAIM, app=make_app(shelves=CORPORA), source="minutes")
+    assert (report.options.answerer, report.options.corpora) == ("retriever-reader", ("minutes",))
+
+
+def test_an_mcp_client_chooses_a_source_and_learns_which_there_are(make_app):
+    app = make_app(shelves=CORPORA)
+
+    async def use(client: Client) -> None:
+        started = await client.call_tool("check_claim", {"claim": CLAIM, "source": "minutes"})
+        run = runs_of(app).report(started.structured_content["run_id"])
+        assert (run.report.options.answerer, run.report.options.corpora) == ("retriever-reader", ("minutes",))
+        refused = await client.call_tool("check_claim", {"claim": CLAIM, "source": "nowhere"})
+        assert refused.is_error and "choose one of: vital, minutes" in refused.content[0].text
+
+    in_thread(asyncio.run, _with_client(app, use))
 
 
 def test_check_reports_every_event_in_order(make_app):

@@ -2,6 +2,7 @@
 
 import pytest
 
+from app.backends.corpus.registry import CorpusInfo
 from app.backends.llm.registry import ModelSettings
 from app.backends.web_search.registry import configured_searches
 from app.capabilities.availability import CORPUS, GENERATOR, GUIDED, JUDGE, READER, RERANKER, Availability
@@ -150,6 +151,13 @@ def test_a_report_names_the_modules_used(availability):
         "reasoner": "big, prompted",
     }
     assert availability(BIG).modules(RunOptions(strategy="direct", model="big")) == (("asker", "big, prompted"),)
+
+
+def test_a_report_names_an_own_corpus_by_its_title(availability, monkeypatch):
+    minutes = CorpusInfo("minutes", "Council minutes", "City archive", "built", 1, 1, "2026-11-23", "ready")
+    monkeypatch.setattr("app.capabilities.availability.installed", lambda instance: (minutes,))
+    modules = dict(availability().modules(RunOptions(corpora=("vital", "minutes"))))
+    assert modules["answerer"] == "retriever-reader over vital, Council minutes, read by Hopcheck's reader"
 
 
 @pytest.mark.parametrize(

@@ -239,7 +239,11 @@ class Availability:
         }
 
     def _answerer_name(self, options: RunOptions) -> str:
-        return kind_of(options.answerer).describe(options, self.settings) if options.answerer in ANSWERERS else ""
+        if options.answerer not in ANSWERERS:
+            return ""
+        titles = {each.name: each.title for each in self._corpora() if each.name not in SOURCE_TITLES}
+        titled = replace(options, corpora=tuple(titles.get(name, name) for name in options.corpora))
+        return kind_of(options.answerer).describe(titled, self.settings)
 
     def _strategies(self, has_model: bool) -> tuple[Choice, ...]:
         baselines = (

@@ -13,10 +13,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote, urlsplit
 
+from flask import has_app_context
+
 from app.capabilities.options import SOURCE_TITLES, WEB, WEB_SEARCH, searches_corpora, source_of
 from app.domain.model import Answer, Hop, Label, Origin, Passage, RunOptions, Sentence, Span
 from app.domain.report import Report
 from app.text.sentences import sentence_spans
+from app.web import capabilities
 
 MAX_CARDS = 3
 EXCERPT_CHARACTERS = 360
@@ -253,6 +256,14 @@ PLAIN_LABELS = {
 STRATEGY_WORDS = {"question-guided": "question by question", "evidence-pursuit": "pursuing evidence"}
 
 
+def corpora_words(options: RunOptions) -> str:
+    """Return the titles of a check's corpora. A corpus that is not on this machine has its name as its title."""
+    titles = SOURCE_TITLES
+    if has_app_context() and not titles.keys() >= set(options.corpora):
+        titles = {each.name: each.title for each in capabilities().corpora} | titles
+    return ", ".join(titles.get(name, name) for name in options.corpora)
+
+
 def source_words(options: RunOptions) -> str:
     """Return the source of a check's answers, in a few words."""
     if options.strategy not in STRATEGY_WORDS:
@@ -262,7 +273,7 @@ def source_words(options: RunOptions) -> str:
     if not searches_corpora(options):
         return "A model’s memory"
     read_whole = ", one article at a time" if options.answerer == WEB_SEARCH else ""
-    return ", ".join(SOURCE_TITLES.get(name, name) for name in options.corpora) + read_whole
+    return corpora_words(options) + read_whole
 
 
 def models_words(options: RunOptions) -> str:
@@ -311,6 +322,7 @@ def ago(at: datetime) -> str:
 FILTERS: dict[str, Callable] = {
     "ago": ago,
     "plain_label": PLAIN_LABELS.__getitem__,
+    "corpora_words": corpora_words,
     "source_words": source_words,
     "models_words": models_words,
     "strategy_words": lambda options: STRATEGY_WORDS.get(options.strategy, options.strategy),

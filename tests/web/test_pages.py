@@ -8,6 +8,7 @@ from html import unescape
 
 import pytest
 
+from app import check
 from app.capabilities.options import Choice
 from app.domain.errors import CallFailed
 from app.domain.instrumentation import report_problem
@@ -410,6 +411,25 @@ class TestRun:
         verdict = finished(client).split('id="verdict"')[1].split("</section>")[0]
         assert "Source: <b>Wikipedia extracts (offline)</b> · Model: <b>local models</b>" in verdict
 
+    def test_names_a_corpus_by_its_title_on_the_page_and_in_exports(self, make_app):
+        shelves = Choice("vital", "Vital articles"), Choice("minutes", "Council minutes <2026>")
+        app = make_app(scripted_container(shelves=shelves))
+        client, runs = app.test_client(), app.extensions["hopcheck"].runs
+        report = check("Hamlet is a play.", app=app, source="minutes")
+        page = client.get(f"/runs/{report.id}").text
+        assert "Source: <b>Council minutes &lt;2026&gt;</b>" in page
+        assert "<dt>Corpus</dt><dd>Council minutes &lt;2026&gt;</dd>" in page
+        markdown = client.get(f"/runs/{report.id}/export.md").text
+        assert "Source: Council minutes" in markdown and "- Corpora: Council minutes" in markdown
+        assert runs.report(report.id).report.options.corpora == ("minutes",)
+
+    def test_a_corpus_that_is_not_on_this_machine_is_named_as_the_run_names_it(self, make_app):
+        container = scripted_container(shelves=(Choice("vital", "Vital articles"), Choice("minutes", "Minutes")))
+        app = make_app(container)
+        report = check("Hamlet is a play.", app=app, source="minutes")
+        container.shelves = container.shelves[:1]
+        assert "Source: <b>minutes</b>" in app.test_client().get(f"/runs/{report.id}").text
+
     def test_a_finished_run_is_static(self, client):
         page = finished(client)
         assert "sse-connect" not in page and 'http-equiv="refresh"' not in page
@@ -525,7 +545,14 @@ class TestRun:
         container = scripted_container(language_models=(AWAY,))
         page = finished(make_app(container).test_client(), preset="prompted", model="big")
         work = page.split('id="work-heading"')[1]
-        for words in ("question-guided", "retriever-reader", "vital", "big", "scripted", "9 calls, 108 tokens"):
+        for words in (
+            "question-guided",
+            "retriever-reader",
+            "Wikipedia extracts",
+            "big",
+            "scripted",
+            "9 calls, 108 tokens",
+        ):
             assert words in work
         assert "cost" not in work
 

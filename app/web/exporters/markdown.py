@@ -16,7 +16,7 @@ from app.runs.service import StoredRun
 from app.text.fact_checkers import is_fact_check
 from app.text.wording import escape_direction
 from app.web.exporters import Exporter
-from app.web.report_view import models_words, source_words, web_link
+from app.web.report_view import corpora_words, models_words, source_words, web_link
 from app.web.views import (
     FACES,
     claim_only,
@@ -191,7 +191,7 @@ def _run_details(report: Report) -> Iterator[str]:
     if not claim_only(options):
         lines += [
             ("answerer", None if "answerer" in roles else options.answerer),
-            ("corpora", ", ".join(options.corpora)),
+            ("corpora", corpora_words(options)),
         ]
     lines += [("search", search_words(options)), ("language model", options.model), *options.modules]
     lines += [("calls of models", usage_words(report.usage)), ("time", duration(report.seconds))]

@@ -18,7 +18,8 @@ from app.capabilities.options import find_choice
 from app.config.settings import Settings
 from app.container.container import Container
 from app.domain.errors import CallFailed, InvalidInput, ModelUnavailable, UnparseableOutput
-from app.domain.model import Claim, RunOptions
+from app.domain.model import Claim, Question, RunOptions
+from app.modules.pursuit_questioners import first_chat, paraphrase_chat, step_chat
 from tests import one_claim
 from tests.backends.openai_asking import used_by
 
@@ -109,6 +110,22 @@ def test_a_reply_with_a_schema_is_never_cut_off(transport, max_tokens):
     body = transport.post(request, 300).body
     assert json.loads(body["choices"][0]["message"]["content"]).keys() == properties.keys()
     assert body["choices"][0]["finish_reason"] == "stop"
+
+
+@pytest.mark.parametrize(
+    "chat",
+    [
+        first_chat(Claim("Mount Everest lies in the Andes.")),
+        step_chat(Claim("Mount Everest lies in the Andes."), (), ()),
+        paraphrase_chat(Question("Where does Mount Everest lie?"), 3),
+    ],
+    ids=lambda chat: chat.name,
+)
+def test_every_question_in_a_reply_is_whole_and_ends_in_a_question_mark(model, chat):
+    """Without the pattern SmolLM2 writes headings and statements to the first two, and its lists are cut off."""
+    *_, written = json.loads(model.complete_chat(chat, max_tokens=96)).values()
+    questions = written if isinstance(written, list) else [written]
+    assert questions and all(each.endswith("?") and each.count("?") == 1 for each in questions)
 
 
 def test_a_prompt_that_is_too_long_is_reported(model):

@@ -201,6 +201,10 @@ MAX_TEXT_CHARACTERS = 1800
 """Longest text of a reply in JSON: llama.cpp's grammars repeat nothing more than 2,000 times."""
 MAX_ITEMS = 10
 """Items of a list in such a reply."""
+QUESTIONS = ("question", "questions")
+"""Names of the values of a reply that are questions. Small models often write a statement or a heading instead."""
+QUESTION_PATTERN = r'^[^?"\\\x00-\x1F]{1,120}\?$'
+"""A grammar of llama.cpp takes the pattern as it is written in JSON, so quotation marks would end the text."""
 
 
 def _closing(form: Mapping[str, Any], max_tokens: int) -> dict[str, Any]:
@@ -217,12 +221,20 @@ def _bounded(schema: Mapping[str, Any], characters: int) -> dict[str, Any]:
     """Return the schema with limits for its texts and lists, which have `characters` together."""
     if properties := schema.get("properties"):
         share = characters // max(1, sum("enum" not in value for value in properties.values()))
-        return {**schema, "properties": {name: _bounded(value, share) for name, value in properties.items()}}
+        asking = {name: _as_question(value) if name in QUESTIONS else value for name, value in properties.items()}
+        return {**schema, "properties": {name: _bounded(value, share) for name, value in asking.items()}}
     if "items" in schema:
         return {"maxItems": MAX_ITEMS, **schema, "items": _bounded(schema["items"], characters // MAX_ITEMS)}
     if "string" in schema.get("type", ()) and not {"enum", "pattern"} & schema.keys():
         return {"maxLength": min(characters, MAX_TEXT_CHARACTERS), **schema}
     return dict(schema)
+
+
+def _as_question(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the schema of a text, or of a list of texts, each of which ends in a question mark."""
+    if "items" in schema:
+        return {**schema, "items": _as_question(schema["items"])}
+    return {**schema, "pattern": QUESTION_PATTERN}
 
 
 def one_of_grammar(options: Sequence[str]) -> str:

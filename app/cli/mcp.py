@@ -24,6 +24,7 @@ from app.web.exporters.markdown import report_as_markdown
 
 if TYPE_CHECKING:
     from mcp.server import MCPServer
+    from mcp.types import TextContent
 
 OWNER = "mcp"
 DEFAULT_WAIT_SECONDS, MAX_WAIT_SECONDS = 20, 50
@@ -77,7 +78,7 @@ def mcp() -> None:
 def mcp_server(app_services: AppServices) -> "MCPServer":
     """Return the server with its tools: check a claim, follow the check, get its report."""
     from mcp.server import MCPServer
-    from mcp.types import CallToolResult, TextContent, ToolAnnotations
+    from mcp.types import CallToolResult, ToolAnnotations
 
     server = MCPServer("hopcheck", title="Hopcheck", instructions=INSTRUCTIONS, version=VERSION)
     reading = ToolAnnotations(read_only_hint=True, open_world_hint=False)
@@ -93,9 +94,8 @@ def mcp_server(app_services: AppServices) -> "MCPServer":
     ) -> StartedCheck:
         """Start to check a factual claim, and return at once. Omitted fields have the operator's defaults."""
         with _as_tool_errors():
-            fields = {"claim": claim, "speaker": speaker, "date": date, "strategy": strategy, "max_hops": max_hops}
-            given = {name: value for name, value in {**fields, "source": source}.items() if value is not None}
-            return start_check(app_services, given)
+            options = {"strategy": strategy, "max_hops": max_hops, "source": source}
+            return start_check(app_services, {"claim": claim, "speaker": speaker, "date": date, **options})
 
     @server.tool(annotations=reading)
     def follow_check(
@@ -112,10 +112,16 @@ def mcp_server(app_services: AppServices) -> "MCPServer":
         """Return the report of a check that has ended, with every question, answer and cited passage."""
         with _as_tool_errors():
             run = ended_run(app_services.runs, run_id)
-            text = TextContent(type="text", text=report_as_markdown(run, ""))
-            return CallToolResult(content=[text], structured_content=run_as_dict(run))
+            return CallToolResult(content=[text_of(run)], structured_content=run_as_dict(run))
 
     return server
+
+
+def text_of(run: StoredRun) -> "TextContent":
+    """Return the report for an assistant to read."""
+    from mcp.types import TextContent
+
+    return TextContent(type="text", text=report_as_markdown(run, ""))
 
 
 def ended_run(runs: Runs, run_id: str) -> StoredRun:
@@ -137,10 +143,11 @@ def _as_tool_errors() -> Iterator[None]:
         raise ToolError(str(error)) from error
 
 
-def start_check(app_services: AppServices, fields: dict[str, str | int]) -> StartedCheck:
-    """Start a run with these fields. Raises InvalidInput and Rejected."""
+def start_check(app_services: AppServices, fields: dict[str, str | int | None]) -> StartedCheck:
+    """Start a run with these fields; None is not given. Raises InvalidInput and Rejected."""
     capabilities = app_services.container.capabilities()
-    run_request = RunRequest.resolve(fields, capabilities)
+    given = {name: value for name, value in fields.items() if value is not None}
+    run_request = RunRequest.resolve(given, capabilities)
     options = run_request.options
     hosts = (capabilities.destination(options), capabilities.searched_at(options))
     run_id = app_services.runs.start(run_request.claim, options, OWNER)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from datetime import datetime
 from enum import StrEnum
 
 
@@ -188,6 +189,21 @@ class Imported:
     """Metadata of a report that was imported from a file; nothing in it is verified."""
 
     made_at: str  # when the check began: ISO format, UTC
+
+
+MAX_NOTE_LENGTH = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A note of a run's owner; with no side taken there is a text."""
+
+    hop: int
+    """The number of a hop, 0 for the verdict or what ended the run instead."""
+    agrees: bool | None
+    """null takes no side."""
+    text: str
+    written_at: datetime
 
 
 Context = tuple[Hop, ...]

@@ -3,37 +3,21 @@
 from __future__ import annotations
 
 import unicodedata
-from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Any
 
-from pydantic import Field
 from sqlalchemy import ColumnElement, delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session, sessionmaker
 
 from app.domain.errors import HopcheckError, InvalidInput
+from app.domain.model import MAX_NOTE_LENGTH, Note
 from app.domain.report import Report
 from app.runs.db import database_now
-from app.runs.json_schema import Moment
 from app.runs.models import NoteRow
 
 VERDICT = 0
 """The hop number of a note on the verdict, or on the error that ended the run."""
-
-MAX_NOTE_LENGTH = 2000
-
-
-@dataclass(frozen=True, slots=True)
-class Note:
-    """A note of a run's owner; with no side taken there is a text."""
-
-    hop: Annotated[int, Field(ge=0)]
-    """The number of a hop, 0 for the verdict or what ended the run instead."""
-    agrees: bool | None
-    """null takes no side."""
-    text: Annotated[str, Field(max_length=MAX_NOTE_LENGTH)]
-    written_at: Moment
 
 
 class NoteChanged(HopcheckError):

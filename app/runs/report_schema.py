@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, get_args, g
 
 from pydantic import AfterValidator, ConfigDict, Field, StringConstraints, TypeAdapter
 
-from app.domain.model import HopStatus, Label, Origin, RunOptions, Usage
+from app.domain.model import MAX_NOTE_LENGTH, HopStatus, Label, Note, Origin, RunOptions, Usage
 from app.runs.json_schema import Moment, descriptions, json_schemas
-from app.runs.notes import Note
 
 VERSION: Literal[1] = 1
 
@@ -86,6 +85,7 @@ def _limited(name: str, about: str, source: type, without: str = "", **limited: 
 if TYPE_CHECKING:
     Options = RunOptions
     RunUsage = Usage
+    RunNote = Note
 else:
     Options = _limited(
         "Options",
@@ -95,6 +95,14 @@ else:
         max_hops=Annotated[int, Field(ge=0, le=MAX_HOPS)],
     )
     RunUsage = _limited("RunUsage", "What calls cost.", Usage)
+    RunNote = _limited(
+        "Note",
+        Note.__doc__,
+        Note,
+        hop=Annotated[int, Field(ge=0)],
+        text=Annotated[str, Field(max_length=MAX_NOTE_LENGTH)],
+        written_at=Moment,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -239,7 +247,7 @@ class ExportedRun(RunReport):
 
     OPTIONAL: ClassVar = ("notes",)
 
-    notes: tuple[Note, ...] = ()
+    notes: tuple[RunNote, ...] = ()
     """The owner's notes; only if the owner requested them."""
 
 

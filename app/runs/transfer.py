@@ -41,6 +41,7 @@ from app.domain.model import (
     Hop,
     HopStatus,
     Imported,
+    Note,
     Origin,
     Passage,
     Question,
@@ -63,6 +64,7 @@ from app.runs.report_schema import (
     Options,
     RationaleSentence,
     RunHop,
+    RunNote,
     RunReport,
     RunUsage,
 )
@@ -114,6 +116,11 @@ def usage_of(usage: Usage) -> RunUsage:
     """Return the usage in the form of a report, without the digits of its cost that depend on the order of addition."""
     cost = None if usage.cost is None else round(usage.cost, 9)
     return RunUsage(**{**asdict(usage), "cost": cost})
+
+
+def note_of(note: Note) -> RunNote:
+    """Return the note in the form of a report."""
+    return RunNote(**asdict(note))
 
 
 def _branch(branch: Branch) -> BranchedFrom:

@@ -8,7 +8,7 @@ from datetime import datetime
 from flask import render_template, session, url_for
 
 from app.domain.comparison import normalised_claim
-from app.runs.notes import MAX_NOTE_LENGTH, Note
+from app.domain.model import MAX_NOTE_LENGTH, Note
 from app.runs.service import RunFilter, RunSummary, StoredRun
 from app.web import services
 from app.web.report_view import PLAIN_LABELS, Card, differences, shown_verdict, web_link

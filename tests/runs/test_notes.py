@@ -7,11 +7,11 @@ from sqlalchemy import delete, func, select
 
 from app.domain.errors import InvalidInput
 from app.domain.events import RunStarted
-from app.domain.model import Claim, Hop, Question, RunOptions
+from app.domain.model import MAX_NOTE_LENGTH, Claim, Hop, Question, RunOptions
 from app.domain.report import Report
 from app.runs.event_store import EventStore
 from app.runs.models import NoteRow, RunRow
-from app.runs.notes import MAX_NOTE_LENGTH, NoteChanged, Notes, clean_note, hop_to_note
+from app.runs.notes import NoteChanged, Notes, clean_note, hop_to_note
 
 
 @pytest.fixture

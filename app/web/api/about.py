@@ -22,6 +22,7 @@ from app.domain.model import (
     Claim,
     Label,
     LabelSet,
+    Note,
     Passage,
     Question,
     RunOptions,
@@ -34,10 +35,9 @@ from app.domain.report import Report, reduce_events
 from app.runs.event_store import encode, event_schema
 from app.runs.json_schema import as_json, json_schemas
 from app.runs.lifecycle import PublishedRun
-from app.runs.notes import Note
 from app.runs.projections import RunSummary, StoredRun
 from app.runs.report_schema import RunReport
-from app.runs.transfer import options_of, report_fields, run_as_dict, usage_of
+from app.runs.transfer import note_of, options_of, report_fields, run_as_dict, usage_of
 from app.web import capabilities
 from app.web.api import schemas
 from app.web.api.blueprint import API, api_blueprint
@@ -196,7 +196,7 @@ REPORT = _report()
 STORED = StoredRun(RUN_ID, "", WHEN, 9, REPORT)
 SUMMARY = RunSummary(RUN_ID, CLAIM.text, Label.SUPPORTED, "verdict", WHEN)
 BATCH = (BATCH_ID, "Claims of the week", BatchState.GOING, WHEN)
-NOTE = Note(2, False, "Stratford is named, but the passage does not say when.", WHEN)
+NOTE = note_of(Note(2, False, "Stratford is named, but the passage does not say when.", WHEN))
 EVENT = {"seq": 2, "seconds": 0.4, **encode(QuestionAsked(1, Question("Who wrote Hamlet?")))}
 COMPARED = tuple(
     schemas.ComparedRun(run_id, "verdict", Label.SUPPORTED, 3.2, usage_of(Usage(9, 0, 0)))

@@ -10,11 +10,11 @@ from werkzeug.exceptions import Conflict, NotFound
 
 from app.domain.comparison import NoSuchRun, PageUsed, pages, rows, runs_to_compare
 from app.domain.errors import InvalidInput
-from app.domain.model import Hop, Label
+from app.domain.model import Hop, Label, Note
 from app.runs.json_schema import as_json
-from app.runs.notes import Note, NoteChanged, clean_note, hop_to_note
+from app.runs.notes import NoteChanged, clean_note, hop_to_note
 from app.runs.service import StoredRun
-from app.runs.transfer import usage_of
+from app.runs.transfer import note_of, usage_of
 from app.web import services
 from app.web.api.auth import owned, stored_run
 from app.web.api.blueprint import API, api_blueprint, one_of, run_response, sent, sent_cursor, sent_limit
@@ -140,7 +140,7 @@ CHANGED = "This note was changed by somebody else at the same moment, so nothing
 @api_notes.get(f"{API}/runs/<run_id>/notes")
 def read_notes(run_id: str) -> Response:
     """List the principal's notes on their run."""
-    return jsonify(as_json(NoteList(services().runs.notes.of(owned(run_id).id))))
+    return jsonify(as_json(NoteList(tuple(map(note_of, services().runs.notes.of(owned(run_id).id))))))
 
 
 @api_notes.put(f"{API}/runs/<run_id>/notes/<hop>")
@@ -158,7 +158,7 @@ def write(run_id: str, hop: str) -> Response:
     written = _current_note(run_id, number)
     if written is None:
         raise Conflict(CHANGED)
-    return jsonify(as_json(written))
+    return jsonify(as_json(note_of(written)))
 
 
 @api_notes.delete(f"{API}/runs/<run_id>/notes/<hop>")

@@ -11,13 +11,12 @@ from app.batches.files import MAX_CLAIMS, BatchResult
 from app.batches.service import BatchState
 from app.capabilities.options import Choice
 from app.config.settings import MAX_HOPS
-from app.domain.model import Label, LabelSet, RunOptions
+from app.domain.model import MAX_NOTE_LENGTH, Label, LabelSet, RunOptions
 from app.runs.admission import Place
 from app.runs.json_schema import Moment, descriptions
 from app.runs.lifecycle import PublishedRun
-from app.runs.notes import MAX_NOTE_LENGTH, Note
 from app.runs.projections import RunSummary
-from app.runs.report_schema import STATES, Options, RunReport, RunUsage
+from app.runs.report_schema import STATES, Options, RunNote, RunReport, RunUsage
 from app.text.claims import MAX_CLAIM_LENGTH, MAX_DATE_LENGTH, MAX_SPEAKER_LENGTH, MIN_CLAIM_LENGTH
 
 MAX_HOP_NUMBER = 999
@@ -153,7 +152,7 @@ class Message:
 class NoteList:
     """The principal's notes on a run."""
 
-    notes: tuple[Note, ...]
+    notes: tuple[RunNote, ...]
     """The note on the verdict first, then by hop."""
 
 

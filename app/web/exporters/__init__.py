@@ -9,11 +9,11 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
+from app.domain.model import Note
 from app.runs import json_schema
-from app.runs.notes import Note
 from app.runs.report_schema import ExportedRun
 from app.runs.service import StoredRun
-from app.runs.transfer import report_fields, run_as_dict
+from app.runs.transfer import note_of, report_fields, run_as_dict
 
 MODULES = ("markdown", "claim_review", "citations")
 
@@ -67,7 +67,8 @@ def to_json(value: dict[str, Any]) -> str:
 def _report_as_json(export: Export) -> str:
     if export.notes is None:
         return to_json(run_as_dict(export.run))
-    return to_json(json_schema.as_json(ExportedRun(**report_fields(export.run), notes=export.notes)))
+    notes = tuple(map(note_of, export.notes))
+    return to_json(json_schema.as_json(ExportedRun(**report_fields(export.run), notes=notes)))
 
 
 JSON = Exporter(

@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from app.domain.model import Answer, Hop, Origin, Passage, Span, Verdict
+from app.domain.model import Answer, Hop, Note, Origin, Passage, Span, Verdict
 from app.domain.report import Report
-from app.runs.notes import VERDICT, Note
+from app.runs.notes import VERDICT
 from app.runs.service import StoredRun
 from app.text.fact_checkers import is_fact_check
 from app.text.wording import escape_direction

@@ -11,7 +11,7 @@ from flask_wtf.csrf import CSRFError
 from werkzeug.exceptions import RequestEntityTooLarge
 
 from app.domain.errors import InvalidInput
-from app.runs.notes import Note
+from app.domain.model import Note
 from app.runs.report_schema import export_schema
 from app.runs.service import StoredRun
 from app.runs.transfer import MAX_BYTES, TOO_LARGE

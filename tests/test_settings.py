@@ -61,6 +61,11 @@ def test_keys_for_the_models_file_are_kept_and_never_shown():
     assert "planted" not in repr(settings)
 
 
+def test_the_key_of_a_search_provider_needs_no_setting_of_its_own():
+    named = Settings.from_env({"NEW_API_KEY": "one", "BRAVE_API_KEY": "two"}).by_name()
+    assert (named["NEW_API_KEY"], named["BRAVE_API_KEY"], named["TAVILY_API_KEY"]) == ("one", "two", None)
+
+
 def test_the_sites_that_may_embed_are_origins_or_all():
     given = "https://example.org, https://*.example.org:8443, http://localhost:3000"
     assert Settings.from_env({"EMBED_ON": given}).embed_on == tuple(given.split(", "))

@@ -35,6 +35,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 STRATEGIES = ("question-guided", "evidence-pursuit", "direct", "chain-of-thought")
 SEARCHES = ("corpus", "searxng", "brave", "tavily", "serper")
+"""The corpora, then each provider by its module in app/backends/web_search: an operator's own first, for privacy."""
 MAX_HOPS = 10
 """Highest value of the setting MAX_HOPS, and of the hop limit that a single run may set."""
 
@@ -314,8 +315,8 @@ class Settings:
         return cls(**values, keys={name: key.strip() for name, key in env.items() if is_key[name] and key.strip()})
 
     def by_name(self) -> dict[str, Any]:
-        """Return the values by the names of their environment variables."""
-        return {each.metadata["env"]: getattr(self, each.name) for each in settings_fields()}
+        """Return the values and the keys by the names of their environment variables."""
+        return {**self.keys, **{each.metadata["env"]: getattr(self, each.name) for each in settings_fields()}}
 
     def signing_key(self) -> str:
         """Return SECRET_KEY, or the random key in the instance folder."""

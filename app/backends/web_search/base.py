@@ -47,7 +47,10 @@ class SearchRequest:
 
 
 class Provider(Protocol):
-    """One provider with its key. `name` identifies it, `title` is shown, `setting` names its setting."""
+    """One provider with its key. `name` identifies it, `title` is shown, `setting` names its setting.
+
+    `status_messages` describe statuses of its own, each continuing a sentence.
+    """
 
     @property
     def name(self) -> str: ...
@@ -63,15 +66,14 @@ class Provider(Protocol):
     def url(self) -> str: ...
     @property
     def api_key(self) -> str | None: ...
+    @property
+    def status_messages(self) -> Mapping[int, str]: ...
 
     def build_request(self, query: str, k: int, before: date | None) -> SearchRequest:
         """Build the request for `k` hits, published before `before` where the provider can filter by date."""
 
     def results(self, body: Mapping[str, Any]) -> Any:
         """Return the list of results in a reply, None when there is none. Raises CallFailed for a reported failure."""
-
-    def status_message(self, status: int) -> str:
-        """Describe a provider-specific status, continuing a sentence; "" for all others."""
 
 
 def last_day_before(day: date) -> date:
@@ -167,7 +169,7 @@ def error_message(outcome: HttpResult, provider: Provider, seconds: float) -> st
         return f"{subject} did not answer within {seconds:g} seconds."
     if outcome.error:
         return f"{subject} {outcome.error}."
-    if known := provider.status_message(outcome.status) or _by_status(outcome, provider):
+    if known := provider.status_messages.get(outcome.status) or _by_status(outcome, provider):
         return f"{subject} {known} ({outcome.status})."
     message = quoted(_message_in(outcome.body), provider.api_key)
     return f"{subject} turned the search down ({outcome.status})" + (f': "{message}".' if message else ".")

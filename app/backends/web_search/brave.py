@@ -27,6 +27,7 @@ class Brave:
     setting: ClassVar[str] = "BRAVE_API_KEY"
     limits: ClassVar[Limits] = Limits(characters=400, words=50, hits=20)
     fields: ClassVar[Fields] = Fields("title", "url", "description", ("page_age", "age"))
+    status_messages: ClassVar[Mapping[int, str]] = {}
 
     def build_request(self, query: str, k: int, before: date | None) -> SearchRequest:
         """Build the request, with search operators and Brave's spelling correction turned off."""
@@ -49,6 +50,5 @@ class Brave:
             return [] if body.get("type") == "search" else None
         return web.get("results") if isinstance(web, dict) else None
 
-    def status_message(self, status: int) -> str:
-        """Return "": the messages common to all providers fit Brave's statuses."""
-        return ""
+
+PROVIDER = Brave

@@ -6,13 +6,12 @@ import logging
 import re
 import threading
 import time
-import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from datetime import date, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from functools import partial
-from html import unescape
+from importlib import import_module
 from typing import Any
 from urllib.parse import urldefrag, urlsplit
 
@@ -27,14 +26,12 @@ from app.backends.web_search.base import (
     key_problem,
     no_results,
 )
-from app.backends.web_search.brave import Brave
-from app.backends.web_search.searxng import Searxng
-from app.backends.web_search.serper import Serper
-from app.backends.web_search.tavily import Tavily
+from app.config.settings import SEARCHES
 from app.domain.errors import CallFailed
 from app.domain.instrumentation import Call, cached_call, report_phase, report_problem, report_usage
-from app.domain.model import SearchHit, Usage
+from app.domain.model import CORPUS_SEARCH, SearchHit, Usage
 from app.domain.ports import WebSearch
+from app.text.wording import visible_text
 
 # Publication dates in the forms that the four providers use:
 #
@@ -89,17 +86,6 @@ MAX_URL_CHARACTERS = 2_000
 MAX_RAW_CHARACTERS = 20_000
 """Limit of one text before cleaning, markup included."""
 
-# The patterns do not backtrack across "<". An HTML parser needs half a minute for 20,000 adversarial characters.
-_HIDDEN = re.compile(
-    r"<(script|style|template|noscript|title)\b[^<>]*>.*?(?:</\1[^<>]*>|\Z)", re.DOTALL | re.IGNORECASE
-)
-_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
-_TAG = re.compile(r"<[/!?]?([a-zA-Z]\w*|\[)[^<>]*>")
-_INLINE_TAGS = frozenset({"b", "strong", "em", "i", "mark", "span", "a", "u", "wbr"})
-"""Inline tags that may occur within a word; the others separate words."""
-_JOINERS = frozenset("\u200c\u200d")
-"""Format characters that some scripts require."""
-
 
 def parse_hits(listed: Iterable[Any], fields: Fields, today: date) -> Iterator[SearchHit]:
     """Yield the results that have a web page's URL, each URL once. Missing or invalid fields are empty."""
@@ -142,20 +128,8 @@ def site_of(url: str) -> str:
 
 def plain_text(text: object, limit: int) -> str:
     """Return one line of at most `limit` characters without markup and invisible characters; "" for a non-string."""
-    if not isinstance(text, str):
-        return ""
-    shown = _COMMENT.sub("", _HIDDEN.sub(" ", text[:MAX_RAW_CHARACTERS]))
-    shown = unescape(_TAG.sub(lambda tag: "" if tag[1].lower() in _INLINE_TAGS else " ", shown))
-    line = " ".join("".join(map(_visible, shown)).split())
+    line = visible_text(text[:MAX_RAW_CHARACTERS]) if isinstance(text, str) else ""
     return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
-
-
-def _visible(character: str) -> str:
-    """Return the character, a space for a control character, or "" for a format character."""
-    category = unicodedata.category(character)
-    if category == "Cf":
-        return character if character in _JOINERS else ""
-    return " " if category in ("Cc", "Cs", "Co", "Cn") else character
 
 
 class ProviderSearch:
@@ -230,8 +204,10 @@ def shorten_query(query: str, limits: Limits) -> str:
     return kept or words[: limits.characters]
 
 
-PROVIDERS: tuple[type[Searxng] | type[Brave] | type[Tavily] | type[Serper], ...] = (Searxng, Brave, Tavily, Serper)
-"""Every supported provider in the default order: the operator's own SearXNG first, for privacy."""
+PROVIDERS: tuple[type[Any], ...] = tuple(
+    import_module(f"app.backends.web_search.{name}").PROVIDER for name in SEARCHES if name != CORPUS_SEARCH
+)
+"""The class of every supported provider, in the default order."""
 
 
 def configured_searches(settings: Mapping[str, str | None], call_seconds: float) -> tuple[ProviderSearch, ...]:

@@ -18,11 +18,6 @@ from app.backends.http import quoted
 from app.backends.web_search.base import Fields, Limits, SearchRequest
 from app.domain.errors import CallFailed, SettingsError
 
-_STATUS_MESSAGES = {
-    401: "asks for a password, which it cannot be given",
-    403: "does not give results as json: add json to search.formats in its settings.yml",
-}
-
 
 @dataclass(frozen=True)
 class Searxng:
@@ -46,6 +41,10 @@ class Searxng:
     setting: ClassVar[str] = "SEARXNG_URL"
     limits: ClassVar[Limits] = Limits(characters=400, hits=100)
     fields: ClassVar[Fields] = Fields("title", "url", "content", ("publishedDate", "pubdate"))
+    status_messages: ClassVar[Mapping[int, str]] = {
+        401: "asks for a password, which it cannot be given",
+        403: "does not give results as json: add json to search.formats in its settings.yml",
+    }
 
     @property
     def url(self) -> str:
@@ -64,10 +63,6 @@ class Searxng:
             raise CallFailed(f"SearXNG found nothing because these search engines did not answer it: {unresponsive}.")
         return found
 
-    def status_message(self, status: int) -> str:
-        """Describe 401 and 403, which point to SearXNG's settings since no key is sent."""
-        return _STATUS_MESSAGES.get(status, "")
-
 
 def _without_commands(query: str) -> list[str]:
     """Strip the prefixes of SearXNG's commands: !engine, !!bang, :language and <seconds."""
@@ -78,3 +73,6 @@ def _unresponsive(engines: Any) -> str:
     """Return the names of the engines that did not answer, from [name, reason] pairs."""
     pairs = engines if isinstance(engines, list) else []
     return ", ".join(quoted(str(pair[0]), None) for pair in pairs[:10] if isinstance(pair, list) and pair)
+
+
+PROVIDER = Searxng

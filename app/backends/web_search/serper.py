@@ -28,6 +28,7 @@ class Serper:
     setting: ClassVar[str] = "SERPER_API_KEY"
     limits: ClassVar[Limits] = Limits(characters=400, hits=100)
     fields: ClassVar[Fields] = Fields("title", "link", "snippet", ("date",))
+    status_messages: ClassVar[Mapping[int, str]] = {}
 
     def build_request(self, query: str, k: int, before: date | None) -> SearchRequest:
         """Build the request; Google's filter for days takes months first."""
@@ -40,6 +41,5 @@ class Serper:
         """Return the results; Serper omits `organic` where nothing was found, but never `searchParameters`."""
         return body.get("organic", [] if "searchParameters" in body else None)
 
-    def status_message(self, status: int) -> str:
-        """Return "": Serper has no statuses of its own."""
-        return ""
+
+PROVIDER = Serper

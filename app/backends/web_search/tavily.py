@@ -14,8 +14,6 @@ from typing import Any, ClassVar
 
 from app.backends.web_search.base import Fields, Limits, SearchRequest, last_day_before
 
-QUOTA_STATUSES = (432, 433)
-
 
 @dataclass(frozen=True)
 class Tavily:
@@ -29,6 +27,7 @@ class Tavily:
     setting: ClassVar[str] = "TAVILY_API_KEY"
     limits: ClassVar[Limits] = Limits(characters=400, hits=20)
     fields: ClassVar[Fields] = Fields("title", "url", "content", ("published_date",))
+    status_messages: ClassVar[Mapping[int, str]] = dict.fromkeys((432, 433), "has no credit left for this account")
 
     def build_request(self, query: str, k: int, before: date | None) -> SearchRequest:
         """Build the request. Some clients' documentation includes `end_date` in the range, so send the day before."""
@@ -41,6 +40,5 @@ class Tavily:
         """Return the results; the list is empty where nothing was found."""
         return body.get("results")
 
-    def status_message(self, status: int) -> str:
-        """Describe Tavily's statuses for a reached limit."""
-        return "has no credit left for this account" if status in QUOTA_STATUSES else ""
+
+PROVIDER = Tavily

@@ -6,7 +6,9 @@ import json
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
 
+import click
 import pytest
+from click.testing import CliRunner
 from flask import Flask
 from sqlalchemy import create_engine
 from sqlalchemy.orm import sessionmaker
@@ -69,6 +71,30 @@ def terminal(sessions, tmp_path):
     yield make
     for runs in made:
         runs.stop()
+
+
+@dataclass(frozen=True)
+class MoreOptions(RunOptions):
+    """Options of a run with two that no command names."""
+
+    quick: bool = False
+    """Ask one question only."""
+    readers: int | None = None
+
+
+def test_an_option_of_a_run_that_the_command_does_not_name_follows_from_its_field():
+    named = [click.Option([f"--{each.replace('_', '-')}"]) for each in RunOptions.__dataclass_fields__]
+    command = click.Command("check", params=named, callback=lambda **given: click.echo(json.dumps(given)))
+    check.with_other_options(command, MoreOptions)
+
+    def given(*arguments: str) -> tuple:
+        values = json.loads(CliRunner().invoke(command, arguments).output)
+        return values["quick"], values["readers"]
+
+    assert given() == (None, None)
+    assert given("--quick", "--readers", "3") == (True, 3)
+    assert given("--no-quick") == (False, None)
+    assert "--quick / --no-quick  Ask one question only." in CliRunner().invoke(command, ["--help"]).output
 
 
 def test_hops_and_the_verdict_are_printed_and_the_exit_code_is_0(terminal):

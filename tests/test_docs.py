@@ -34,6 +34,15 @@ def test_links_between_pages_have_existing_targets(page):
         assert not anchor or anchor in headings(target), f"{path}#{anchor}"
 
 
+def test_the_architecture_page_names_at_most_four_files_for_each_change():
+    table = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8").partition("## Where to change what")[2]
+    rows = re.findall(r"^\| (?!change|---)(.*?) \| (.*) \|$", table, re.MULTILINE)
+    named = r"\[[^\]]+\]|a migration|the module that uses it|the template that shows it|app/\S+\.json"
+    files = {change: len(set(re.findall(named, cell))) for change, cell in rows}
+    assert len(files) >= 18
+    assert {change: count for change, count in files.items() if count > 4} == {}
+
+
 def test_every_document_and_file_that_the_code_names_exists():
     named = re.compile(r"\b((?:docs|research|app|tests)/[\w/.-]+\.(?:md|py|json|txt))\b")
     sources = [path for folder in ("app", "research") for path in (ROOT / folder).rglob("*.py")]

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import fields
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 import click
 from flask.cli import with_appcontext
@@ -21,6 +22,7 @@ from app.domain.model import LabelSet, RunOptions
 from app.domain.report import Report, reduce_events
 from app.run_request import RunRequest, resolve_options
 from app.runs.jobs import RESUBMIT_SECONDS
+from app.runs.json_schema import descriptions
 from app.runs.service import Runs, StoredEvent
 from app.runs.transfer import run_as_dict
 from app.web import services
@@ -102,6 +104,22 @@ OWNER = "command line"
 
 _EXISTING = click.Path(exists=True, dir_okay=False, path_type=Path)
 _WRITABLE = click.Path(dir_okay=False, writable=True, path_type=Path)
+_OTHERWISE_NAMED = ("modules", "undated", "fact_checks")
+"""Fields of RunOptions that no option of the command has the name of."""
+
+
+def with_other_options(command: click.Command, options: type = RunOptions) -> click.Command:
+    """Add an option for each field of `options` that the command does not name, with the field's docstring as help."""
+    named = {each.name for each in command.params}
+    for each in fields(options):
+        if each.name not in named and each.name not in _OTHERWISE_NAMED:
+            kind = get_type_hints(options)[each.name]
+            kind = next((other for other in get_args(kind) if other is not type(None)), kind)
+            flag = each.name.replace("_", "-")
+            flags = f"--{flag}/--no-{flag}" if kind is bool else f"--{flag}"
+            about = descriptions(options).get(each.name)
+            command.params.append(click.Option([flags], type=kind, default=None, help=about))
+    return command
 
 
 @click.command()
@@ -159,6 +177,9 @@ def check(
     if claim is None:
         return _check_batch(claims_file, batch, yes, out, chosen)
     _check_claim(claim, speaker, date, as_json, chosen)
+
+
+with_other_options(check)
 
 
 def _check_batch(

@@ -26,7 +26,9 @@ class LabelSet(StrEnum):
     @property
     def labels(self) -> tuple[Label, ...]:
         """Return the labels of this set."""
-        return tuple(Label)[: {LabelSet.TWO: 2, LabelSet.THREE: 3, LabelSet.FOUR: 4}[self]]
+        undecided = (Label.NOT_ENOUGH_EVIDENCE, Label.CONFLICTING_EVIDENCE)
+        more = {LabelSet.TWO: (), LabelSet.THREE: undecided[:1], LabelSet.FOUR: undecided}
+        return Label.SUPPORTED, Label.REFUTED, *more[self]
 
 
 class Origin(StrEnum):

@@ -19,7 +19,7 @@ from string import Template
 from typing import Any, TypeVar
 
 from app.domain.instrumentation import kept_if_readable
-from app.domain.model import Claim, Context, Hop, Judgement, Label, Origin
+from app.domain.model import Claim, Context, Hop, Judgement, Label, LabelSet, Origin
 from app.domain.ports import Chat, ChatGenerator, Completer, TextGenerator
 from app.modules.output_parsing import LABEL_WORDS, MAX_ANSWER_WORDS
 from app.text.sentences import select_sentences
@@ -235,11 +235,10 @@ YES, NO = "Yes", "No"
 YES_OR_NO = one_of((YES, NO))
 
 _ASK = {
-    2: "Is this claim true or false?",
-    3: "Is this claim true, is it false, or is there not enough evidence to tell?",
-    4: "Is this claim true, is it false, is there not enough evidence to tell, or conflicting evidence?",
+    LabelSet.TWO: "Is this claim true or false?",
+    LabelSet.THREE: "Is this claim true, is it false, or is there not enough evidence to tell?",
+    LabelSet.FOUR: "Is this claim true, is it false, is there not enough evidence to tell, or conflicting evidence?",
 }
-"""The question for the label, by the number of labels to choose from."""
 
 
 def yes_or_no(model: TextGenerator, prompt: str, if_yes: str, if_no: str, chat: Chat | None = None) -> Judgement:
@@ -252,7 +251,7 @@ def yes_or_no(model: TextGenerator, prompt: str, if_yes: str, if_no: str, chat: 
 
 def label_question(labels: Sequence[Label]) -> str:
     """Return the question that asks for one of these labels (QACheck, Appendix A.4, and its forms for more classes)."""
-    return _ASK[len(labels)]
+    return next(question for label_set, question in _ASK.items() if label_set.labels == tuple(labels))
 
 
 def choose_label(model: TextGenerator, prompt: str, labels: Sequence[Label]) -> tuple[Label, float | None]:

@@ -77,7 +77,6 @@ def _comparisons(claim: str, context: Context) -> Iterator[Comparison]:
 
 
 def _relation(hop: Hop) -> str:
-    """Return the question without its names."""
     text = hop.question.text
     for name in names(text):
         text = text.replace(name, "_")

@@ -56,13 +56,13 @@ class PromptedClaimVerifier:
     def is_sufficient(self, claim: Claim, context: Context) -> Judgement:
         """Ask the model whether the kept pairs decide the claim."""
         report_phase("deciding whether this is enough")
+        says, (prompt, as_chat) = f"{self.model.name} holds that the kept answers", self._prompts(claim, context)
         return yes_or_no(
-            self.model,
-            sufficiency_prompt(claim, context),
-            f"{self.model.name} holds that the kept answers decide the claim.",
-            f"{self.model.name} holds that the kept answers do not decide the claim yet.",
-            sufficiency_chat(claim, context),
+            self.model, prompt, f"{says} decide the claim.", f"{says} do not decide the claim yet.", as_chat
         )
+
+    def _prompts(self, claim: Claim, context: Context) -> tuple[str, Chat | None]:
+        return sufficiency_prompt(claim, context), sufficiency_chat(claim, context)
 
 
 def sufficiency_prompt(claim: Claim, context: Context) -> str:

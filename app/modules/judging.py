@@ -160,11 +160,9 @@ class EvidenceJudge:
     selector: Reranker
 
     def score(self, claim: Claim, context: Context) -> Probabilities:
-        """Return the probability of each label."""
         return self.score_of(claim, context, self.evidence(claim, context))
 
     def evidence(self, claim: Claim, context: Context) -> Evidence:
-        """Return the evidence of the kept hops."""
         return evidence_of(claim.text, context, self.selector)
 
     def score_of(self, claim: Claim, context: Context, evidence: Evidence) -> Probabilities:

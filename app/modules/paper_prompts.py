@@ -19,7 +19,6 @@ from app.domain.model import (
     Claim,
     Context,
     Hop,
-    Judgement,
     Label,
     Passage,
     Question,
@@ -29,6 +28,7 @@ from app.domain.model import (
     Verdict,
 )
 from app.domain.ports import Ask, Decide, FreeAnswer, TextGenerator
+from app.modules.claim_verifier import PromptedClaimVerifier
 from app.modules.output_parsing import LABEL_WORDS, label_from, question_from, questions_from, rationale_from, step_from
 from app.modules.prompting import (
     Known,
@@ -43,8 +43,8 @@ from app.modules.prompting import (
     one_line,
     short_answer,
     shown_pairs,
-    yes_or_no,
 )
+from app.modules.qa_validator import PromptedValidator
 from app.modules.reasoner import balanced, quotations
 from app.text.wording import same_question
 
@@ -72,18 +72,11 @@ def _join_cases(shown: Iterable[str], case: str) -> str:
 PREDICTIONS = {"Yes": "Yes, we can know.", "No": "No, we cannot know."}
 
 
-@dataclass(frozen=True)
-class QACheckVerifier:
-    """Implements `ClaimVerifier`. Propagates errors of the model."""
+class QACheckVerifier(PromptedClaimVerifier):
+    """Asks with QACheck's prompt, in text."""
 
-    model: TextGenerator
-
-    def is_sufficient(self, claim: Claim, context: Context) -> Judgement:
-        """Ask the model whether the kept pairs decide the claim."""
-        report_phase("deciding whether this is enough")
-        says = f"{self.model.name} holds that the kept answers"
-        prompt = verifier_prompt(claim, context)
-        return yes_or_no(self.model, prompt, f"{says} decide the claim.", f"{says} do not decide the claim yet.")
+    def _prompts(self, claim: Claim, context: Context) -> tuple[str, None]:
+        return verifier_prompt(claim, context), None
 
 
 def verifier_prompt(claim: Claim, context: Context) -> str:
@@ -139,23 +132,11 @@ def question_prompt(claim: Claim, context: Context) -> str:
 # QACheck's validator V, Appendix A.3.
 
 
-@dataclass(frozen=True)
-class QACheckValidator:
-    """Implements `QAValidator`. Propagates errors of the model."""
+class QACheckValidator(PromptedValidator):
+    """Asks with QACheck's prompt, in text."""
 
-    model: TextGenerator
-
-    def is_useful(self, claim: Claim, context: Context, hop: Hop) -> Judgement:
-        """Ask the model whether the pair adds useful knowledge. A pair without an answer makes no call."""
-        if not short_answer(hop):
-            return Judgement(False, "This question has no answer.")
-        report_phase("deciding whether the answer helps")
-        name = self.model.name
-        useful, not_useful = (
-            f"{name} finds it useful to verify the claim.",
-            f"{name} finds that it adds nothing useful.",
-        )
-        return yes_or_no(self.model, validator_prompt(claim, context, hop), useful, not_useful)
+    def _prompts(self, claim: Claim, context: Context, hop: Hop) -> tuple[str, None]:
+        return validator_prompt(claim, context, hop), None
 
 
 def validator_prompt(claim: Claim, context: Context, hop: Hop) -> str:

@@ -143,17 +143,14 @@ def step_prompt(claim: Claim, context: Context, set_aside: Sequence[Hop], also: 
 
 
 def paraphrase_prompt(question: Question, n: int, also: str = "") -> str:
-    """Return the prompt for other wordings."""
     return fill_template("pursuit_paraphrase", question=one_line(question.text), number=n, also=also)
 
 
 def first_chat(claim: Claim, also: str = "") -> Chat:
-    """Return the prompt for the first questions as a chat."""
     return chat("questions", (), lambda quote: facts(claim.text, (), quote, made_by(claim), also), (), questions=TEXTS)
 
 
 def step_chat(claim: Claim, context: Context, set_aside: Sequence[Hop], also: str = "") -> Chat:
-    """Return the prompt for the next step as a chat."""
     known = _answered(context)
     return chat(
         "step",
@@ -166,7 +163,6 @@ def step_chat(claim: Claim, context: Context, set_aside: Sequence[Hop], also: st
 
 
 def paraphrase_chat(question: Question, n: int, also: str = "") -> Chat:
-    """Return the prompt for other wordings as a chat."""
     lines = (f"Question = {one_line(question.text)}", f"Number = {n}", also)
     return chat("wordings", (), lambda quote: "\n".join(filter(None, lines)), (), questions=TEXTS)
 
@@ -247,7 +243,6 @@ class Seq2SeqPursuer:
 
 
 def first_input(claim: str) -> str:
-    """Return the input of the first model."""
     return f"question: {claim}"
 
 

@@ -163,13 +163,12 @@ class PromptedValidator:
         if not short_answer(hop):
             return Judgement(False, "This question has no answer.")
         report_phase("deciding whether the answer helps")
-        return yes_or_no(
-            self.model,
-            usefulness_prompt(claim, context, hop),
-            f"{self.model.name} finds it useful to verify the claim.",
-            f"{self.model.name} finds that it does not help to verify the claim.",
-            usefulness_chat(claim, context, hop),
-        )
+        says, (prompt, as_chat) = f"{self.model.name} finds", self._prompts(claim, context, hop)
+        useless = f"{says} that it does not help to verify the claim."
+        return yes_or_no(self.model, prompt, f"{says} it useful to verify the claim.", useless, as_chat)
+
+    def _prompts(self, claim: Claim, context: Context, hop: Hop) -> tuple[str, Chat | None]:
+        return usefulness_prompt(claim, context, hop), usefulness_chat(claim, context, hop)
 
 
 def usefulness_prompt(claim: Claim, context: Context, hop: Hop) -> str:

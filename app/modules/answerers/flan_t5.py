@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from app.domain.instrumentation import report_phase
 from app.domain.model import Answer, Claim, Question
-from app.domain.ports import QuestionAnswerer, TextGenerator
-from app.modules.answerers import AnswererKind, AnswererParts, Need
+from app.domain.ports import TextGenerator
+from app.modules.answerers import AnswererKind, Need
 from app.modules.answerers.reciter_reader import cite_in, recited_passage
 from app.modules.output_parsing import answer_from, passage_from
 from app.modules.prompting import fill_template, one_line
@@ -41,13 +41,9 @@ class FlanT5Answerer:
         return cite_in(recited_passage(evidence or found, self.seq2seq.name), found, NAME)
 
 
-def _build(parts: AnswererParts) -> QuestionAnswerer:
-    return FlanT5Answerer(parts.seq2seq)
-
-
 KIND = AnswererKind(
     title="FLAN-T5: answers from its own memory",
     needs=(Need.FLAN_T5,),
     describe=lambda options, settings: f"{NAME}: {settings.flan_t5}",
-    build=_build,
+    build=lambda parts: FlanT5Answerer(parts.seq2seq),
 )

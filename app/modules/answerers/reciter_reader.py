@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from app.domain.instrumentation import report_phase
 from app.domain.model import QACHECK, Answer, Claim, Origin, Passage, Question, RunOptions, Span
-from app.domain.ports import Chat, QuestionAnswerer, Reader, TextGenerator
-from app.modules.answerers import AnswererKind, AnswererParts, Need, reader_name
+from app.domain.ports import Chat, Reader, TextGenerator
+from app.modules.answerers import AnswererKind, Need, reader_name
 from app.modules.output_parsing import answer_from, passage_from
 from app.modules.prompting import EXAMPLE, TEXT_OR_NULL, ask, chat, demonstrations, few_shot, fill_template, one_line
 from app.text.options import is_no_answer
@@ -143,14 +143,10 @@ def _describe(options: RunOptions, settings: Settings) -> str:
     return f"{NAME}: {options.model} recites, {reads} reads"
 
 
-def _build(parts: AnswererParts) -> QuestionAnswerer:
-    return ReciterReader(parts.demand_model(), parts.recitation_reader)
-
-
 KIND = AnswererKind(
     title="Reciter and reader: a language model recites, a reader reads",
     needs=(Need.MODEL,),
     describe=_describe,
-    build=_build,
+    build=lambda parts: ReciterReader(parts.demand_model(), parts.recitation_reader),
     asks_model=True,
 )

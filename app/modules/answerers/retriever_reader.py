@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, zip_longest
 
 from app.domain.instrumentation import report_phase
 from app.domain.model import Answer, Claim, Passage, Question, Span
-from app.domain.ports import QuestionAnswerer, Reader, Reranker, Retriever
-from app.modules.answerers import AnswererKind, AnswererParts, Need, reader_name
+from app.domain.ports import Reader, Reranker, Retriever
+from app.modules.answerers import AnswererKind, Need, reader_name
 from app.text.sentences import sentence_spans
-
-
-def _sentences(passage: Passage) -> Iterator[Span]:
-    return (Span(passage, *place) for place in sentence_spans(passage.text))
-
 
 NAME = "retriever-reader"
 
@@ -51,7 +46,8 @@ class RetrieverReader:
 
     def _nearest(self, answer: Answer, in_context: str, passages: Sequence[Passage]) -> Answer:
         """Return the sentence nearest to question and claim as the answer, or `answer` if its score is below `near`."""
-        spans = {span.text: span for passage in passages for span in _sentences(passage)}
+        found = (Span(passage, *place) for passage in passages for place in sentence_spans(passage.text))
+        spans = {span.text: span for span in found}
         ranked = self.reranker.rerank(in_context, [replace(span.passage, text=text) for text, span in spans.items()])
         if not ranked or (ranked[0].score or 0.0) < self.near:
             return answer
@@ -64,13 +60,9 @@ class RetrieverReader:
         return [*{each.text: each for each in in_turn if each}.values()][: self.depth]
 
 
-def _build(parts: AnswererParts) -> QuestionAnswerer:
-    return RetrieverReader(parts.retriever(), parts.reranker, parts.reader)
-
-
 KIND = AnswererKind(
     title="Retriever and reader: answers from passages of the corpora",
     needs=(Need.READER, Need.CORPUS),
     describe=lambda options, settings: f"{NAME} over {', '.join(options.corpora)}, read by {reader_name(settings)}",
-    build=_build,
+    build=lambda parts: RetrieverReader(parts.retriever(), parts.reranker, parts.reader),
 )

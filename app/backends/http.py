@@ -61,12 +61,14 @@ def run_with_deadline(request: Coroutine[Any, Any, HttpResult], seconds: float) 
         return HttpResult(timed_out=True)
 
 
+def causes(error: BaseException | None) -> list[BaseException]:
+    """Return the error and what led to it."""
+    return [error, *causes(error.__cause__ or error.__context__)] if error else []
+
+
 def result_from_error(error: BaseException | None) -> HttpResult:
     """Describe a client library's error by its types, since its message may contain what was sent."""
-    chain = []
-    while error is not None:
-        chain.append(error)
-        error = error.__cause__ or error.__context__
+    chain = causes(error)
     kinds = {type(each).__name__ for each in chain}
     if any(isinstance(each, socket.gaierror) for each in chain):
         return HttpResult(error="cannot be found: no such host is known")

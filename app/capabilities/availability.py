@@ -139,7 +139,7 @@ class Availability:
         return Capabilities(
             strategies=self._strategies(has_model),
             presets=tuple(self._preset(name, mix, has_model) for name, mix in self.mixes().items()),
-            answerers=self._answerers(has_model),
+            answerers=tuple(self._answerer(name, has_model) for name in ANSWERERS),
             models=models,
             corpora=tuple(self._corpora()),
             pursuits=tuple(pursuit_choices(self.settings, self.parts, has_model)),
@@ -278,9 +278,6 @@ class Availability:
         if mix.needs_model and not has_model:
             return choice.unavailable(*NO_MODEL)
         return self._with_seq2seq(choice) if mix.reasoner == SEQ2SEQ else choice
-
-    def _answerers(self, has_model: bool) -> tuple[Choice, ...]:
-        return tuple(self._answerer(name, has_model) for name in ANSWERERS)
 
     def _answerer(self, name: str, has_model: bool) -> Choice:
         """Return the answerer as an option, unavailable for the first of its needs that is not met."""

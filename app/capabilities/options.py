@@ -189,7 +189,6 @@ class Capabilities:
         return *(self._answered(each, RETRIEVER_READER) for each in corpora), self._answered(web, WEB_SEARCH)
 
     def _answered(self, source: Choice, answerer: str) -> Choice:
-        """Return the source as unavailable if its answerer is."""
         using = next((each for each in self.answerers if each.name == answerer), Choice(answerer, answerer, False))
         return source if using.available or not source.available else source.unavailable(using.reason, using.mend)
 
@@ -221,12 +220,10 @@ class Capabilities:
         return {**given, **implied}
 
     def defaults(self, strategy: str | None = None) -> RunOptions:
-        """Return the default options of a run with that strategy."""
         strategy = strategy or self.default_options.strategy
         return replace(self.default_pursuit if strategy == PURSUIT else self.default_options, strategy=strategy)
 
     def presets_of(self, strategy: str) -> tuple[Choice, ...]:
-        """Return the presets of this strategy."""
         return self.pursuits if strategy == PURSUIT else self.presets
 
     def check(self, options: RunOptions) -> None:

@@ -17,13 +17,13 @@ from pathlib import Path
 import numpy as np
 from scipy.optimize import minimize
 
-from app.backends.local.reader import Decision, SpanReader
+from app.backends.local.reader import ReaderCalibration, SpanReader
 from app.domain.model import Passage, Question
 from research.evaluation.answers import exact_match, f1
 from research.training.pairs import is_held_out
 from research.training.squad import Example
 
-NEUTRAL = Decision(answerable=1.0, span=0.0, rank=0.0, bias=0.0, threshold=0.5)
+NEUTRAL = ReaderCalibration(answerable=1.0, span=0.0, rank=0.0, bias=0.0, threshold=0.5)
 MIN_CORRECT_F1 = 0.5
 """F1 from which an answer counts as right when the probability is fitted."""
 
@@ -122,7 +122,7 @@ def _own_passage(held: Sequence[Example], source: str) -> list[Asked]:
     return [(one, [_passage(one)]) for one in held if one.source == source]
 
 
-def _fit(reader: SpanReader, asked: Sequence[Asked]) -> Decision:
+def _fit(reader: SpanReader, asked: Sequence[Asked]) -> ReaderCalibration:
     """Fit a logistic regression over windows. Its threshold is 0, so that every question gets its best span."""
     rows, gold = [], []
     for example, passages in asked:
@@ -139,7 +139,7 @@ def _fit(reader: SpanReader, asked: Sequence[Asked]) -> Decision:
 
     weights = minimize(loss, np.array([1.0, 0.1, 0.0, 0.0]), method="L-BFGS-B", bounds=BOUNDS).x
     answerable, span, rank, bias = (round(float(weight), 4) for weight in weights)
-    return Decision(answerable, span, rank, bias, threshold=0.0)
+    return ReaderCalibration(answerable, span, rank, bias, threshold=0.0)
 
 
 def _answers_of(reader: SpanReader, asked: Sequence[Asked]) -> list[Read]:

@@ -12,7 +12,7 @@ from app.backends.local.inference_queue import Inference
 from app.backends.local.judge import EntailmentJudge
 from app.backends.local.llama_cpp import LocalLM
 from app.backends.local.loading import fingerprint
-from app.backends.local.reader import Decision, SpanReader
+from app.backends.local.reader import ReaderCalibration, SpanReader
 from app.backends.local.reranker import CrossEncoderReranker
 from app.bootstrap import BASE_MODEL
 from app.config.settings import ROOT
@@ -47,7 +47,7 @@ def asked_twice(make, ask):
 
 def reader_in(folder, threshold):
     save(*tiny_bert(), folder)
-    decision = Decision(answerable=1.0, span=0.1, rank=0.0, bias=0.0, threshold=threshold)
+    decision = ReaderCalibration(answerable=1.0, span=0.1, rank=0.0, bias=0.0, threshold=threshold)
     (folder / "decision.json").write_text(json.dumps({key: getattr(decision, key) for key in decision.__slots__}))
     return folder
 

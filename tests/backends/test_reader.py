@@ -10,14 +10,14 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from app.backends.local import reader as reading
-from app.backends.local.reader import BestSpan, Decision, SpanReader, is_plausible, pack, span_scores, unpack
+from app.backends.local.reader import BestSpan, ReaderCalibration, SpanReader, is_plausible, pack, span_scores, unpack
 from app.backends.local.reader_windows import MAX_TOKENS, as_batch, tokenizer_from, windows
 from app.domain.errors import CallFailed, ModelUnavailable
 from app.domain.model import Passage, Question
 from research.training.reader import save
 from tests.tiny import tiny_bert
 
-ALWAYS = Decision(answerable=1.0, span=0.1, rank=0.0, bias=0.0, threshold=0.0)
+ALWAYS = ReaderCalibration(answerable=1.0, span=0.1, rank=0.0, bias=0.0, threshold=0.0)
 WHO = Question("Who wrote Hamlet?")
 HAMLET = Passage("A play (1600). Hamlet was written by William Shakespeare.", "Hamlet", "test")
 BERLIN = Passage("Berlin is the capital of Germany.", "Berlin", "test")

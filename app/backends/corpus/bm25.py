@@ -35,26 +35,31 @@ MIN_WORD_OVERLAP = 0.9
 _KILT_MARK = re.compile(r"^\s*(Section::::|BULLET::::-?)\s*", re.MULTILINE)
 
 
-def passage_of(raw: str | None, score: float, manifest: Manifest, query: str) -> Passage:
-    """Return the Passage of one hit from its stored JSON. Raises CallFailed when the JSON is missing or invalid."""
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row of an index: the part `text` of the document `id`, or all of it."""
+
+    id: str
+    title: str
+    text: str
+    url: str | None = None
+
+
+def row_of(raw: str | None, manifest: Manifest, query: str | None = None) -> Row:
+    """Return a row from its stored JSON; with a query, only the best passage of a prebuilt index's document.
+
+    Raises CallFailed when the JSON is missing or invalid.
+    """
     try:
         row = json.loads(raw or "")
-        title, text = _built(row) if manifest.kind != "prebuilt" else _prebuilt(row, query)
+        if manifest.kind == "prebuilt":
+            title, passages = _cut(row)
+            text = " ".join(passages) if query is None else best_passage(passages, query)
+        else:
+            title, text = row["title"], row["contents"].removeprefix(f"{row['title']}\n")
+        return Row(str(row["id"]), title, text, url if isinstance(url := row.get("url"), str) else None)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise CallFailed(f"The corpus {manifest.corpus} holds a passage that cannot be read.") from error
-    url = row.get("url")
-    return Passage(
-        text, title, manifest.named_source, url if isinstance(url, str) else None, None, Origin.CORPUS, score
-    )
-
-
-def _built(row: dict[str, str]) -> tuple[str, str]:
-    return row["title"], row["contents"].removeprefix(f"{row['title']}\n")
-
-
-def _prebuilt(row: dict[str, str], query: str) -> tuple[str, str]:
-    title, passages = _cut(row)
-    return title, best_passage(passages, query)
 
 
 def _cut(row: dict[str, str]) -> tuple[str, tuple[str, ...]]:
@@ -64,25 +69,6 @@ def _cut(row: dict[str, str]) -> tuple[str, tuple[str, ...]]:
     return title or str(row["id"]), tuple(passages_of(paragraphs))
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """A row of an index: the part `text` of the document `id`, or all of it."""
-
-    id: str
-    title: str
-    text: str
-
-
-def row_of(raw: str | None, manifest: Manifest) -> Row:
-    """Return a row from its stored JSON. Raises CallFailed as `passage_of` does."""
-    try:
-        row = json.loads(raw or "")
-        title, text = _built(row) if manifest.kind != "prebuilt" else _joined(row)
-        return Row(str(row["id"]), title, text)
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise CallFailed(f"The corpus {manifest.corpus} holds a passage that cannot be read.") from error
-
-
 def matching(rows: Iterable[Row], title: str, text: str) -> Row | None:
     """Return the first of `rows` with this title and nearly all words of `text`, which may be cut or cleaned."""
     named, wanted = _words(title), _words(text)
@@ -90,11 +76,6 @@ def matching(rows: Iterable[Row], title: str, text: str) -> Row | None:
         if _words(row.title) == named and len(wanted & _words(row.text)) >= MIN_WORD_OVERLAP * len(wanted):
             return row
     return None
-
-
-def _joined(row: dict[str, str]) -> tuple[str, str]:
-    title, passages = _cut(row)
-    return title, " ".join(passages)
 
 
 def best_passage(passages: Sequence[str], query: str) -> str:
@@ -165,8 +146,12 @@ class Bm25Retriever:
         # A lone surrogate is not a character. Everything else is safe: Lucene's analyser has no query syntax.
         words = query.encode("utf-8", "replace").decode()
         manifest, rows = jvm.java_queue.run(lambda: self._search(words, k))
-        found = (passage_of(raw, score, manifest, words) for raw, score in rows)
-        return tuple(passage for passage in found if passage.text)
+        found = ((row_of(raw, manifest, words), score) for raw, score in rows)
+        return tuple(
+            Passage(row.text, row.title, manifest.named_source, row.url, None, Origin.CORPUS, score)
+            for row, score in found
+            if row.text
+        )
 
     def article(self, title: str, text: str, url: str = "") -> str | None:
         """Return the whole text of the document that contains this passage; None if no document does.

@@ -194,7 +194,6 @@ def _resume(checkpoint: BuildCheckpoint, request: BuildRequest, plan: dict, anew
 def _write_passages(
     checkpoint: BuildCheckpoint, request: BuildRequest, scratch: Path, say: Progress, limit: int
 ) -> None:
-    """Write the passages of all documents to shards."""
     if not checkpoint.state.ended:
         progress = ProgressReporter(total_bytes(request.path, request.format), say)
         coming = entries(request.path, request.format, checkpoint.state.position, scratch)
@@ -260,7 +259,6 @@ def _report_problem(
 
 
 def _index(checkpoint: BuildCheckpoint, request: BuildRequest, folder: Path, java: Java, say: Progress) -> Manifest:
-    """Index the shards and install the index."""
     say("starting Java")
     lucene = jvm.start(java.home, java.memory)
     made = folder / BUILDING / "index"

@@ -9,7 +9,7 @@ from __future__ import annotations
 import codecs
 import logging
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -109,10 +109,6 @@ def _inline(tokens: Iterable[Any] | None) -> str:
     return "".join(each.content if each.type in shown else " " * ("break" in each.type) for each in tokens or ())
 
 
-def _html(path: Path, scratch: Path) -> FileText:
-    return html_text(_whole(path))
-
-
 def html_text(data: bytes) -> FileText:
     """Return the text of an HTML page. Raises Unreadable when it has none or cannot be parsed."""
     import trafilatura
@@ -152,10 +148,10 @@ def _pdf(path: Path, scratch: Path) -> FileText:
     return FileText(title, _paragraphs(text))
 
 
-SUFFIXES = {
+SUFFIXES: dict[str, Callable[[Path, Path], FileText]] = {
     **dict.fromkeys((".txt", ".text"), _plain),
     **dict.fromkeys((".md", ".markdown"), _markdown),
-    **dict.fromkeys((".html", ".htm", ".xhtml"), _html),
+    **dict.fromkeys((".html", ".htm", ".xhtml"), lambda path, scratch: html_text(_whole(path))),
     ".pdf": _pdf,
 }
 """The reader for each file suffix; files with other suffixes are ignored."""

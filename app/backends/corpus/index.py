@@ -262,15 +262,12 @@ class BuildCheckpoint:
         return self._rows.execute("SELECT place FROM seen WHERE id = ?", (key,)).fetchone()[0]
 
     def add_problem(self, line: str) -> None:
-        """Store the problem of an entry."""
         self._rows.execute("INSERT INTO problems VALUES (?)", (line,))
 
     def problems(self) -> Iterator[str]:
-        """Yield the stored problems in order."""
         yield from (line for (line,) in self._rows.execute("SELECT line FROM problems ORDER BY rowid"))
 
     def open_shard(self) -> TextIO:
-        """Open the next shard for writing."""
         return self._path(self.state.shards).open("w", encoding="ascii")
 
     def commit_shard(self, state: BuildState) -> None:

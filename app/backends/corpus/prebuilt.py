@@ -17,13 +17,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date, datetime
-from hashlib import file_digest
 from pathlib import Path
 
 from app.backends.corpus import jvm
 from app.backends.corpus.bm25 import Java
 from app.backends.corpus.builder import BuildRequest, build_corpus, checked_name
 from app.backends.corpus.index import MANIFEST, BuildState, Manifest, Progress, sizes, write_manifest
+from app.backends.local.loading import download
 from app.domain.errors import InvalidInput, ModelUnavailable
 from app.text.claims import UNKNOWN_LANGUAGE, language_name
 
@@ -128,9 +128,6 @@ WIKIPEDIA = "wikimedia/wikipedia"
 DOWNLOAD = "download"
 """The folder of fetched files inside the corpus's; it is removed with everything else that no manifest names."""
 
-SHA256_DIGITS = 64
-"""The hub's tag of a large file is its SHA-256; that of a small one is shorter."""
-
 _WIKIPEDIA_NAME = re.compile(r"([a-z]{2,}(?:-[a-z]+)*)-wikipedia")
 _WIKIPEDIA_FILE = re.compile(r"(\d{8})\.([a-z-]+)/[^/]+\.parquet")
 
@@ -148,7 +145,6 @@ class Wikipedia:
 
     @property
     def bytes(self) -> int:
-        """Return the size of all files."""
         return sum(self.files.values())
 
     @property
@@ -196,7 +192,6 @@ def _wikipedia_title(language: str) -> str:
 
 
 def _licence(listed: object) -> str:
-    """Return the licences that the data set's card names."""
     named = getattr(getattr(listed, "card_data", None), "license", None) or "cc-by-sa-"
     names = [named] if isinstance(named, str) else named
     return ", ".join(each.upper().replace("CC-BY-SA-", "CC BY-SA ").strip() for each in names)
@@ -212,41 +207,18 @@ def install_wikipedia(
     if (folder / MANIFEST).exists() and not replaces:
         raise InvalidInput(f"There is a corpus {found.name} already; add --replace to fetch it again.", "name")
     from httpx2 import HTTPError
+    from huggingface_hub import hf_hub_url
 
     into = folder / DOWNLOAD
     for number, file in enumerate(found.files, 1):
         say(f"fetching file {number} of {len(found.files)}, {found.files[file] / 1e6:,.1f} MB, unless it is there")
         try:
-            _download(file, found.revision, into / file)
+            if not (into / file).exists():
+                download(hf_hub_url(WIKIPEDIA, file, repo_type="dataset", revision=found.revision), into / file)
         except (HTTPError, OSError) as error:
             raise _unreachable(found.name, error) from error
     request = BuildRequest(found.name, into / Path(file).parent, "wikipedia", found.title, found.source)
     return build_corpus(request, folder, java, say, replaces=replaces, anew=anew)
-
-
-def _download(file: str, revision: str, target: Path) -> None:
-    """Fetch a file of the data set unless it is there; what an interrupted call left is not fetched again.
-
-    huggingface_hub's hf_hub_download keeps no part of a file. Raises OSError for one that arrives damaged.
-    """
-    from huggingface_hub import get_hf_file_metadata, hf_hub_url
-    from huggingface_hub.file_download import http_get
-    from huggingface_hub.utils import build_hf_headers
-
-    if target.exists():
-        return
-    url, headers = hf_hub_url(WIKIPEDIA, file, repo_type="dataset", revision=revision), build_hf_headers()
-    about = get_hf_file_metadata(url, headers=headers)
-    part = target.with_name(f".{target.name}.{about.etag}.partial")
-    part.parent.mkdir(parents=True, exist_ok=True)
-    with part.open("ab") as out:
-        http_get(url, out, resume_size=out.tell(), headers=headers, expected_size=about.size)
-    with part.open("rb") as done:
-        is_whole = len(about.etag or "") != SHA256_DIGITS or file_digest(done, "sha256").hexdigest() == about.etag
-    if not is_whole:
-        part.unlink()
-        raise OSError(f"{file} arrived damaged")
-    part.rename(target)
 
 
 def _unreachable(name: str, error: Exception) -> ModelUnavailable:

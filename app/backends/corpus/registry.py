@@ -64,7 +64,6 @@ class Article:
 
     @property
     def url(self) -> str:
-        """Return the article's current URL."""
         return f"https://en.wikipedia.org/wiki/{quote(self.id, safe='/:(),')}"
 
 

@@ -137,7 +137,6 @@ def _error(body: Any) -> dict[str, Any]:
 
 
 def _failure(host: str, outcome: HttpResult) -> str:
-    """Return the sentence for a failed request."""
     if outcome.timed_out:
         return f"Wikipedia at {host} did not answer in time."
     if outcome.status in (429, 503):

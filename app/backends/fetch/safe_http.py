@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from app.backends.fetch.addresses import AddressFilter, Resolver, checked_addresses, is_public, system_resolve
+from app.backends.http import causes
 from app.domain.errors import CallFailed
 from app.domain.instrumentation import check_cancelled
 
@@ -325,11 +326,7 @@ def _redirect_url(target: Target, location: str) -> str:
 
 def _describe_error(error: BaseException) -> str:
     """Describe an error by its types: the messages are technical."""
-    chain: list[BaseException] = []
-    cause: BaseException | None = error
-    while cause is not None:
-        chain.append(cause)
-        cause = cause.__cause__ or cause.__context__
+    chain = causes(error)
     if any(isinstance(each, ssl.SSLError) for each in chain):
         return "offers no secure connection that can be trusted"
     if {type(each).__name__ for each in chain} & {"ConnectError", "ConnectTimeout"}:

@@ -342,5 +342,4 @@ class OpenAIChat:
 
 
 def _is_spent(reply: Reply) -> bool:
-    """Return whether reasoning used up all tokens, so that no text was written."""
     return reply.finish == "length" and not (reply.text or "").strip()

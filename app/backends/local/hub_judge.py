@@ -11,9 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from app.backends.local.inference_queue import Inference
 from app.backends.local.judge import Calibration, Probabilities
-from app.backends.local.loading import PAIR_CLASSIFIER, LazyModel, Pretrained, folder_of, load, shown_name, token_limit
+from app.backends.local.loading import PAIR_CLASSIFIER, HubModel, Pretrained, folder_of, load, token_limit
 from app.domain.errors import CallFailed, ModelUnavailable
 from app.domain.instrumentation import Call, cached_call, report_usage
 from app.domain.model import Label, Usage
@@ -54,7 +53,6 @@ def label_order(id2label: Mapping[int, str], name: str, fix: str) -> tuple[int, 
     return index_of[Label.SUPPORTED], index_of[Label.REFUTED], index_of[Label.NOT_ENOUGH_EVIDENCE]
 
 
-FIX = "flask --app app models fetch judge, or JUDGE with the folder of a model"
 MAX_TOKENS = 512
 """Tokens of evidence and claim together; fewer if the model's window is smaller."""
 WORDS_PER_TOKEN = 0.8
@@ -84,19 +82,10 @@ class Judge:
         return f"{self.weights.version} at temperature {self.temperature:g}"
 
 
-class HubJudge:
-    """Implements EntailmentModel. Loaded once, at the first call; runs in the inference queue."""
+class HubJudge(HubModel[Judge]):
+    """Implements EntailmentModel."""
 
-    def __init__(self, name_or_path: str, inference: Inference | None = None, threads: int = 1, fix: str = FIX) -> None:
-        """`inference` is the process's queue; without it the judge creates its own. `threads` limits PyTorch."""
-        self.name = shown_name(name_or_path)
-        self._name_or_path = name_or_path
-        self._inference = inference or Inference()
-        self._judge = LazyModel(self._inference, lambda: _read_files(name_or_path, threads, fix), self.name)
-
-    def load(self) -> Judge:
-        """Load the model before the first call and return it. Raises ModelUnavailable."""
-        return self._judge()
+    FIX = "flask --app app models fetch judge, or JUDGE with the folder of a model"
 
     @property
     def version(self) -> str:
@@ -128,6 +117,13 @@ class HubJudge:
         rows = iter(cached_call(call, lambda: self._judged(judge, judged)))
         return [tuple(next(rows)) if has_words else NO_EVIDENCE for has_words in has_evidence]
 
+    def _read(self, name_or_path: str, threads: int, fix: str) -> Judge:
+        weights = load(name_or_path, PAIR_CLASSIFIER, threads, fix)
+        order = label_order(weights.model.config.id2label, self.name, fix)
+        if weights.tokenizer.pad_token_id is None:
+            raise ModelUnavailable(f"{self.name} has no padding token, which batches need", fix)
+        return Judge(weights, _window(weights), order, calibration_of(name_or_path).temperature)
+
     def _judged(self, judge: Judge, pairs: Sequence[tuple[str, Evidence]]) -> list[list[float]]:
         groups = [pairs[at : at + BATCH_SIZE] for at in range(0, len(pairs), BATCH_SIZE)]
         computed = self._inference.run(lambda: [_forward(judge, group) for group in groups])
@@ -145,14 +141,6 @@ def calibration_of(name_or_path: str) -> Calibration:
     except ModelUnavailable as error:
         fix = f"another {folder / 'calibration.json'}, or none"
         raise ModelUnavailable(error.problem.rstrip("."), fix) from error
-
-
-def _read_files(name_or_path: str, threads: int, fix: str) -> Judge:
-    weights, name = load(name_or_path, PAIR_CLASSIFIER, threads, fix), shown_name(name_or_path)
-    order = label_order(weights.model.config.id2label, name, fix)
-    if weights.tokenizer.pad_token_id is None:
-        raise ModelUnavailable(f"{name} has no padding token, which batches need", fix)
-    return Judge(weights, _window(weights), order, calibration_of(name_or_path).temperature)
 
 
 def _window(weights: Pretrained) -> int:

@@ -9,19 +9,16 @@ from __future__ import annotations
 import math
 import unicodedata
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from itertools import chain
 from typing import Any
 
-from app.backends.local.inference_queue import Inference
-from app.backends.local.loading import EXTRACTIVE_QA, LazyModel, Pretrained, load, shown_name
-from app.backends.local.reader import is_plausible, limit_windows, span_scores
+from app.backends.local.loading import EXTRACTIVE_QA, HubModel, Pretrained, load, shown_name
+from app.backends.local.reader import answer_of, is_plausible, limit_windows, span_scores
 from app.backends.local.reader_windows import MAX_QUESTION_TOKENS, MAX_TITLE_TOKENS, Window, as_batch, words_of
 from app.domain.errors import CallFailed, ModelUnavailable
 from app.domain.instrumentation import Call, cached_call, report_usage
-from app.domain.model import Answer, Passage, Question, Span, Usage
+from app.domain.model import Answer, Passage, Question, Usage
 
-FIX = "flask --app app models fetch reader, or READER with the folder of a model"
 MAX_TOKENS = 384
 """Tokens of one window, as in the training of SQuAD readers; fewer if the model's window is smaller."""
 STRIDE = 128
@@ -30,18 +27,10 @@ Rated = tuple[Window, int, int, float]
 """A window, the characters [start, end) of its best span, and the span's margin over "no answer" in logits."""
 
 
-class HubReader:
-    """Implements `Reader`. Loaded at the first question, once; computes in the inference queue."""
+class HubReader(HubModel[Pretrained]):
+    """Implements `Reader`."""
 
-    def __init__(self, name_or_path: str, inference: Inference | None = None, threads: int = 1, fix: str = FIX) -> None:
-        """`inference` is the process's queue; without it the reader creates its own. `threads` limits PyTorch."""
-        self.name = shown_name(name_or_path)
-        self._inference = inference or Inference()
-        self._weights = LazyModel(self._inference, lambda: read_files(name_or_path, threads, fix), self.name)
-
-    def load(self) -> Pretrained:
-        """Load the model before the first question and return it. Raises ModelUnavailable."""
-        return self._weights()
+    FIX = "flask --app app models fetch reader, or READER with the folder of a model"
 
     def read(self, question: Question, passages: Sequence[Passage]) -> Answer:
         """Return the span with the largest margin over "no answer" in all passages (best first), or an empty Answer.
@@ -53,15 +42,13 @@ class HubReader:
         texts = [[passage.title, passage.text] for passage in passages]
         call = Call(weights.version, {"question": question.text, "passages": texts})
         reply = cached_call(call, lambda: self._answered(weights, question.text, passages))
-        unanswered = Answer(None, retrieved=tuple(passages), score=reply["score"])
-        if reply["span"] is None:
-            return unanswered
-        index, start, end = reply["span"]
-        cited = Span(passages[index], start, end)
-        return replace(unanswered, text=cited.text, cited=cited)
+        return answer_of(reply, passages)
+
+    def _read(self, name_or_path: str, threads: int, fix: str) -> Pretrained:
+        return read_files(name_or_path, threads, fix)
 
     def _answered(self, weights: Pretrained, question: str, passages: Sequence[Passage]) -> dict[str, Any]:
-        """Return `span`, the answer as (passage's position, first character, end) or None, and `score` as in `read`."""
+        """Return the reply as `answer_of` reads it."""
         rated = self._inference.run(lambda: _rated_windows(weights, question, passages))
         if rated:
             report_usage(Usage(1, sum(len(window.token_ids) for window, *_ in rated)))
@@ -131,7 +118,6 @@ def _is_mark(character: str) -> bool:
 
 
 def _cut(tokenizer: Any, text: str, tokens: int) -> str:
-    """Return the beginning of `text`, at most `tokens` tokens long."""
     (encoding,) = tokenizer(text, add_special_tokens=False).encodings
     return text if len(encoding.ids) <= tokens else text[: encoding.offsets[tokens - 1][1]]
 

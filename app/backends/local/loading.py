@@ -14,8 +14,9 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 from app.backends.local.inference_queue import Inference
 from app.domain.errors import ModelUnavailable
@@ -83,6 +84,7 @@ HUB = "hub:"
 """Begins the name of one file on the hub: hub:OWNER/REPOSITORY/FILE."""
 _GGUF_NAME = re.compile(r"hub:(?P<repo>[\w-][\w.-]*/[\w-][\w.-]*)/(?P<file>(?:[\w-][\w.-]*/)*[\w-][\w.-]*\.gguf)")
 SHA256_DIGITS = 64
+"""The hub's tag of a large file is its SHA-256; that of a small one is shorter."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,28 +97,36 @@ class HubFile:
     licence: str
 
     def fetch(self, path: Path) -> None:
-        """Download the file to `path` with a progress bar. What an earlier attempt brought is not downloaded again.
+        """Download the file to `path`. Raises ModelUnavailable."""
+        from huggingface_hub import hf_hub_url
 
-        Raises ModelUnavailable, also for a file whose SHA-256 is not the one that the hub states.
-        """
-        from huggingface_hub import get_hf_file_metadata, hf_hub_url
-        from huggingface_hub.file_download import http_get
-        from huggingface_hub.utils import build_hf_headers
-
-        url = hf_hub_url(self.repository, self.file)
-        path.parent.mkdir(parents=True, exist_ok=True)
         with _hub_errors(self.repository):
-            stated = get_hf_file_metadata(url)
-            partial = path.with_name(f"{path.name}.{(stated.etag or '')[:16]}.partial")
-            with partial.open("ab") as file:
-                if (begun := file.tell()) != stated.size:
-                    http_get(url, file, resume_size=begun, headers=build_hf_headers(), expected_size=stated.size)
-        with partial.open("rb") as file:
-            is_as_stated = hashlib.file_digest(file, "sha256").hexdigest() == stated.etag
-        if len(stated.etag or "") == SHA256_DIGITS and not is_as_stated:
-            partial.unlink()
-            raise ModelUnavailable(f"{self.file} arrived damaged", "the same command once more")
-        partial.rename(path)
+            download(hf_hub_url(self.repository, self.file), path)
+
+
+def download(url: str, path: Path) -> None:
+    """Download a file of the hub with a progress bar. What an earlier attempt brought is not downloaded again.
+
+    huggingface_hub's hf_hub_download keeps no part of a file. Raises the errors of huggingface_hub, and
+    ModelUnavailable for a file whose SHA-256 is not the one that the hub states.
+    """
+    from huggingface_hub import get_hf_file_metadata
+    from huggingface_hub.file_download import http_get
+    from huggingface_hub.utils import build_hf_headers
+
+    path.parent.mkdir(parents=True, exist_ok=True)
+    headers = build_hf_headers()
+    stated = get_hf_file_metadata(url, headers=headers)
+    part = path.with_name(f".{path.name}.{(stated.etag or '')[:16]}.partial")
+    with part.open("ab") as file:
+        if (begun := file.tell()) != stated.size:
+            http_get(url, file, resume_size=begun, headers=headers, expected_size=stated.size)
+    with part.open("rb") as file:
+        is_as_stated = hashlib.file_digest(file, "sha256").hexdigest() == stated.etag
+    if len(stated.etag or "") == SHA256_DIGITS and not is_as_stated:
+        part.unlink()
+        raise ModelUnavailable(f"{path.name} arrived damaged", "the same command once more")
+    part.rename(path)
 
 
 def look_up(name: str) -> HubFile:
@@ -191,6 +201,28 @@ class LazyModel(Generic[T]):
         if self._model is None:
             self._model = self._read()
         return self._model
+
+
+class HubModel(Generic[T]):
+    """A model by hub name or folder. Loaded at its first call, once; computes in the inference queue."""
+
+    FIX: ClassVar[str]
+    """How to make the model available where it is missing."""
+
+    def __init__(self, name_or_path: str, inference: Inference | None = None, threads: int = 1, fix: str = "") -> None:
+        """`inference` is the process's queue; without it the model creates its own. `threads` limits PyTorch."""
+        self.name = shown_name(name_or_path)
+        self._name_or_path = name_or_path
+        self._inference = inference or Inference()
+        read = partial(self._read, name_or_path, threads, fix or self.FIX)
+        self._loaded = LazyModel(self._inference, read, self.name)
+
+    def load(self) -> T:
+        """Load the model before the first call and return it. Raises ModelUnavailable."""
+        return self._loaded()
+
+    def _read(self, name_or_path: str, threads: int, fix: str) -> T:
+        raise NotImplementedError
 
 
 def _import(library: str) -> None:

@@ -37,7 +37,7 @@ LIBRARIES = ("torch", "transformers.models.bert.modeling_bert")
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class ReaderCalibration:
     """The coefficients in decision.json, fitted on held-out articles, that decide whether a best span is the answer.
 
     p = sigmoid(answerable * a + span * s + rank * r + bias), where a is the window's `answerable_logit`, s the
@@ -79,7 +79,7 @@ class LoadedReader(NamedTuple):
 
     model: BertForQuestionAnswering
     tokenizer: Tokenizer
-    decision: Decision
+    decision: ReaderCalibration
     version: str
 
 
@@ -109,14 +109,10 @@ class SpanReader:
         texts = [[passage.title, passage.text] for passage in passages]
         call = Call(version, {"question": question.text, "passages": texts})
         reply = cached_call(call, lambda: self._compute_reply(question, passages))
-        if reply["span"] is None:
-            return Answer(None, retrieved=tuple(passages), score=reply["score"])
-        index, start, end = reply["span"]
-        cited = Span(passages[index], start, end)
-        return Answer(cited.text, cited, tuple(passages), score=reply["score"])
+        return answer_of(reply, passages)
 
     def _compute_reply(self, question: Question, passages: Sequence[Passage]) -> dict[str, Any]:
-        """Return `span`, the answer as (index of the passage, start, end) or None, and `score` as in `read`."""
+        """Return the reply as `answer_of` reads it."""
         decision = self.load().decision
         rated = [
             (decision.probability(best, rank=window.passage_index), window, best)
@@ -150,6 +146,12 @@ class SpanReader:
             raise ModelUnavailable(f"The reader's files are damaged ({type(error).__name__})", fix=fix) from error
 
 
+def answer_of(reply: dict[str, Any], passages: Sequence[Passage]) -> Answer:
+    """Return the answer in a cached reply: `span`, as (index of the passage, start, end) or None, and `score`."""
+    cited = Span(passages[reply["span"][0]], *reply["span"][1:]) if reply["span"] else None
+    return Answer(cited.text if cited else None, cited, tuple(passages), score=reply["score"])
+
+
 def is_plausible(question: str, answer: str) -> bool:
     """Return False if the answer to a "who" or "where" question has no letters.
 
@@ -167,7 +169,7 @@ def _load_files(folder: Path, threads: int) -> LoadedReader:
     model = BertForQuestionAnswering(BertConfig.from_pretrained(folder))
     model.load_state_dict(unpack(load_file(folder / "model.safetensors")))
     tokenizer = tokenizer_from(folder / "tokenizer.json")
-    decision = Decision(**json.loads((folder / "decision.json").read_text(encoding="utf-8")))
+    decision = ReaderCalibration(**json.loads((folder / "decision.json").read_text(encoding="utf-8")))
     version = f"reader {fingerprint(*(folder / name for name in FILES))}"
     return LoadedReader(model.eval(), tokenizer, decision, version)
 

@@ -88,7 +88,6 @@ class CrossEncoderReranker:
         return cached_call(call, lambda: self._computed(session, [tokenizer.encode(query, text) for text in texts]))
 
     def load(self) -> None:
-        """Load model and tokenizer once, to warm up."""
         self._model()
 
     def _computed(self, session: Any, rows: list[Any]) -> list[float]:

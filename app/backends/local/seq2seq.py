@@ -10,36 +10,25 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from app.backends.local.inference_queue import Inference
-from app.backends.local.loading import SEQ2SEQ, LazyModel, Pretrained, load, shown_name, token_limit
+from app.backends.local.loading import SEQ2SEQ, HubModel, Pretrained, load, token_limit
 from app.domain.errors import CallFailed
 from app.domain.instrumentation import Call, cached_call, report_usage
 from app.domain.model import Usage
 from app.domain.ports import Choice
 
-FIX = "flask --app app models fetch flan-t5, or FLAN_T5 with the folder of a model"
 WINDOW = 512
 """Prompt tokens if neither tokenizer nor configuration sets a limit; FLAN-T5 sets this one."""
 
 
-class Seq2Seq:
-    """Implements `TextGenerator` over a hub name or a folder. Loaded at the first call, once.
+class Seq2Seq(HubModel[Pretrained]):
+    """Implements `TextGenerator`.
 
     A prompt longer than the model's window is truncated at its beginning: prompts end with the question, so only
     evidence and demonstrations are cut.
     """
 
+    FIX = "flask --app app models fetch flan-t5, or FLAN_T5 with the folder of a model"
     destination: str | None = None
-
-    def __init__(self, name_or_path: str, inference: Inference | None = None, threads: int = 1, fix: str = FIX) -> None:
-        """`inference` is the process's queue; without it the model creates its own. `threads` limits PyTorch."""
-        self.name = shown_name(name_or_path)
-        self._inference = inference or Inference()
-        self._weights = LazyModel(self._inference, lambda: load(name_or_path, SEQ2SEQ, threads, fix), self.name)
-
-    def load(self) -> Pretrained:
-        """Load the model before the first call and return it. Raises ModelUnavailable."""
-        return self._weights()
 
     def complete(self, prompt: str, *, max_tokens: int, stop: Sequence[str] = ()) -> str:
         """Return the greedy continuation of `prompt`, cut before the first stop string.
@@ -59,13 +48,15 @@ class Seq2Seq:
         total = sum(math.exp(score - best) for score in scores)
         return Choice(options[scores.index(best)], 1 / total)
 
+    def _read(self, name_or_path: str, threads: int, fix: str) -> Pretrained:
+        return load(name_or_path, SEQ2SEQ, threads, fix)
+
     def _completed(self, weights: Pretrained, prompt: str, max_tokens: int, stop: Sequence[str]) -> str:
         text, read, written = self._inference.run(lambda: _generated(weights, prompt, max_tokens))
         report_usage(Usage(1, read, written))
         return min((text.partition(mark)[0] for mark in stop), key=len, default=text).strip()
 
     def _scored(self, weights: Pretrained, prompt: str, options: Sequence[str]) -> list[float]:
-        """Return the log-likelihood of each option."""
         scores, read = self._inference.run(lambda: _log_likelihoods(weights, prompt, options))
         report_usage(Usage(1, read))
         return scores
@@ -113,7 +104,8 @@ def _log_likelihoods(weights: Pretrained, prompt: str, options: Sequence[str]) -
     labels = targets["input_ids"].masked_fill(~counted, -100)
     with torch.inference_mode():
         # The prompt is the long part, so it is read once for all options.
-        read = weights.model.get_encoder()(**_only_text(inputs)).last_hidden_state
+        text = {name: inputs[name] for name in ("input_ids", "attention_mask")}
+        read = weights.model.get_encoder()(**text).last_hidden_state
         output = weights.model(
             encoder_outputs=BaseModelOutput(read.expand(len(options), -1, -1)),
             attention_mask=inputs["attention_mask"].expand(len(options), -1),
@@ -125,7 +117,3 @@ def _log_likelihoods(weights: Pretrained, prompt: str, options: Sequence[str]) -
     if not torch.isfinite(scores).all():
         raise CallFailed("The model's output is not a number.")
     return scores.tolist(), inputs["input_ids"].numel()
-
-
-def _only_text(inputs: Any) -> dict[str, Any]:
-    return {name: inputs[name] for name in ("input_ids", "attention_mask")}

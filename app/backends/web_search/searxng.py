@@ -48,7 +48,6 @@ class Searxng:
 
     @property
     def url(self) -> str:
-        """Return the address for searches."""
         return self.base_url.rstrip("/").removesuffix("/search") + "/search"
 
     def build_request(self, query: str, k: int, before: date | None) -> SearchRequest:

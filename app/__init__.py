@@ -178,7 +178,7 @@ def _add_services(app: Flask, settings: Settings, container: AppContainer | None
     if settings.metrics_token:
         from app.runs.metrics import Metrics
 
-        app.extensions["hopcheck.metrics"] = metrics = Metrics(runs.overview, lambda: followers.count)
+        app.extensions["hopcheck.metrics"] = metrics = Metrics(runs.operator_queries, lambda: followers.count)
         runs.use_metrics(metrics)
 
 
@@ -221,7 +221,6 @@ def _distributed(settings: Settings) -> dict[str, Any]:
 
 
 def _add_commands(app: Flask) -> None:
-    """Add the command line and the migrations of `flask db`."""
     from flask_migrate import Migrate
 
     from app import cli
@@ -233,7 +232,6 @@ def _add_commands(app: Flask) -> None:
 
 
 def _limits(settings: Settings) -> Limits:
-    """Return the limits of a run and of a day."""
     from app.runs.service import Limits
 
     return Limits(

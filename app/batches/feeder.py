@@ -116,7 +116,6 @@ class BatchFeeder:
         self._jobs.submit(run_id, BATCHES)
 
     def _complete_batches(self) -> None:
-        """Set the batches to DONE whose claims have all ended."""
         not_started = select(BatchClaimRow.number).where(
             BatchClaimRow.batch_id == BatchRow.id, BatchClaimRow.run_id.is_(None), BatchClaimRow.problem.is_(None)
         )

@@ -188,7 +188,6 @@ Address = Callable[[str], str]
 
 
 def result(claim: BatchClaim, address: Address) -> BatchResult:
-    """Return the claim and its result."""
     return BatchResult(
         number=claim.number,
         claim=claim.claim.text,

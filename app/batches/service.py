@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session, sessionmaker
 from app.domain.events import RunStarted
 from app.domain.model import BatchLine, Claim, Label, RunOptions, SourceText
 from app.runs.admission import id_for_form, is_invalid_id, new_id
-from app.runs.db import database_now
+from app.runs.db import changes_row, database_now
 from app.runs.event_store import encode_options
 from app.runs.lifecycle import UNDO_SECONDS
 from app.runs.models import RUNNING, BatchClaimRow, BatchRow, EventRow, RunRow, is_visible
@@ -75,7 +75,6 @@ class Progress:
 
     @property
     def total(self) -> int:
-        """Return the number of claims."""
         return sum(self.counts.values())
 
     @property
@@ -85,7 +84,6 @@ class Progress:
 
     @property
     def with_verdict(self) -> int:
-        """Return the number of claims with a verdict."""
         return sum(self.counts.get(label, 0) for label in Label)
 
     @property
@@ -138,7 +136,6 @@ class Batches:
         return batch_id
 
     def get(self, batch_id: str) -> Batch | None:
-        """Return the batch, or None."""
         if is_invalid_id(batch_id):
             return None
         with self._sessions() as session:
@@ -195,7 +192,6 @@ def _state() -> ColumnElement[str]:
 
 
 def batch_from_row(row: BatchRow) -> Batch:
-    """Return the batch in a row."""
     source = SourceText(**row.source) if row.source else None
     return Batch(row.id, row.owner, row.title, BatchState(row.state), row.created_at, source)
 
@@ -266,9 +262,7 @@ class BatchCommands:
     def _change(self, batch_id: str, state: BatchState, *before: BatchState) -> bool:
         """Change the batch's state; False unless it is one of `before`."""
         changed = update(BatchRow).where(BatchRow.id == batch_id, BatchRow.state.in_([each.value for each in before]))
-        with self._sessions.begin() as session:
-            done = session.execute(changed.values(state=state.value).returning(BatchRow.id))
-            return done.one_or_none() is not None
+        return changes_row(self._sessions, changed.values(state=state.value))
 
 
 BATCH_DELETED = "Its batch was deleted."

@@ -45,7 +45,7 @@ TAKES_AN_ID = {"ignore_unknown_options": True}
 def listing(outcome: str, words: str, limit: int) -> None:
     """List the newest runs, newest first: when, id, how it came out, claim. Deleted ones are not among them."""
     with one_line_errors():
-        found = services().runs.overview.newest(RunFilter(words, outcome), limit)
+        found = services().runs.operator_queries.newest(RunFilter(words, outcome), limit)
     for each in found:
         _print_run(f"{each.created_at:%Y-%m-%d %H:%M}  {each.id}  {each.label or each.state}", each.claim)
 
@@ -231,7 +231,7 @@ def serve_metrics(app_services: AppServices, port: int) -> WSGIServer:
 
     from app.runs.metrics import Metrics
 
-    metrics = Metrics(app_services.runs.overview)
+    metrics = Metrics(app_services.runs.operator_queries)
     app_services.runs.use_metrics(metrics)
     try:
         server, _ = start_http_server(port, "127.0.0.1", metrics.registry)

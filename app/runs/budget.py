@@ -132,7 +132,6 @@ class Metering:
         self._spending = spending
 
     def budget(self) -> RunBudget:
-        """Return the budget of one check."""
         return RunBudget(self._limits, self._spending.today if self._spending else Usage)
 
     def count(self, budget: RunBudget, usage: Usage) -> None:

@@ -16,12 +16,14 @@ from weakref import WeakKeyDictionary
 from sqlalchemy import (
     Connection,
     DateTime,
+    Delete,
     Dialect,
     Engine,
     ExceptionContext,
     Float,
     Table,
     TypeDecorator,
+    Update,
     create_engine,
     event,
     literal,
@@ -144,6 +146,12 @@ def write_transaction(engine: Engine) -> Iterator[Connection]:
     """
     with write_lock(engine), engine.begin() as connection:
         yield connection
+
+
+def changes_row(sessions: sessionmaker[Session], statement: Update | Delete) -> bool:
+    """Execute a statement for at most one row in one commit; return whether there was such a row."""
+    with sessions.begin() as session:
+        return session.execute(statement.returning(literal(1))).one_or_none() is not None
 
 
 class UtcDateTime(TypeDecorator[datetime]):

@@ -37,7 +37,7 @@ from app.runs.db import database_now, engine_of, write_lock, write_transaction
 from app.runs.json_schema import DESCRIBED
 from app.runs.leases import Lease, LeaseLost
 from app.runs.models import RUNNING, EventRow, RunRow, is_visible
-from app.runs.notifications import LocalSubscribers, Notifier, NullNotifier
+from app.runs.notifications import LocalSubscribers, Notifier
 
 POLL_SECONDS = 0.5
 
@@ -112,7 +112,7 @@ class EventStore:
         self._engine = engine_of(sessions)
         self._poll_seconds = poll_seconds
         self._coalesce_seconds = coalesce_seconds
-        self._notifier = notifier or NullNotifier()
+        self._notifier = notifier or Notifier()
         self._subscribers = LocalSubscribers()
         self._closed = False
 
@@ -288,7 +288,6 @@ def event_schema(ref_template: str) -> dict[str, Any]:
 
 
 def encode_options(options: RunOptions) -> dict[str, Any]:
-    """Return the options as JSON types."""
     return _options.dump_python([options], mode="json")[0]
 
 

@@ -15,14 +15,10 @@ MIN_MOMENT, MAX_MOMENT = datetime(2020, 1, 1, tzinfo=UTC), datetime(2200, 1, 1, 
 DESCRIBED = ConfigDict(use_attribute_docstrings=True)
 
 
-def _as_utc(moment: datetime) -> str:
-    return moment.astimezone(UTC).isoformat()
-
-
 Moment = Annotated[
     AwareDatetime,
     Field(ge=MIN_MOMENT, le=MAX_MOMENT),
-    PlainSerializer(_as_utc),
+    PlainSerializer(lambda moment: moment.astimezone(UTC).isoformat(), return_type=str),
     WithJsonSchema({"type": "string", "format": "date-time", "description": "Date and time in UTC."}),
 ]
 """A point in time, written in UTC in ISO format."""

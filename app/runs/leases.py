@@ -20,7 +20,7 @@ from sqlalchemy import ColumnElement, Update, and_, func, not_, select, tuple_, 
 from sqlalchemy.orm import Session, sessionmaker
 
 from app.domain.errors import HopcheckError
-from app.runs.db import MonotonicClock, database_now, engine_of, write_lock
+from app.runs.db import MonotonicClock, changes_row, database_now, engine_of, write_lock
 from app.runs.jobs import PEOPLE
 from app.runs.models import RUNNING, EventRow, RunRow
 
@@ -241,9 +241,7 @@ class LeaseMonitor:
         run_id, epoch, until = stale
         unchanged = (RunRow.id == run_id, RunRow.state == RUNNING, RunRow.epoch == epoch, RunRow.leased_until == until)
         freed = {"epoch": RunRow.epoch + 1, "holder": None, "leased_until": None, "cut_offs": RunRow.cut_offs + 1}
-        with self._sessions.begin() as session:
-            ended = session.execute(update(RunRow).where(*unchanged).values(**freed).returning(RunRow.id))
-            return ended.one_or_none() is not None
+        return changes_row(self._sessions, update(RunRow).where(*unchanged).values(**freed))
 
 
 def is_free() -> ColumnElement[bool]:

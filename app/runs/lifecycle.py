@@ -12,17 +12,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, and_, delete, func, or_, select, update
+from sqlalchemy import ColumnElement, and_, delete, func, select, update
 from sqlalchemy.orm import Session, sessionmaker
 
 from app.domain.errors import InvalidInput
 from app.domain.model import Label
 from app.runs.admission import is_invalid_id
 from app.runs.call_log import delete_calls
-from app.runs.db import database_now
+from app.runs.db import changes_row, database_now
 from app.runs.json_schema import Moment
-from app.runs.models import RUNNING, BatchRow, RunRow, is_visible
-from app.runs.projections import Position, RunSummary, summary
+from app.runs.models import RUNNING, BatchRow, Cursor, RunRow, comes_after, is_visible
+from app.runs.projections import RunSummary, summary
 
 log = logging.getLogger(__name__)
 
@@ -59,21 +59,15 @@ class Deletion:
     def delete(self, run_id: str) -> bool:
         """Stop the run if it is unfinished, and hide it. False for an unknown run."""
         self._stop(run_id, DELETED)
-        hidden = (
-            update(RunRow)
-            .where(RunRow.id == run_id, RunRow.state != RUNNING, is_visible())
-            .values(deleted_at=database_now())
-        )
-        with self._sessions.begin() as session:
-            return session.execute(hidden.returning(RunRow.id)).one_or_none() is not None
+        ended = update(RunRow).where(RunRow.id == run_id, RunRow.state != RUNNING, is_visible())
+        return changes_row(self._sessions, ended.values(deleted_at=database_now()))
 
     def restore(self, run_id: str, owner: str) -> bool:
         """Restore a deleted run of the owner. False if it is too late or unknown."""
         if is_invalid_id(run_id):
             return False
         shown = update(RunRow).where(RunRow.id == run_id, RunRow.owner == owner, self._is_restorable())
-        with self._sessions.begin() as session:
-            return session.execute(shown.values(deleted_at=None).returning(RunRow.id)).one_or_none() is not None
+        return changes_row(self._sessions, shown.values(deleted_at=None))
 
     def restorable(self, owner: str) -> tuple[RunSummary, ...]:
         """Return the owner's deleted runs that can still be restored, last deleted first."""
@@ -170,7 +164,7 @@ class Publishing:
         """Let the owner publish the run again. False if it was not taken down."""
         return self._change(run_id, RunRow.taken_down_at.is_not(None), taken_down_at=None)
 
-    def listed(self, label: str = "", limit: int = 20, after: Position | None = None) -> tuple[PublishedRun, ...]:
+    def listed(self, label: str = "", limit: int = 20, after: Cursor | None = None) -> tuple[PublishedRun, ...]:
         """Return the published reports, last published first; with `label`, those with this label.
 
         `after` is the position (time of publication and id) after which to continue.
@@ -179,17 +173,15 @@ class Publishing:
         if label:
             chosen = chosen.where(RunRow.label == label)
         if after:
-            at, run_id = after
-            later_in_list = and_(RunRow.published_at == at, RunRow.id > run_id)
-            chosen = chosen.where(or_(RunRow.published_at < at, later_in_list))
+            chosen = chosen.where(comes_after(RunRow.published_at, after))
         with self._sessions() as session:
             rows = session.scalars(chosen.order_by(RunRow.published_at.desc(), RunRow.id).limit(limit))
             return tuple(map(_published, rows))
 
     def _change(self, run_id: str, condition: ColumnElement[bool], **values: Any) -> bool:
-        changed = update(RunRow).where(RunRow.id == run_id, is_visible(), condition).values(**values)
-        with self._sessions.begin() as session:
-            return session.execute(changed.returning(RunRow.id)).one_or_none() is not None
+        return changes_row(
+            self._sessions, update(RunRow).where(RunRow.id == run_id, is_visible(), condition).values(**values)
+        )
 
     def _reason_against(self, run_id: str) -> str:
         with self._sessions() as session:

@@ -16,7 +16,8 @@ from prometheus_client.registry import Collector
 from app.domain.errors import HopcheckError
 from app.domain.events import Event, HopFailed, HopKept, HopSetAside, QuestionAsked, TokensUsed
 from app.domain.instrumentation import Call, ResponseStore
-from app.runs.projections import Overview
+from app.runs.projections import OperatorQueries
+from app.runs.runner import MetricsSink
 
 BUCKET_SECONDS = (0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300)
 """Upper bounds of the histogram buckets: from a local model's call to a run's time limit."""
@@ -24,13 +25,13 @@ BUCKET_SECONDS = (0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300)
 OUTCOMES: dict[type[Any], str] = {HopKept: "kept", HopSetAside: "set_aside", HopFailed: "failed"}
 
 
-class Metrics:
-    """Implements `MetricsSink`."""
+class Metrics(MetricsSink):
+    """Serves the metrics of this process."""
 
-    def __init__(self, overview: Overview, followers: Callable[[], int] | None = None) -> None:
+    def __init__(self, queries: OperatorQueries, followers: Callable[[], int] | None = None) -> None:
         """Register the metrics; `followers` counts the followers in this process, None in a worker without any."""
         self.registry = CollectorRegistry()
-        self.registry.register(_DatabaseCollector(overview, followers))
+        self.registry.register(_DatabaseCollector(queries, followers))
         options: dict[str, Any] = {"registry": self.registry}
         self._hops = Histogram(
             "hopcheck_hop_seconds",
@@ -88,13 +89,13 @@ class _CallTimer:
 class _DatabaseCollector(Collector):
     """Reads the gauges from the database at each scrape."""
 
-    def __init__(self, overview: Overview, followers: Callable[[], int] | None) -> None:
-        self._overview = overview
+    def __init__(self, queries: OperatorQueries, followers: Callable[[], int] | None) -> None:
+        self._queries = queries
         self._followers = followers
 
     def collect(self) -> Iterable[GaugeMetricFamily]:
         try:
-            counts, waiting = self._overview.counts(), self._overview.waiting()
+            counts, waiting = self._queries.counts(), self._queries.waiting()
         except HopcheckError:
             yield GaugeMetricFamily("hopcheck_database_up", "Whether the database can be read.", 0)
         else:

@@ -13,13 +13,18 @@ from sqlalchemy import (
     Index,
     String,
     Text,
+    and_,
     false,
+    or_,
 )
 from sqlalchemy.engine.default import DefaultExecutionContext
-from sqlalchemy.orm import Mapped, mapped_column
+from sqlalchemy.orm import InstrumentedAttribute, Mapped, mapped_column
 
 from app.runs.db import Base, UtcDateTime
 from app.text.wording import folded
+
+Cursor = tuple[datetime, str]
+"""A pagination cursor: the time and the id of the last run on the previous page."""
 
 RUNNING = "running"
 SHARED = ""
@@ -75,6 +80,12 @@ class RunRow(Base):
 def is_visible() -> ColumnElement[bool]:
     """Return the condition that a run was not deleted. Every query that shows runs to users includes it."""
     return RunRow.deleted_at.is_(None)
+
+
+def comes_after(time: InstrumentedAttribute[Any], position: Cursor) -> ColumnElement[bool]:
+    """Return the condition that a run comes after that position in a list sorted by `time`, newest first."""
+    at, run_id = position
+    return or_(time < at, and_(time == at, RunRow.id > run_id))
 
 
 class EventRow(Base):

@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session, sessionmaker
 from app.domain.errors import HopcheckError, InvalidInput
 from app.domain.model import MAX_NOTE_LENGTH, Note
 from app.domain.report import Report
-from app.runs.db import database_now
+from app.runs.db import changes_row, database_now
 from app.runs.models import NoteRow
 
 VERDICT = 0
@@ -58,8 +58,7 @@ class Notes:
         """Write the note unless it was changed since `seen`; return whether it was written."""
         if seen is not None:
             changed = update(NoteRow).where(*_matches(run_id, hop, seen)).values(**values, written_at=database_now())
-            with self._sessions.begin() as session:
-                return session.execute(changed.returning(NoteRow.hop)).one_or_none() is not None
+            return changes_row(self._sessions, changed)
         try:
             with self._sessions.begin() as session:
                 session.execute(insert(NoteRow).values(run_id=run_id, hop=hop, **values, written_at=database_now()))

@@ -11,7 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from redis import Redis
@@ -36,7 +36,6 @@ class Subscription:
         """Set, together with `changed`, at a terminal event and at a shutdown: no more events follow."""
 
     def notify(self, ended: bool) -> None:
-        """Wake the follower."""
         if ended:
             self.ended.set()
         self.changed.set()
@@ -66,7 +65,6 @@ class LocalSubscribers:
                         del self._by_run[run_id]
 
     def notify(self, run_id: str, ended: bool = False) -> None:
-        """Wake the followers of one run."""
         with self._lock:
             for subscription in self._by_run.get(run_id, ()):
                 subscription.notify(ended)
@@ -78,8 +76,8 @@ class LocalSubscribers:
                 subscription.notify(ended)
 
 
-class Notifier(Protocol):
-    """Notifications between processes."""
+class Notifier:
+    """Notifications between processes; for a single process it does nothing."""
 
     def publish(self) -> None:
         """Notify other processes that an event was stored. Never raises, and returns within a second."""
@@ -91,18 +89,8 @@ class Notifier(Protocol):
         """End the subscription."""
 
 
-class NullNotifier:
-    """Implements `Notifier` for a single process: does nothing."""
-
-    def publish(self) -> None: ...
-
-    def subscribe(self, callback: Callable[[], None]) -> None: ...
-
-    def close(self) -> None: ...
-
-
-class RedisNotifier:
-    """Implements `Notifier` with Redis pub/sub. An unreachable Redis is retried and logged once."""
+class RedisNotifier(Notifier):
+    """Notifies with Redis pub/sub. An unreachable Redis is retried and logged once."""
 
     def __init__(self, url: str, retry_seconds: float = RETRY_SECONDS) -> None:
         self._url = url

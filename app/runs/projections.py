@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import Annotated, Any, NamedTuple
 
 from pydantic import Field
-from sqlalchemy import ColumnElement, Select, and_, func, or_, select
+from sqlalchemy import ColumnElement, Select, func, or_, select
 from sqlalchemy.orm import Session, sessionmaker
 
 from app.domain.model import Label, RunOptions
@@ -24,12 +24,9 @@ from app.runs.event_store import EventStore, decode_options
 from app.runs.jobs import BATCHES, PEOPLE
 from app.runs.json_schema import Moment
 from app.runs.leases import is_free
-from app.runs.models import RUNNING, RunRow, is_visible
+from app.runs.models import RUNNING, Cursor, RunRow, comes_after, is_visible
 from app.runs.report_schema import STATES
 from app.text.wording import search_words
-
-Position = tuple[datetime, str]
-"""A pagination cursor: the time and the id of the last run on the previous page."""
 
 MAX_REPORTS = 64
 """Maximum number of cached reports; that of a long run takes some hundred kilobytes."""
@@ -173,14 +170,12 @@ class RunQueries:
         owner: str,
         wanted: RunFilter = RunFilter(),
         limit: int = 20,
-        after: Position | None = None,
+        after: Cursor | None = None,
     ) -> tuple[RunSummary, ...]:
         """Return the owner's runs, newest first, except those of batches; with `after`, only those after it."""
         query = select(RunRow).where(RunRow.owner == owner, is_visible(), RunRow.batch.is_(None), *_conditions(wanted))
         if after:
-            at, run_id = after
-            later_in_list = and_(RunRow.created_at == at, RunRow.id > run_id)
-            query = query.where(or_(RunRow.created_at < at, later_in_list))
+            query = query.where(comes_after(RunRow.created_at, after))
         return self._summaries(query.order_by(RunRow.created_at.desc(), RunRow.id).limit(limit))
 
     def branches(self, run_id: str) -> tuple[RunSummary, ...]:
@@ -199,7 +194,7 @@ class RunQueries:
             return tuple(map(summary, session.scalars(query)))
 
 
-class Overview:
+class OperatorQueries:
     """Reads and counts the runs of all owners, for metrics and the command line."""
 
     def __init__(self, sessions: sessionmaker[Session]) -> None:
@@ -213,7 +208,6 @@ class Overview:
             return {(state, label or ""): number for state, label, number in found}
 
     def waiting(self) -> int:
-        """Count the unfinished runs that no process executes."""
         free = select(func.count()).select_from(RunRow).where(RunRow.state == RUNNING, is_free(), is_visible())
         with self._sessions() as session:
             return session.scalar(free) or 0

@@ -9,7 +9,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
-from typing import Protocol
 
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session, sessionmaker
@@ -42,8 +41,8 @@ from app.runs.event_store import WAITING, EventStore, RunEnded, StoredEvent, Unr
 from app.runs.leases import Lease, LeaseLost, Leases
 
 
-class MetricsSink(Protocol):
-    """Receives the events of the runs that this process carries out. Never raises; thread-safe."""
+class MetricsSink:
+    """Gets the events of the runs that this process carries out, and ignores them. Never raises; thread-safe."""
 
     def record(self, run_id: str, event: Event) -> None:
         """Record an event that was stored."""
@@ -53,16 +52,6 @@ class MetricsSink(Protocol):
 
     def stores(self) -> tuple[ResponseStore, ...]:
         """Return stores to use after all others of a run; they get every call without a stored reply."""
-
-
-class NullMetrics:
-    """Implements `MetricsSink`: ignores all events."""
-
-    def record(self, run_id: str, event: Event) -> None: ...
-
-    def forget(self, run_id: str) -> None: ...
-
-    def stores(self) -> tuple[ResponseStore, ...]:
         return ()
 
 
@@ -96,7 +85,7 @@ class Runner:
         self._spending = Spending(sessions)
         self._is_database_up = True
         self._unreadable: set[str] = set()
-        self.metrics: MetricsSink = NullMetrics()
+        self.metrics = MetricsSink()
 
     def carry_out(self, run_id: str) -> None:
         """Acquire the run's lease and carry out the run. Does nothing if another process holds the lease.

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, suppress
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 
@@ -38,6 +38,7 @@ from app.domain.report import Report, reduce_events
 from app.runs.admission import Admission, DailyLimitReached, Place, QueueFull, Rejected, id_for_form, new_id
 from app.runs.budget import Limits, Metering, Spending
 from app.runs.call_log import CallLog
+from app.runs.db import changes_row
 from app.runs.event_store import EventStore, RunEnded, StoredEvent, Unreadable
 from app.runs.jobs import RESUBMIT_SECONDS, JobRunner, Scheduler, ThreadJobs
 from app.runs.leases import LeaseLost, Leases
@@ -45,7 +46,7 @@ from app.runs.lifecycle import Deletion, Publishing, Retention
 from app.runs.models import RUNNING, RunRow
 from app.runs.notes import Notes
 from app.runs.notifications import Notifier
-from app.runs.projections import Overview, Position, RunFilter, RunQueries, RunSummary, StoredRun
+from app.runs.projections import Cursor, OperatorQueries, RunFilter, RunQueries, RunSummary, StoredRun
 from app.runs.runner import MetricsSink, Runner
 from app.runs.schema_version import is_newest
 from app.runs.transfer import read_export
@@ -133,22 +134,22 @@ class Runs:
         retention_days: int = 0,
     ) -> None:
         self._sessions = sessions
-        self._events = EventStore(sessions, notifier=notifier)
-        self._queries = RunQueries(sessions, self._events)
+        self.events = EventStore(sessions, notifier=notifier)
+        self.queries = RunQueries(sessions, self.events)
         self._leases = leases or Leases(sessions)
-        self._admission = Admission(sessions, workers, max_waiting, limits)
+        self.admission = Admission(sessions, workers, max_waiting, limits)
         self._limits = limits
-        self._runner = runner = Runner(sessions, self._events, self._leases, strategy_for, limits, calls)
+        self._runner = runner = Runner(sessions, self.events, self._leases, strategy_for, limits, calls)
         self._jobs = jobs(runner.carry_out, workers)
         self.notes = Notes(sessions)
         self.deletion = Deletion(sessions, self.interrupt)
         self.publishing = Publishing(sessions)
-        self.overview = Overview(sessions)
+        self.operator_queries = OperatorQueries(sessions)
         self.retention = Retention(sessions, self.deletion, retention_days)
         self.batches = Batches(sessions)
         self.batch_commands = BatchCommands(sessions, self.interrupt)
         self.batch_deletion = BatchDeletion(sessions, self.batch_commands.stop_all)
-        self.feeder = BatchFeeder(sessions, self._events, self._jobs, self._admission.check_day, workers)
+        self.feeder = BatchFeeder(sessions, self.events, self._jobs, self.admission.check_day, workers)
         self._retention_days = retention_days
         self._scheduler = Scheduler(self._leases, self._jobs, purge=self._purge, feed=self.feeder.feed)
 
@@ -182,7 +183,7 @@ class Runs:
         `question` is asked in place of that hop; None leaves it out. Raises InvalidInput for a run that has not ended,
         has no such hop or was deleted. `form`, `client` and other errors are those of `start`.
         """
-        stored = self._events.read(parent)
+        stored = self.events.read(parent)
         if not stored:  # just deleted
             raise InvalidInput("The check to go on from is not there any more.", "hop")
         report = reduce_events((each.event, each.seconds) for each in stored)
@@ -191,14 +192,14 @@ class Runs:
 
     def _begin(self, started: RunStarted, owner: str, inherited: Sequence[Event], form: str, client: str) -> str:
         run_id = id_for_form(owner, form, (started, *inherited)) if form else new_id()
-        if form and self._queries.exists(run_id):
+        if form and self.queries.exists(run_id):
             return run_id
-        self._admission.check_day()
+        self.admission.check_day()
         try:
-            admit = partial(self._admission.admit, run_id=run_id, client=client)
-            self._events.create_run(run_id, owner, started, admit, inherited)
+            admit = partial(self.admission.admit, run_id=run_id, client=client)
+            self.events.create_run(run_id, owner, started, admit, inherited)
         except IntegrityError:  # sent twice at once, or its run was deleted
-            return run_id if self._queries.exists(run_id) else self._begin(started, owner, inherited, "", client)
+            return run_id if self.queries.exists(run_id) else self._begin(started, owner, inherited, "", client)
         self._jobs.submit(run_id)
         return run_id
 
@@ -219,16 +220,12 @@ class Runs:
     def import_report(self, exported: bytes, owner: str) -> str:
         """Store a JSON export as an ended run of `owner`, marked as imported; return its id. Raises InvalidInput."""
         events, run_id = read_export(exported), new_id()
-        self._events.import_run(run_id, owner, events)
+        self.events.import_run(run_id, owner, events)
         return run_id
-
-    def counted(self) -> AbstractContextManager[None]:
-        """Return a context whose model calls, which belong to no run, count in the day's sum. See Admission."""
-        return self._admission.counted()
 
     def place(self, run_id: str) -> Place | None:
         """Return the place of a waiting run in the queue, None if it is not waiting."""
-        place = self._admission.place(run_id)
+        place = self.admission.place(run_id)
         if place is None:
             return None
         with suppress(HopcheckError):
@@ -246,7 +243,7 @@ class Runs:
     def wake(self, run_id: str) -> None:
         """Submit an unfinished run that no process carries out; one whose lease expires meanwhile counts as such."""
         self._leases.expire_stale()
-        self._jobs.submit(run_id, self._queries.queue_of(run_id))
+        self._jobs.submit(run_id, self.queries.queue_of(run_id))
 
     def carry_out(self, run_id: str) -> None:
         """Carry the run out in this thread, unless another process does."""
@@ -254,7 +251,7 @@ class Runs:
 
     def report(self, run_id: str) -> StoredRun | None:
         """Return the run as it is now, or None. Raises Unreadable for one of another version."""
-        return self._queries.get(run_id)
+        return self.queries.get(run_id)
 
     def check_database(self) -> None:
         """Raise DatabaseUnavailable if the database cannot be written. Changes nothing."""
@@ -265,23 +262,15 @@ class Runs:
         self,
         owner: str,
         limit: int = 20,
-        after: Position | None = None,
+        after: Cursor | None = None,
         wanted: RunFilter = RunFilter(),  # noqa: B008 - frozen
     ) -> tuple[RunSummary, ...]:
         """Return the owner's newest runs, newest first; `after` is the position after which to continue."""
-        return self._queries.of_owner(owner, wanted, limit, after)
-
-    def branches(self, run_id: str) -> tuple[RunSummary, ...]:
-        """Return the branches of this run, oldest first."""
-        return self._queries.branches(run_id)
-
-    def options_of(self, ids: Sequence[str]) -> dict[str, RunOptions]:
-        """Return the options of those of these runs that exist, by id."""
-        return self._queries.options_of(ids)
+        return self.queries.of_owner(owner, wanted, limit, after)
 
     def follow(self, run_id: str, after: int, wait: float) -> tuple[StoredEvent, ...]:
         """Return the events numbered above `after`; wait up to `wait` seconds for some, unless none can come."""
-        return self._events.follow(run_id, after, wait)
+        return self.events.follow(run_id, after, wait)
 
     def until_end(
         self, run_id: str, after: int = 0, seconds: float = math.inf, wait: float = RESUBMIT_SECONDS
@@ -303,25 +292,18 @@ class Runs:
             if not new:
                 self.wake(run_id)
 
-    def follow_all(self, after: Mapping[str, int], wait: float) -> dict[str, tuple[StoredEvent, ...]]:
-        """Follow several runs; only runs with new events are in the result."""
-        return self._events.follow_all(after, wait)
-
     def interrupt(self, run_id: str, message: str) -> bool:
         """End an unfinished run at once; return False if it had ended. Its process stops at its next step."""
         while (lease := self._leases.steal(run_id)) is not None:
             with suppress(LeaseLost, RunEnded):  # another process stole it meanwhile and may have ended the run
-                self._events.append(lease, RunInterrupted(message))
+                self.events.append(lease, RunInterrupted(message))
                 return True
         return False
 
     def conclude(self, run_id: str) -> bool:
         """Request a verdict from the hops so far; it is read at the run's next step. False if the run had ended."""
-        asked = (
-            update(RunRow).where(RunRow.id == run_id, RunRow.state == RUNNING).values(wish=RunCommand.FINISH_NOW.value)
-        )
-        with self._sessions.begin() as session:
-            return session.execute(asked.returning(RunRow.id)).one_or_none() is not None
+        running = update(RunRow).where(RunRow.id == run_id, RunRow.state == RUNNING)
+        return changes_row(self._sessions, running.values(wish=RunCommand.FINISH_NOW.value))
 
     def use_metrics(self, metrics: MetricsSink) -> None:
         """Report the runs that this process carries out from now on to `metrics`."""
@@ -344,6 +326,6 @@ class Runs:
         Waits at most `wait` seconds for threads in the middle of a call, whose results are not stored.
         """
         self._scheduler.stop()
-        self._events.close()
+        self.events.close()
         self._leases.shutdown()
         self._jobs.stop(wait)

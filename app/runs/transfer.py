@@ -79,7 +79,8 @@ def run_as_dict(run: StoredRun) -> dict[str, Any]:
 
 def report_fields(run: StoredRun) -> dict[str, Any]:
     """Return the arguments for RunReport or one of its subclasses that describe the run."""
-    report, verdict = run.report, run.report.verdict
+    report, verdict, branch = run.report, run.report.verdict, run.report.branch
+    question = branch.question.text if branch and branch.question else None
     return {
         "version": VERSION,
         "id": run.id,
@@ -97,7 +98,7 @@ def report_fields(run: StoredRun) -> dict[str, Any]:
         "stopped_because": report.stopped_because or None,
         "failures": report.failures,
         "resumed": report.resumed,
-        "branch": _branch(report.branch) if report.branch else None,
+        "branch": BranchedFrom(parent=branch.parent, hop=branch.hop, question=question) if branch else None,
         "imported": ImportedFrom(made_at=datetime.fromisoformat(report.imported.made_at)) if report.imported else None,
         "seconds": round(report.seconds, 3),
         "usage": usage_of(report.usage),
@@ -119,14 +120,7 @@ def usage_of(usage: Usage) -> RunUsage:
 
 
 def note_of(note: Note) -> RunNote:
-    """Return the note in the form of a report."""
     return RunNote(**asdict(note))
-
-
-def _branch(branch: Branch) -> BranchedFrom:
-    return BranchedFrom(
-        parent=branch.parent, hop=branch.hop, question=branch.question.text if branch.question else None
-    )
 
 
 def _sentence(sentence: Sentence, report: Report) -> RationaleSentence:
@@ -155,23 +149,14 @@ def _evidence(answer: Answer) -> Iterator[Evidence]:
     cited = answer.cited.passage if answer.cited else None
     passages = answer.retrieved if cited is None or cited in answer.retrieved else (cited, *answer.retrieved)
     for passage in passages:
-        yield _passage_report(passage, answer.cited if passage == cited else None)
-
-
-def _passage_report(passage: Passage, cited: Span | None) -> Evidence:
-    return Evidence(
-        title=passage.title,
-        source=passage.source,
-        url=passage.url,
-        published=passage.published,
-        origin=passage.origin,
-        fact_check=passage.origin is Origin.WEB and is_fact_check(passage.url),
-        score=passage.score,
-        text=passage.text,
-        cited=cited is not None,
-        start=cited.start if cited else None,
-        end=cited.end if cited else None,
-    )
+        span = answer.cited if passage == cited else None
+        yield Evidence(
+            **asdict(passage),
+            fact_check=passage.origin is Origin.WEB and is_fact_check(passage.url),
+            cited=span is not None,
+            start=span.start if span else None,
+            end=span.end if span else None,
+        )
 
 
 MAX_BYTES = 2 * 1024 * 1024
@@ -261,7 +246,7 @@ def _events(exported: RunReport, claim: Claim) -> Iterator[TimedEvent]:
     for _ in range(exported.resumed):
         yield RunResumed("It was cut off."), last
     for failure in exported.failures:
-        yield _failure_event(failure), last
+        yield StepFailed(*_split_failure(failure)) if _FAILED.fullmatch(failure) else TroubleMet(failure), last
     if exported.stopped_because:
         yield QuestioningEnded(exported.stopped_because), last
     yield _terminal_event(exported), last
@@ -286,16 +271,12 @@ def _hop_events(hop: RunHop) -> Iterator[TimedEvent]:
 
 
 def _answer(hop: RunHop, answerer: str) -> Answer:
-    cited = next((_span(each) for each in hop.evidence if each.cited), None)
+    cited = next((Span(_passage(each), each.start or 0, each.end or 0) for each in hop.evidence if each.cited), None)
     return Answer(hop.answer, cited, tuple(map(_passage, hop.evidence)), answerer)
 
 
 def _passage(each: Evidence) -> Passage:
     return Passage(each.text, each.title, each.source, each.url, each.published, each.origin, each.score)
-
-
-def _span(evidence: Evidence) -> Span:
-    return Span(_passage(evidence), evidence.start or 0, evidence.end or 0)
 
 
 def _outcome_event(hop: RunHop) -> Event:
@@ -317,24 +298,16 @@ def _split_failure(sentence: str) -> tuple[str, str]:
     return found["module"], found["message"]
 
 
-def _failure_event(sentence: str) -> Event:
-    """Return the event that reproduces one of a report's failures."""
-    return StepFailed(*_split_failure(sentence)) if _FAILED.fullmatch(sentence) else TroubleMet(sentence)
+USAGE_COUNTS = tuple(each.name for each in fields(Usage) if each.name != "cost")
 
 
 def _usage_outside_hops(exported: RunReport) -> Usage:
     """Return the run's usage less that of its hops. Raises InvalidInput where the hops' is greater."""
     total, hops = exported.usage, sum((_usage(hop.usage) for hop in exported.hops), Usage())
-    left = Usage(
-        total.calls - hops.calls,
-        total.prompt_tokens - hops.prompt_tokens,
-        total.completion_tokens - hops.completion_tokens,
-        total.cached - hops.cached,
-        None if total.cost is None else total.cost - (hops.cost or 0.0),
-    )
-    if min(left.calls, left.prompt_tokens, left.completion_tokens, left.cached) < 0:
+    counts = {name: getattr(total, name) - getattr(hops, name) for name in USAGE_COUNTS}
+    if min(counts.values()) < 0:
         raise rejection(f"{NO_EXPORT}: its hops have more calls and tokens than the whole of it")
-    return left
+    return Usage(**counts, cost=None if total.cost is None else total.cost - (hops.cost or 0.0))
 
 
 def _terminal_event(exported: RunReport) -> Event:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from importlib import import_module
 from typing import TYPE_CHECKING
 
-from flask import current_app, g
+from flask import Blueprint, current_app, g
 
 from app.capabilities.options import Choice, default_corpora
 from app.components import Component
 
 if TYPE_CHECKING:
-    from flask import Blueprint, Flask
+    from flask import Flask
 
     from app.capabilities.options import Capabilities
     from app.config.settings import Settings
@@ -20,6 +21,13 @@ if TYPE_CHECKING:
     from app.runs.service import Runs
     from app.web.sse import Followers
 
+
+ROUTES = (
+    *("access", "observability", "sse"),
+    *("pages.annotations", "pages.batches", "pages.history", "pages.home", "pages.run_actions", "pages.transfer"),
+    *("api.about", "api.batches", "api.reports", "api.runs"),
+)
+"""The modules with routes."""
 
 CORPUS_GONE = "There is no corpus of that name on this machine.", "flask --app app corpus list, and CORPORA"
 
@@ -63,46 +71,7 @@ def capabilities() -> Capabilities:
 
 
 def add_routes(app: Flask) -> None:
-    """Register all blueprints."""
-    for blueprint in (*_pages(), *_api()):
-        app.register_blueprint(blueprint)
-
-
-def _pages() -> tuple[Blueprint, ...]:
-    from app.web.access import site_password
-    from app.web.observability import health, metrics
-    from app.web.pages.annotations import notes, publishing
-    from app.web.pages.batches import batch_deleting, batches
-    from app.web.pages.history import comparing, history
-    from app.web.pages.home import pages
-    from app.web.pages.run_actions import branching, deleting, steering
-    from app.web.pages.transfer import exports, importing
-    from app.web.sse import stream
-
-    return (
-        site_password,
-        health,
-        metrics,
-        notes,
-        publishing,
-        batch_deleting,
-        batches,
-        comparing,
-        history,
-        pages,
-        branching,
-        deleting,
-        steering,
-        exports,
-        importing,
-        stream,
-    )
-
-
-def _api() -> tuple[Blueprint, ...]:
-    from app.web.api.about import api
-    from app.web.api.batches import api_batches
-    from app.web.api.reports import api_notes, api_publishing, api_reports
-    from app.web.api.runs import api_keeping, api_runs, api_steering
-
-    return (api, api_batches, api_notes, api_publishing, api_reports, api_keeping, api_runs, api_steering)
+    for module in (import_module(f"{__name__}.{name}") for name in ROUTES):
+        made = [each for each in vars(module).values() if isinstance(each, Blueprint)]
+        for blueprint in (each for each in made if each.name not in app.blueprints):
+            app.register_blueprint(blueprint)

@@ -22,8 +22,7 @@ STALE_FORM = "This page was out of date, so nothing was sent. Your claim is stil
 
 
 def register_error_pages(app: Flask) -> None:
-    """Register the error handlers of the HTML pages."""
-    app.register_error_handler(InvalidInput, _invalid_input)
+    app.register_error_handler(InvalidInput, _form_again)
     app.register_error_handler(CSRFError, _csrf_error)
     app.register_error_handler(Rejected, _rejected)
     app.register_error_handler(Unreadable, _unreadable)
@@ -31,17 +30,12 @@ def register_error_pages(app: Flask) -> None:
     app.register_error_handler(HTTPException, _error_page)
 
 
-def _invalid_input(error: InvalidInput) -> ResponseReturnValue:
-    """Return the form as typed, with the error by its field."""
-    return _form_again(error, 422)
-
-
 def _csrf_error(error: CSRFError) -> ResponseReturnValue:
     log_refusal("csrf")
     return _form_again(InvalidInput(STALE_FORM), 400)
 
 
-def _form_again(error: InvalidInput, code: int) -> ResponseReturnValue:
+def _form_again(error: InvalidInput, code: int = 422) -> ResponseReturnValue:
     """Return the home page with the submitted form, or an error page where the database is unavailable."""
     try:
         return home_page(sent_form(), error), code
@@ -50,12 +44,10 @@ def _form_again(error: InvalidInput, code: int) -> ResponseReturnValue:
 
 
 def _rejected(error: Rejected) -> ResponseReturnValue:
-    """Report that the queue is full or the daily budget is spent."""
     return _page(429, f"{error} {_again_in(error.retry_after)}", error.retry_after)
 
 
 def _unreadable(error: Unreadable) -> ResponseReturnValue:
-    """Report a run whose stored format this version cannot read."""
     log.warning("%s %s: %s (%s)", request.method, request.endpoint, error, error.__cause__)
     return _page(501, str(error))
 

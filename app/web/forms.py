@@ -71,18 +71,8 @@ class ClaimForm:
     @classmethod
     def from_options(cls, options: RunOptions, pursuit: str) -> ClaimForm:
         """Return the form for a new visitor; `pursuit` is the default for its field."""
-        return cls(
-            from_source=source_of(options),
-            answerer=options.answerer,
-            strategy=options.strategy,
-            preset=options.preset,
-            pursuit=pursuit,
-            search=options.search or "",
-            model=options.model or "",
-            corpora=options.corpora,
-            max_hops=str(options.max_hops),
-            fresh=options.fresh,
-        )
+        blank = cls(preset=options.preset, pursuit=pursuit, fresh=options.fresh)
+        return replace(cls.repeating(Claim(""), options, blank), labels="")
 
     @classmethod
     def repeating(cls, claim: Claim, options: RunOptions, blank: ClaimForm) -> ClaimForm:

@@ -134,7 +134,7 @@ def notes_on(run: StoredRun) -> tuple[Note, ...]:
 
 def branches_of(run: StoredRun) -> tuple[RunSummary, ...]:
     """Return the runs that branch off this one, to its owner only: the owner decides about sharing their links."""
-    return services().runs.branches(run.id) if may_steer(run) else ()
+    return services().runs.queries.branches(run.id) if may_steer(run) else ()
 
 
 def others_of(run: StoredRun) -> tuple[Other, ...]:
@@ -147,7 +147,7 @@ def others_of(run: StoredRun) -> tuple[Other, ...]:
     claim = run.report.claim.text
     found = services().runs.recent(session["owner"], MAX_CANDIDATES, wanted=RunFilter(words=claim))
     others = [each for each in found if each.id != run.id and normalised_claim(each.claim) == normalised_claim(claim)]
-    options = services().runs.options_of([each.id for each in others[:MAX_OTHERS]])
+    options = services().runs.queries.options_of([each.id for each in others[:MAX_OTHERS]])
     mine = run.report.options
     return tuple(Other(each, ", ".join(differences(mine, options[each.id]))) for each in others if each.id in options)
 

@@ -63,12 +63,10 @@ class Followers:
 
     @property
     def count(self) -> int:
-        """Return the number of open streams."""
         return self._count
 
     @property
     def has_room(self) -> bool:
-        """Return whether a slot is free."""
         return self._count < self.limit
 
     @contextmanager

@@ -65,7 +65,7 @@ def test_an_edited_question_is_asked_verbatim_and_earlier_hops_cost_no_calls(par
     assert (report.claim, report.branch) == (CLAIM, Branch(first, 2, Question("Mine, please?")))
     assert report.usage.calls == 4, "what the parent spent is the parent's"
     assert runs.report(first) == before, "the parent stays as it was"
-    assert [each.id for each in runs.branches(first)] == [child]
+    assert [each.id for each in runs.queries.branches(first)] == [child]
 
 
 def test_the_first_question_can_be_changed_too(parent, branching):
@@ -147,7 +147,7 @@ def test_branching_at_a_missing_hop_is_refused(parent, branching, number):
     first, (runs, _) = parent(), branching(THREE)
     with pytest.raises(InvalidInput, match=f"This check has no hop {number}."):
         runs.branch(first, number, Question("Mine?"), RunOptions(), "me")
-    assert runs.branches(first) == ()
+    assert runs.queries.branches(first) == ()
 
 
 def test_branching_a_running_run_is_refused(runs_with):

@@ -61,7 +61,7 @@ def test_a_deleted_run_is_gone_from_everything_that_reads_runs(runs, run_id):
     assert runs.report(child) is None
     assert runs.follow(child, 0, 0) == ()
     assert runs.place(child) is None
-    assert runs.branches(run_id) == ()
+    assert runs.queries.branches(run_id) == ()
     assert [each.id for each in runs.recent("me")] == [run_id]
     assert not runs.interrupt(child, "No.") and not runs.conclude(child)
 

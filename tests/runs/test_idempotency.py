@@ -70,7 +70,7 @@ def test_a_branch_that_is_sent_twice_starts_one_run_too(runs):
     first = branch("Where was he born?")
     assert branch("Where was he born?") == first
     assert branch("In which town was he born?") != first
-    assert len(runs.branches(parent)) == 2
+    assert len(runs.queries.branches(parent)) == 2
 
 
 def test_a_form_whose_run_was_deleted_starts_another(runs):

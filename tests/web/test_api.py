@@ -13,7 +13,7 @@ from app.domain.model import LabelSet
 from app.runs.transfer import run_as_dict
 from app.web.api.about import document
 from app.web.api.auth import new_token, token_line
-from app.web.pages.history import cursor_of
+from app.web.pages.history import encode_cursor
 from tests.fakes import AWAY, FAILING, Gate, scripted_container
 from tests.waiting import LONG, until
 from tests.web.conftest import started
@@ -169,7 +169,7 @@ class TestList:
 
     def test_a_cursor_has_the_time_in_microseconds_and_the_run_id(self):
         at = datetime(2026, 3, 1, 12, 30, 0, 123456, tzinfo=UTC)
-        assert cursor_of(at, "ab-_") == "1772368200123456.ab-_"
+        assert encode_cursor(at, "ab-_") == "1772368200123456.ab-_"
 
     def test_the_list_can_be_searched_and_filtered_like_the_history(self, client):
         fits, other = start(client, "Hamlet was written in 1600."), start(client, "Everest is a mountain.")

@@ -176,7 +176,6 @@ def _answer(answer: str, text: str, title: str) -> Answer:
 
 
 def _report() -> Report:
-    """Return the report of a run of two hops."""
     rationale = (Sentence("William Shakespeare wrote Hamlet.", (1,)), Sentence("He was born in England.", (2,)))
     events: tuple[Event, ...] = (
         RunStarted(CLAIM, RunOptions()),

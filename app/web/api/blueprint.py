@@ -23,14 +23,14 @@ from app.domain.model import BatchLine, RunOptions
 from app.domain.ports import RunCommand
 from app.run_request import CLAIM_FIELDS, MAX_HOPS_REQUIRED, RunRequest, resolve_options
 from app.runs.json_schema import as_json
-from app.runs.projections import Position
+from app.runs.projections import Cursor
 from app.runs.service import Rejected, RunFilter, RunSummary, StoredRun, Unreadable
 from app.runs.transfer import report_fields
 from app.web import capabilities, services
 from app.web.api.auth import stored_run
 from app.web.api.schemas import NewBatch, NewRun, Request, Run, RunList
 from app.web.observability import log_run
-from app.web.pages.history import MAX_SEARCH, OUTCOMES, cursor_of, position_of
+from app.web.pages.history import MAX_SEARCH, OUTCOMES, decode_cursor, encode_cursor
 from app.web.security import csrf
 
 log = logging.getLogger(__name__)
@@ -45,7 +45,6 @@ RETRY_SECONDS = 30
 
 
 def api_blueprint(name: str) -> Blueprint:
-    """Return a blueprint for a group of API routes."""
     group = Blueprint(name, __name__)
     csrf.exempt(group)
     group.register_error_handler(InvalidInput, lambda error: problem(422, str(error), error.field))
@@ -228,10 +227,10 @@ def sent_limit() -> int:
     return int(text)
 
 
-def sent_cursor() -> Position | None:
+def sent_cursor() -> Cursor | None:
     """Return the position after which the list continues, None for its beginning. Raises InvalidInput."""
     text = request.args.get("cursor")
-    return None if text is None else position_of(text)
+    return None if text is None else decode_cursor(text)
 
 
 def list_filters() -> RunFilter:
@@ -256,7 +255,7 @@ def one_of(name: str, known: Collection[str]) -> str:
 def paginated_response(found: Sequence[RunSummary], limit: int) -> Response:
     """Return the first `limit` runs, with a cursor where `found` contains more."""
     page = found[:limit]
-    return list_response(page, cursor_of(page[-1].created_at, page[-1].id) if len(found) > limit else None)
+    return list_response(page, encode_cursor(page[-1].created_at, page[-1].id) if len(found) > limit else None)
 
 
 def list_response(runs: Sequence[RunSummary], following: str | None = None) -> Response:

@@ -143,7 +143,6 @@ class Operation:
 
 
 def reference(name: str) -> Schema:
-    """Return a reference to a schema of the document."""
     return {"$ref": REF.format(model=name)}
 
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from flask import Response, jsonify, request
 from flask.typing import ResponseReturnValue
 from werkzeug.exceptions import Conflict, NotFound
 
 from app.domain.comparison import NoSuchRun, PageUsed, pages, rows, runs_to_compare
 from app.domain.errors import InvalidInput
-from app.domain.model import Hop, Label, Note
+from app.domain.model import Label, Note
 from app.runs.json_schema import as_json
 from app.runs.notes import NoteChanged, clean_note, hop_to_note
 from app.runs.service import StoredRun
@@ -31,7 +29,7 @@ from app.web.api.schemas import (
 )
 from app.web.exporters import exporter_of, exporters
 from app.web.pages.annotations import CLOSED, NOTHING_SAID, is_open
-from app.web.pages.history import cursor_of
+from app.web.pages.history import encode_cursor
 from app.web.pages.transfer import NOT_YET, export_of
 
 api_reports = api_blueprint("api_reports")
@@ -63,7 +61,10 @@ def compare() -> Response:
     reports = [run.report for run in runs]
     answer = Comparison(
         tuple(_column(run) for run in runs),
-        tuple(ComparedQuestion(row.question, row.agree, _numbers(row.hops)) for row in rows(reports)),
+        tuple(
+            ComparedQuestion(row.question, row.agree, tuple(hop.number if hop else None for hop in row.hops))
+            for row in rows(reports)
+        ),
         tuple(_page(page) for page in pages(reports)),
     )
     return jsonify(as_json(answer))
@@ -81,10 +82,6 @@ def _column(run: StoredRun) -> ComparedRun:
     report = run.report
     label = report.verdict.label if report.verdict else None
     return ComparedRun(run.id, report.ended or "running", label, round(report.seconds, 3), usage_of(report.usage))
-
-
-def _numbers(hops: Sequence[Hop | None]) -> tuple[int | None, ...]:
-    return tuple(hop.number if hop else None for hop in hops)
 
 
 def _page(page: PageUsed) -> ComparedPage:
@@ -123,7 +120,7 @@ def gallery() -> Response:
     limit = sent_limit()
     found = services().runs.publishing.listed(one_of("label", tuple(Label)), limit + 1, sent_cursor())
     page = found[:limit]
-    following = cursor_of(page[-1].published_at, page[-1].id) if len(found) > limit else None
+    following = encode_cursor(page[-1].published_at, page[-1].id) if len(found) > limit else None
     return jsonify(as_json(Gallery(tuple(page), following)))
 
 

@@ -145,7 +145,7 @@ def branch(run_id: str) -> ResponseReturnValue:
 @api_steering.get(f"{API}/runs/<run_id>/branches")
 def branches(run_id: str) -> Response:
     """List the runs that branch off the principal's run, oldest first."""
-    return list_response(services().runs.branches(owned(run_id).id))
+    return list_response(services().runs.queries.branches(owned(run_id).id))
 
 
 api_keeping = api_blueprint("api_keeping")

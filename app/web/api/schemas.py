@@ -65,7 +65,6 @@ JSON_TYPES: dict[Any, Any] = {
 
 
 def _options() -> dict[str, Any]:
-    """Return the selectable fields of RunOptions, all optional."""
     hints, about = get_type_hints(RunOptions), descriptions(RunOptions)
     kinds = {each.name: JSON_TYPES.get(hints[each.name], hints[each.name]) for each in fields(RunOptions)}
     kinds["max_hops"] = Annotated[int, Field(ge=1, le=MAX_HOPS)]

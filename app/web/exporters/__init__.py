@@ -60,7 +60,6 @@ def exporter_of(file: str) -> Exporter:
 
 
 def to_json(value: dict[str, Any]) -> str:
-    """Return the text of a JSON file."""
     return json.dumps(value, ensure_ascii=False, indent=1) + "\n"
 
 

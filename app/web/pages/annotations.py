@@ -17,7 +17,7 @@ from app.domain.model import Label
 from app.runs.notes import NoteChanged, clean_note, hop_to_note
 from app.runs.service import StoredRun
 from app.web import services
-from app.web.pages.history import INVALID_CURSOR, cursor_of, position_of
+from app.web.pages.history import INVALID_CURSOR, decode_cursor, encode_cursor
 from app.web.pages.run_actions import is_htmx_request, owned
 from app.web.run_view import SIDES, NoteForm, NotePlace, may_steer, run_page
 from app.web.security import STALE, on_csrf_error
@@ -43,12 +43,13 @@ def write(run_id: str) -> ResponseReturnValue:
         return _rejected(run, hop, sent, str(error), 422)
     except NoteChanged:
         return _rejected(run, hop, sent, CHANGED, 409)
-    return _render(_place(run_id, hop)) if is_htmx_request() else redirect(_note_address(run_id, hop), 303)
+    if is_htmx_request():
+        return _render(_place(run_id, hop))
+    return redirect(url_for("pages.run", run_id=run_id, _anchor=f"note-{hop}"), 303)
 
 
 @on_csrf_error(notes)
 def _stale_note(error: CSRFError) -> ResponseReturnValue:
-    """Return the note as typed, with a valid token."""
     run = owned((request.view_args or {})["run_id"])
     try:
         return _rejected(run, _hop(run), _sent(), STALE, 400)
@@ -96,10 +97,6 @@ def _render(place: NotePlace) -> str:
     return render_template("noted.html", place=place)
 
 
-def _note_address(run_id: str, hop: int) -> str:
-    return url_for("pages.run", run_id=run_id, _anchor=f"note-{hop}")
-
-
 publishing = Blueprint("publishing", __name__)
 
 REPORTS_PER_PAGE = 20
@@ -126,12 +123,14 @@ def gallery() -> ResponseReturnValue:
     label, notice, after = request.args.get("label", ""), "", None
     label = label if label in set(Label) else ""
     try:
-        after = position_of(request.args["after"]) if "after" in request.args else None
+        after = decode_cursor(request.args["after"]) if "after" in request.args else None
     except InvalidInput:
         notice = INVALID_CURSOR
     found = services().runs.publishing.listed(label, REPORTS_PER_PAGE + 1, after)
     shown = found[:REPORTS_PER_PAGE]
-    older = _address(label, cursor_of(shown[-1].published_at, shown[-1].id)) if len(found) > REPORTS_PER_PAGE else None
+    older = (
+        _address(label, encode_cursor(shown[-1].published_at, shown[-1].id)) if len(found) > REPORTS_PER_PAGE else None
+    )
     newest = _address(label) if after else None
     return render_template(
         "gallery.html", runs=shown, label=label, labels=Label, older=older, newest=newest, notice=notice

@@ -19,7 +19,7 @@ from app.domain.errors import HopcheckError, InvalidInput
 from app.domain.events import PhaseEntered, TokensUsed
 from app.domain.model import HopStatus, Label
 from app.domain.report import Report
-from app.runs.projections import Position
+from app.runs.projections import Cursor
 from app.runs.service import RunFilter, StoredEvent, StoredRun
 from app.web import capabilities, services
 from app.web.run_view import others_of, update_mode
@@ -30,12 +30,12 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 
 
-def cursor_of(at: datetime, run_id: str) -> str:
+def encode_cursor(at: datetime, run_id: str) -> str:
     """Return the cursor for the position after this run in a list sorted by that time."""
     return f"{(at - _EPOCH) // _MICROSECOND}.{run_id}"
 
 
-def position_of(cursor: str) -> Position:
+def decode_cursor(cursor: str) -> Cursor:
     """Return the time and id that a cursor represents. Raises InvalidInput."""
     at, _, run_id = cursor.partition(".")
     is_time = at.isascii() and at.isdigit() and len(at) < 18  # more digits exceed the range of datetime
@@ -60,18 +60,18 @@ INVALID_CURSOR = "That link led to no place in this list, so here is its beginni
 def page() -> str:
     """Show the owner's runs that match `?q=`, `label=` and `answerer=`, from the cursor `after=` on."""
     try:
-        after = position_of(request.args["after"]) if "after" in request.args else None
+        after = decode_cursor(request.args["after"]) if "after" in request.args else None
     except InvalidInput:
         return history_page(INVALID_CURSOR)
     return history_page(after=after)
 
 
-def history_page(notice: str = "", after: Position | None = None) -> str:
+def history_page(notice: str = "", after: Cursor | None = None) -> str:
     """Render the history as requested; `notice` is one sentence on the result of an action. Sets no cookie."""
     runs, owner, wanted = services().runs, session.get("owner", ""), list_filters()
     found = runs.recent(owner, RUNS_PER_PAGE + 1, after, wanted)
     shown = found[:RUNS_PER_PAGE]
-    older = _address(wanted, cursor_of(shown[-1].created_at, shown[-1].id)) if len(found) > RUNS_PER_PAGE else None
+    older = _address(wanted, encode_cursor(shown[-1].created_at, shown[-1].id)) if len(found) > RUNS_PER_PAGE else None
     return render_template(
         "history.html",
         runs=shown,
@@ -120,32 +120,26 @@ class Comparison:
 
     @property
     def columns(self) -> tuple[tuple[str, StoredRun], ...]:
-        """Return each run with its letter."""
         return tuple(zip(LETTERS, self.runs, strict=False))
 
     @property
     def running(self) -> int:
-        """Return the number of runs that have not ended."""
         return sum(not run.report.ended for run in self.runs)
 
     @property
     def labels(self) -> tuple[str | None, ...]:
-        """Return the label of each run, None without a verdict."""
         return tuple(run.report.verdict.label if run.report.verdict else None for run in self.runs)
 
     @property
     def seen(self) -> tuple[int, ...]:
-        """Return the number of the last event of each run."""
         return tuple(run.last_seq for run in self.runs)
 
     @property
     def rows(self) -> tuple[Row, ...]:
-        """Return the hops, one row per question."""
         return rows([run.report for run in self.runs])
 
     @property
     def pages(self) -> tuple[PageUsed, ...]:
-        """Return the pages that the runs read."""
         return pages([run.report for run in self.runs])
 
 
@@ -194,7 +188,7 @@ class ComparisonMessages:
             self._behind = False
             return self._render(hops=True, agreement=True)
         open_runs = {run.id: run.last_seq for run in self._side.runs if not run.report.ended}
-        new = services().runs.follow_all(open_runs, wait)
+        new = services().runs.events.follow_all(open_runs, wait)
         return self._advance(new) if new else ""
 
     def idle(self) -> str:

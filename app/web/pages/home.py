@@ -146,7 +146,7 @@ def _hint(kind: Kind, sent: RunRequest) -> Hint | None:
 def _rewritten(rewrite: Callable[[Any, RunOptions], T | None], text: Any, options: RunOptions) -> T | None:
     """Return the text as a language model rewrites it; None without a model or a usable reply."""
     try:
-        with services().runs.counted():
+        with services().runs.admission.counted():
             return rewrite(text, options)
     except (CallFailed, UnparseableOutput) as error:
         log.warning("a language model could not rewrite the input: %s", error)

@@ -196,7 +196,6 @@ def restore(run_id: str) -> ResponseReturnValue:
 
 @on_csrf_error(deleting)
 def _stale_deletion(error: CSRFError) -> ResponseReturnValue:
-    """Return the confirmation, or the history with its undo buttons, with valid tokens."""
     run_id = (request.view_args or {})["run_id"]
     if request.endpoint == "deleting.delete" and not _is_deleted(run_id):
         return _confirmation(_owned_summary(run_id), STALE), 400

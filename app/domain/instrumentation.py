@@ -87,11 +87,9 @@ class MemoryStore:
         self._replies: dict[str, Any] = {}
 
     def get(self, call: Call) -> Any | None:
-        """Return the stored reply, or None."""
         return self._replies.get(call.key)
 
     def put(self, call: Call, reply: Any) -> None:
-        """Store a reply."""
         self._replies[call.key] = reply
 
 

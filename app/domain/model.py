@@ -25,7 +25,6 @@ class LabelSet(StrEnum):
 
     @property
     def labels(self) -> tuple[Label, ...]:
-        """Return the labels of this set."""
         undecided = (Label.NOT_ENOUGH_EVIDENCE, Label.CONFLICTING_EVIDENCE)
         more = {LabelSet.TWO: (), LabelSet.THREE: undecided[:1], LabelSet.FOUR: undecided}
         return Label.SUPPORTED, Label.REFUTED, *more[self]
@@ -129,7 +128,6 @@ class Span:
 
     @property
     def text(self) -> str:
-        """Return the text of the span."""
         return self.passage.text[self.start : self.end]
 
 
@@ -168,7 +166,6 @@ class Hop:
         return any(passage.origin is Origin.RECITED for passage in passages)
 
     def closed(self, status: HopStatus, reason: str) -> Hop:
-        """Return the hop with its final status."""
         return replace(self, status=status, reason=reason)
 
 

@@ -59,7 +59,6 @@ class Report:
 
     @property
     def context(self) -> tuple[Hop, ...]:
-        """Return the kept hops, in order."""
         return tuple(hop for hop in self.hops if hop.status is HopStatus.KEPT)
 
     @property
@@ -78,7 +77,6 @@ class Report:
 
     @property
     def open_hop(self) -> Hop | None:
-        """Return the hop in progress, or None."""
         return self.hops[-1] if self.hops and self.hops[-1].status is HopStatus.OPEN else None
 
 
@@ -161,7 +159,6 @@ def _add_usage(report: Report, usage: Usage) -> Report:
 
 
 def _end_activity(report: Report, seconds: float) -> Report:
-    """End the current activity; the next one begins now."""
     return replace(report, phase_over=True, since=seconds)
 
 

@@ -38,7 +38,6 @@ class HopHistory:
 
     @property
     def next_number(self) -> int:
-        """Return the number of the next hop."""
         return len(self.hops) + 1
 
     @property
@@ -53,7 +52,6 @@ class HopHistory:
 
     @property
     def context(self) -> Context:
-        """Return the kept hops."""
         return tuple(hop for hop in self.hops if hop.status is HopStatus.KEPT)
 
     @property

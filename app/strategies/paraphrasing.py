@@ -25,7 +25,6 @@ class Pairs(HopHistory):
 
     @property
     def asked(self) -> list[Hop]:
-        """Return the hops without repetitions."""
         return [hop for at, hop in enumerate(self.hops) if not any(_same(hop, other) for other in self.hops[:at])]
 
     @property

@@ -84,7 +84,6 @@ _cached_spans = lru_cache(maxsize=MAX_CACHED_TEXTS)(_spans)
 
 
 def sentences(text: str) -> list[str]:
-    """Return the sentences of `text`."""
     return [text[start:end] for start, end in sentence_spans(text)]
 
 

@@ -48,7 +48,8 @@ def resolve_options(raw: Mapping[str, Any], capabilities: Capabilities) -> RunOp
         given = capabilities.with_source(source, given)
     options = replace(capabilities.defaults(given.get("strategy")), **given)
     usual = defaults_of(options.strategy, options.preset)
-    options = replace(options, **{name: usual[name] for name in usual if given.get(name) is None and name != "labels"})
+    unset = {name: value for name, value in usual.items() if given.get(name) is None and name != "labels"}
+    options = replace(options, **unset)
     _check_sampling(options)
     if type(options.max_hops) is not int or not 1 <= options.max_hops <= MAX_HOPS:  # True is an int as well
         raise InvalidInput(MAX_HOPS_REQUIRED, "max_hops")
@@ -71,8 +72,8 @@ def _check_sampling(options: RunOptions) -> None:
 
 def raw_options(options: RunOptions) -> dict[str, Any]:
     """Return the options as input for `resolve_options`, without choices that had no effect."""
-    unset = {"modules", *(name for name, value in asdict(options).items() if value in (None, "", ()))}
-    return {name: value for name, value in asdict(options).items() if name not in unset}
+    values = {name: value for name, value in asdict(options).items() if name != "modules"}
+    return {name: value for name, value in values.items() if value not in (None, "", ())}
 
 
 def label_set(name: str) -> LabelSet:

@@ -27,7 +27,7 @@ from typing import Any
 import torch
 
 from app.backends.corpus.registry import Article, vital_articles
-from app.backends.local.reader import Decision, SpanReader, best_spans, is_plausible
+from app.backends.local.reader import ReaderCalibration, SpanReader, best_spans, is_plausible
 from app.backends.local.reader_windows import Window, windows
 from app.text.sentences import content_words
 
@@ -190,7 +190,7 @@ def session(path: Path, threads: int) -> Model:
 
 
 def measure(
-    runtime: Runtime, read: Sequence[Window], question: str, articles: Sequence[Article], decision: Decision
+    runtime: Runtime, read: Sequence[Window], question: str, articles: Sequence[Article], decision: ReaderCalibration
 ) -> None:
     """Read once, and record the times and the answer that the reader would give."""
     cpu, wall = time.process_time(), time.perf_counter()

@@ -309,10 +309,9 @@ class Availability:
         """Return Hopcheck's own reader or judge, then the one that a setting names, if any."""
         own = Choice("local", f"Hopcheck's own {role}, {own_words}")
         other = getattr(self.settings, role)
-        if not other and (lost := self.parts.first_failed(part)):
-            own = failed_choice(own, lost)
         if not other:
-            return (own,)
+            lost = self.parts.first_failed(part)
+            return (failed_choice(own, lost) if lost else own,)
         named, missing = Choice(other, f"The {role} {other}"), why_missing(other)
         return own, named.unavailable(missing, f"flask --app app models fetch {role}") if missing else named
 

@@ -143,12 +143,6 @@ TITLES = {
 }
 
 
-NO_ENGINE, ENGINE_SETTINGS = (
-    "No search engine is set up.",
-    "SEARXNG_URL, BRAVE_API_KEY, TAVILY_API_KEY or SERPER_API_KEY",
-)
-
-
 def find_choice(choices: Sequence[Choice], name: str | None, field: str) -> Choice:
     """Return the choice of that name. Raises InvalidInput, for `field`, if it is unknown or unavailable."""
     for choice in choices:
@@ -184,9 +178,14 @@ class Capabilities:
             command = f"flask --app app corpus fetch {SIMPLE_WIKIPEDIA}"
             simple = Choice(SIMPLE_WIKIPEDIA, SOURCE_TITLES[SIMPLE_WIKIPEDIA])
             corpora.append(simple.unavailable("It is not on this machine yet.", command))
+        return *(self._answered(each, RETRIEVER_READER) for each in corpora), self._answered(self._web(), WEB_SEARCH)
+
+    def _web(self) -> Choice:
         web, engine = Choice(WEB, SOURCE_TITLES[WEB]), self._engine()
-        web = replace(web, destination=engine.destination) if engine else web.unavailable(NO_ENGINE, ENGINE_SETTINGS)
-        return *(self._answered(each, RETRIEVER_READER) for each in corpora), self._answered(web, WEB_SEARCH)
+        if engine:
+            return replace(web, destination=engine.destination)
+        settings = (each.mend for each in self.searches if each.name != CORPUS_SEARCH)
+        return web.unavailable("No search engine is set up.", " or ".join(settings))
 
     def _answered(self, source: Choice, answerer: str) -> Choice:
         using = next((each for each in self.answerers if each.name == answerer), Choice(answerer, answerer, False))
@@ -251,10 +250,7 @@ class Capabilities:
             options = replace(options, search=None, undated=True, fact_checks=True)
         if not self.needs_model(options):
             options = replace(options, model=None, model_seed=None, temperature=None, max_tokens=None)
-        return replace(
-            options,
-            corpora=options.corpora if searches_corpora(options) else (),
-        )
+        return options if searches_corpora(options) else replace(options, corpora=())
 
     def needs_model(self, options: RunOptions) -> bool:
         """Return whether these options use a language model. Unknown names use none."""

@@ -94,7 +94,7 @@ def _fetch_file(name: str, yes: bool) -> None:
 
 
 def _line(choice: Choice) -> str:
-    return f"  {'yes' if choice.available else 'no ':3} {choice.name:18}  {choice.title}"
+    return f"  {'yes' if choice.available else 'no':3} {choice.name:18}  {choice.title}"
 
 
 def _details(choice: Choice) -> list[str]:

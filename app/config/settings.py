@@ -311,8 +311,8 @@ class Settings:
                 # The message leaves out the value, which may be a password.
                 raise SettingsError(f"{name} must be {each.metadata['choices']}") from None
         named = keys_named_in(values.get("models_file"))
-        is_key = {name: name in named or name.endswith("_API_KEY") for name in env}
-        return cls(**values, keys={name: key.strip() for name, key in env.items() if is_key[name] and key.strip()})
+        given = {name: raw.strip() for name, raw in env.items() if name in named or name.endswith("_API_KEY")}
+        return cls(**values, keys={name: key for name, key in given.items() if key})
 
     def by_name(self) -> dict[str, Any]:
         """Return the values and the keys by the names of their environment variables."""

@@ -7,7 +7,6 @@ compared with years, and amounts with amounts of the same unit. All other claims
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import combinations
@@ -51,29 +50,29 @@ class Comparison:
 
 def compare_answers(claim: Claim, context: Context) -> Comparison | None:
     """Return the comparison of the first two kept answers that the claim compares; None if there are none."""
-    return next(_comparisons(claim.text, context), None)
+    if _NEGATION.search(claim.text):
+        return None
+    pairs = (pair for pair in combinations(context, 2) if _relation(pair[0]) == _relation(pair[1]))
+    return next(filter(None, (_compare(claim.text, *pair) for pair in pairs)), None)
 
 
-def _comparisons(claim: str, context: Context) -> Iterator[Comparison]:
-    if _NEGATION.search(claim):
-        return
-    for pair in combinations(context, 2):
-        if _relation(pair[0]) != _relation(pair[1]):
-            continue
-        one, other = sorted(pair, key=lambda hop: _place(claim, hop))
-        first, second = _value(one), _value(other)
-        if first is None or second is None or (first.kind, first.unit) != (second.kind, second.unit):
-            continue
-        between = claim[_place(claim, one) : _place(claim, other)] if _place(claim, one) >= 0 else ""
-        if _COMPARES.search(between) and first.number != second.number:
-            # A word of amount may come before both names ("More people live in A than in B"), one of time does not.
-            sign = _sign(claim[_place(claim, one) :] if first.kind == "year" else claim, first.kind)
-            if sign:
-                less = first.number < second.number
-                text = f"{_text(one)} is {'less' if less else 'more'} than {_text(other)}."
-                if first.kind == "year":
-                    text = f"{_text(one)} is {'before' if less else 'after'} {_text(other)}."
-                yield Comparison((sign < 0) == less, Sentence(text, tuple(sorted((one.number, other.number)))))
+def _compare(claim: str, *pair: Hop) -> Comparison | None:
+    """Compare the answers of two hops in the order in which the claim names what they ask about."""
+    one, other = sorted(pair, key=lambda hop: _place(claim, hop))
+    begin, end = _place(claim, one), _place(claim, other)
+    first, second = _value(one), _value(other)
+    if begin < 0 or not _COMPARES.search(claim[begin:end]):
+        return None
+    if first is None or second is None or (first.kind, first.unit) != (second.kind, second.unit):
+        return None
+    # A word of amount may come before both names ("More people live in A than in B"), one of time does not.
+    sign = _sign(claim[begin:] if first.kind == "year" else claim, first.kind)
+    if not sign or first.number == second.number:
+        return None
+    less = first.number < second.number
+    before, after = ("before", "after") if first.kind == "year" else ("less than", "more than")
+    text = f"{_text(one)} is {before if less else after} {_text(other)}."
+    return Comparison((sign < 0) == less, Sentence(text, tuple(sorted((one.number, other.number)))))
 
 
 def _relation(hop: Hop) -> str:

@@ -56,7 +56,8 @@ class PromptedClaimVerifier:
     def is_sufficient(self, claim: Claim, context: Context) -> Judgement:
         """Ask the model whether the kept pairs decide the claim."""
         report_phase("deciding whether this is enough")
-        says, (prompt, as_chat) = f"{self.model.name} holds that the kept answers", self._prompts(claim, context)
+        says = f"{self.model.name} holds that the kept answers"
+        prompt, as_chat = self._prompts(claim, context)
         return yes_or_no(
             self.model, prompt, f"{says} decide the claim.", f"{says} do not decide the claim yet.", as_chat
         )

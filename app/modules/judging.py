@@ -84,7 +84,7 @@ def unmentioned_name(claim: str, context: Context) -> str:
 
 
 def by_title(found: Sequence[Excerpt]) -> list[tuple[str, str]]:
-    """Return the excerpts as (title, text), those with the same title joined."""
+    """Return the excerpts as (title, text), those with the same title joined, and each without a title by itself."""
     texts: dict[tuple[str, int], list[str]] = {}
     for number, one in enumerate(found):
         texts.setdefault((one.title, 0 if one.title else number), []).append(one.text)
@@ -171,13 +171,12 @@ class EvidenceJudge:
         The first is by the selected sentences alone; the second by these, the cited ones and the question-answer
         pairs. If the order of two answers can be computed, it decides alone.
         """
-        if order := compare_answers(claim, context):
-            computed = (
-                (COMPARISON_PROBABILITY, 0.0, 1 - COMPARISON_PROBABILITY)
-                if order.holds
-                else (0.0, COMPARISON_PROBABILITY, 1 - COMPARISON_PROBABILITY)
-            )
-            return dict(zip(LABEL_ORDER, computed, strict=True))
+        if compared := compare_answers(claim, context):
+            right, wrong = Label.SUPPORTED, Label.REFUTED
+            if not compared.holds:
+                right, wrong = wrong, right
+            rest = 1 - COMPARISON_PROBABILITY
+            return {right: COMPARISON_PROBABILITY, wrong: 0.0, Label.NOT_ENOUGH_EVIDENCE: rest}
         pairs = answered_pairs(context)
         readings: list[Sequence[Excerpt]] = [evidence.excerpts]
         asked: list[Sequence[tuple[str, str]]] = [pairs]

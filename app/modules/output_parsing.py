@@ -281,8 +281,9 @@ def _label_of_lines(lines: list[str]) -> tuple[set[Label], str]:
     if named is None and (parts := sentences(lines[-1])):
         named, kept = _opening_label(parts[-1]), " ".join(parts[:-1])
     first = _opening_label(lines[0]) if _LABEL_WORD.fullmatch(without_markup(lines[0]).rstrip(".")) else None
-    reasons = lines[bool(first) : -1] + ([lines[-1]] if named is None and len(lines) > 1 else [])
-    return {each for each in (named, first) if each}, "\n".join((*reasons, *([kept] if kept and named else [])))
+    between = lines[1:-1] if first else lines[:-1]
+    rest_of_last = lines[-1] if named is None else kept
+    return {each for each in (named, first) if each}, "\n".join(filter(None, [*between, rest_of_last]))
 
 
 def _opening_label(text: str) -> Label | None:

@@ -163,7 +163,8 @@ class PromptedValidator:
         if not short_answer(hop):
             return Judgement(False, "This question has no answer.")
         report_phase("deciding whether the answer helps")
-        says, (prompt, as_chat) = f"{self.model.name} finds", self._prompts(claim, context, hop)
+        says = f"{self.model.name} finds"
+        prompt, as_chat = self._prompts(claim, context, hop)
         useless = f"{says} that it does not help to verify the claim."
         return yes_or_no(self.model, prompt, f"{says} it useful to verify the claim.", useless, as_chat)
 

@@ -123,10 +123,11 @@ class JudgeReasoner:
     def _why(
         self, claim: Claim, context: Context, label: Label, found: Evidence, decides: Excerpt | None
     ) -> tuple[Sentence, ...]:
-        order = compare_answers(claim, context)
-        quoted = (*((order.sentence,) if order else ()), *quotations(context, None if order else decides))
+        if compared := compare_answers(claim, context):
+            return (compared.sentence, *quotations(context), closing(label, context))
+        quoted = quotations(context, decides)
         evidence = " ".join(f"{one.title} {one.text}" for one in found.excerpts)
-        explained = self.explainer.explain(claim, context, label, evidence) if self.explainer and not order else None
+        explained = self.explainer.explain(claim, context, label, evidence) if self.explainer else None
         if explained:
             return (Sentence(explained, tuple(hop.number for hop in context)), *quoted)
         return (*quoted, closing(label, context))

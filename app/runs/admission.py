@@ -141,7 +141,8 @@ class Admission:
         self._clients = {each: name for each, name in self._clients.items() if each in waiting}
         if self._has_half(client):
             raise QueueFull("Too many of your checks wait for their turn already.", self._retry_after(session))
-        if len(unfinished) >= self._max_waiting + max(len(unfinished) - len(waiting), self._workers):
+        begun = len(unfinished) - len(waiting)
+        if len(unfinished) >= self._max_waiting + max(begun, self._workers):
             raise QueueFull("Too many checks wait for their turn already.", self._retry_after(session))
         if client:
             self._clients[run_id] = client

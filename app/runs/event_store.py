@@ -159,7 +159,8 @@ class EventStore:
         takes the write lock before anything is read, so concurrent writers never get the same number.
         """
         with write_transaction(self._engine) as connection:
-            statement = _NEXT_SEQ.values(**columns) if (columns := _end_columns(event)) else _NEXT_SEQ
+            columns = _end_columns(event)
+            statement = _NEXT_SEQ.values(**columns) if columns else _NEXT_SEQ
             row = connection.execute(statement, {"run": lease.run_id, "lease_epoch": lease.epoch}).one_or_none()
             if row is None:
                 raise _append_error(connection, lease)

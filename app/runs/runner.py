@@ -215,12 +215,13 @@ class Runner:
 
 def worked_seconds(stored: Iterable[StoredEvent]) -> float:
     """Return the seconds of work on a run, without its wait in the queue and the gaps before it was resumed."""
-    idle = (RunStarted, RunResumed)
-    return sum(
-        later.seconds - earlier.seconds
-        for earlier, later in pairwise(stored)
-        if earlier.event != WAITING and not isinstance(earlier.event, RunStarted) and not isinstance(later.event, idle)
-    )
+
+    def is_idle(earlier: Event, later: Event) -> bool:
+        is_queued = earlier == WAITING or isinstance(earlier, RunStarted)
+        return is_queued or isinstance(later, RunStarted | RunResumed)
+
+    steps = [(earlier, later) for earlier, later in pairwise(stored) if not is_idle(earlier.event, later.event)]
+    return sum(later.seconds - earlier.seconds for earlier, later in steps)
 
 
 def _log(run_id: str, event: Event) -> None:

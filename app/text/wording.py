@@ -200,7 +200,8 @@ def _outside_markup(text: str) -> Iterator[str]:
         if tag not in _INLINE_TAGS:
             yield " "
         if depth:
-            depth += (-1 if match["end"] else 1) * (tag == hider)
+            if tag == hider:
+                depth += -1 if match["end"] else 1
         elif tag and not match["end"] and tag not in _VOID_TAGS and _is_hidden(tag, match["attributes"]):
             hider, depth = tag, 1
     if not depth:

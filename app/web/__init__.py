@@ -71,7 +71,7 @@ def capabilities() -> Capabilities:
 
 
 def add_routes(app: Flask) -> None:
-    for module in (import_module(f"{__name__}.{name}") for name in ROUTES):
-        made = [each for each in vars(module).values() if isinstance(each, Blueprint)]
-        for blueprint in (each for each in made if each.name not in app.blueprints):
-            app.register_blueprint(blueprint)
+    for name in ROUTES:
+        for each in vars(import_module(f"{__name__}.{name}")).values():
+            if isinstance(each, Blueprint) and each.name not in app.blueprints:  # a module may import another's
+                app.register_blueprint(each)

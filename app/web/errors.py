@@ -65,7 +65,8 @@ def _error_page(error: HTTPException) -> ResponseReturnValue:
     wait = seconds_to_wait(error)
     meaning = f"{TOO_FAST} {_again_in(wait)}" if code == 429 and wait else ""
     page, code, headers = _page(code, meaning, wait)
-    return page, code, {**headers, **{name: value for name, value in error.get_headers() if name == "Allow"}}
+    allow = {name: methods for name, methods in error.get_headers() if name == "Allow"}
+    return page, code, headers | allow
 
 
 def _again_in(seconds: int) -> str:

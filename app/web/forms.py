@@ -99,20 +99,20 @@ class ClaimForm:
 
     @classmethod
     def from_fields(cls, fields: MultiDict[str, str], blank: ClaimForm) -> ClaimForm:
-        """Return the submitted form; omitted fields are taken from `blank`. An example's button submits its claim.
+        """Return the submitted form; omitted fields other than `from_source` are taken from `blank`.
 
-        Browsers omit unticked checkboxes, so the page always submits an empty `corpora` value as well: alone, it means
-        that none is ticked. The button of a model that was found on this machine chooses it with its presets.
+        An example's button submits its claim. The button of a model that was found on this machine chooses it with its
+        presets. Browsers omit unticked checkboxes, so the page always submits an empty `corpora` value as well: alone,
+        it means that none is ticked.
         """
         found = fields.get("found_model")
-        single = {name: fields[name] for name in SINGLE_VALUE[1:] if name in fields}
+        single = {"from_source": "", **{name: fields[name] for name in SINGLE_VALUE if name in fields}}
         single |= {"model": found, "preset": PROMPTED, "pursuit": PROMPTED_PURSUIT} if found else {}
         return replace(
             blank,
             claim=fields.get("sample") or fields.get("claim", ""),
             corpora=tuple(filter(None, fields.getlist("corpora"))) if "corpora" in fields else blank.corpora,
             fresh="fresh" in fields,
-            from_source=fields.get("from_source", ""),
             undated=_is_ticked("undated", fields, blank.undated),
             fact_checks=_is_ticked("fact_checks", fields, blank.fact_checks),
             **single,

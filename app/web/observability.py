@@ -226,4 +226,6 @@ def bearer_token() -> str:
         given = request.authorization
     except ValueError:  # Werkzeug fails on a user name or password that is not ASCII
         return ""
-    return given.token or "" if given and given.type == "bearer" else ""
+    if given is None or given.type != "bearer":
+        return ""
+    return given.token or ""

@@ -52,8 +52,9 @@ def card_of(report: Report) -> ShareCard | None:
         return None
     face, answer = FACES[report.verdict.label], shown_verdict(report).answer
     sentence = _drawable(answer.text if answer else report.verdict.missing or "")
-    claim, overline = _drawable(report.claim.text), UNVERIFIED if report.imported else "Claim"
-    return ShareCard(overline, claim or UNREADABLE, PLAIN_LABELS[report.verdict.label], face.word, sentence, face.tone)
+    overline = UNVERIFIED if report.imported else "Claim"
+    claim = _drawable(report.claim.text) or UNREADABLE
+    return ShareCard(overline, claim, PLAIN_LABELS[report.verdict.label], face.word, sentence, face.tone)
 
 
 def etag_of(card: ShareCard) -> str:

@@ -30,7 +30,7 @@ def say(line):
     if line.startswith("indexed"):
         time.sleep(600)  # it is not done before it is killed
 
-build_corpus(BuildRequest("rivers", Path(sys.argv[1])), Path(sys.argv[2]), DEFAULT_JAVA, say, shard=100)
+build_corpus(BuildRequest("rivers", Path(sys.argv[1])), Path(sys.argv[2]), DEFAULT_JAVA, say, per_shard=100)
 """
 
 
@@ -52,11 +52,11 @@ class Place:
         self.folder = tmp_path / "corpora" / "rivers"
         self.said: list[str] = []
 
-    def build(self, say=None, shard=100, **options):
+    def build(self, say=None, per_shard=100, **options):
         order = {each: options.pop(each) for each in ("refuse", "title", "source", "format") if each in options}
         say = say or self.said.append
         return build_corpus(
-            BuildRequest("rivers", self.source, **order), self.folder, DEFAULT_JAVA, say, shard=shard, **options
+            BuildRequest("rivers", self.source, **order), self.folder, DEFAULT_JAVA, say, per_shard=per_shard, **options
         )
 
     def texts(self) -> list[str]:

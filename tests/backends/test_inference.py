@@ -12,8 +12,7 @@ from functools import partial
 
 import pytest
 
-from app.backends.local.inference_queue import Inference, _QueuedCall
-from app.backends.local.loading import LazyModel
+from app.backends.local.inference_queue import Inference, LazyModel, _QueuedCall
 from app.domain.errors import CallFailed, ModelUnavailable
 from tests.waiting import LONG, until
 

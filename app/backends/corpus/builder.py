@@ -137,7 +137,7 @@ def build_corpus(
     *,
     replaces: bool = False,
     anew: bool = False,
-    shard: int = PASSAGES_PER_SHARD,
+    per_shard: int = PASSAGES_PER_SHARD,
 ) -> tuple[Manifest, BuildState]:
     """Build the corpus in `folder`, or resume its build; return the manifest and the final state.
 
@@ -151,7 +151,7 @@ def build_corpus(
     with closing(BuildCheckpoint(folder / BUILDING)) as checkpoint:
         try:
             _resume(checkpoint, request, plan, anew, say)
-            _write_passages(checkpoint, request, folder / BUILDING, say, shard)
+            _write_passages(checkpoint, request, folder / BUILDING, say, per_shard)
             manifest = _index(checkpoint, request, folder, java, say)
         except (BrokenEntry, EmptySource) as error:
             checkpoint.discard()
@@ -192,14 +192,14 @@ def _resume(checkpoint: BuildCheckpoint, request: BuildRequest, plan: dict, anew
 
 
 def _write_passages(
-    checkpoint: BuildCheckpoint, request: BuildRequest, scratch: Path, say: Progress, limit: int
+    checkpoint: BuildCheckpoint, request: BuildRequest, scratch: Path, say: Progress, per_shard: int
 ) -> None:
     if not checkpoint.state.ended:
         progress = ProgressReporter(total_bytes(request.path, request.format), say)
         coming = entries(request.path, request.format, checkpoint.state.position, scratch)
         while not checkpoint.state.ended:
             with checkpoint.open_shard() as shard:
-                state = _fill(shard, coming, checkpoint, request, say, progress, limit)
+                state = _fill(shard, coming, checkpoint, request, say, progress, per_shard)
             checkpoint.commit_shard(state)
     if not checkpoint.state.passages:
         raise EmptySource(f"{request.path} holds no passage; nothing was built.")
@@ -212,10 +212,10 @@ def _fill(
     request: BuildRequest,
     say: Progress,
     progress: ProgressReporter,
-    limit: int,
+    per_shard: int,
 ) -> BuildState:
-    """Write whole documents until the shard has at least `limit` passages or the source ends; return the new state."""
-    state, enough = checkpoint.state, checkpoint.state.passages + limit
+    """Write whole documents until the shard has `per_shard` passages or the source ends; return the new state."""
+    state, enough = checkpoint.state, checkpoint.state.passages + per_shard
     for entry in coming:
         problem = entry.problem or _seen_before(checkpoint, entry)
         written = 0 if problem or not entry.document else _write(shard, entry.document)

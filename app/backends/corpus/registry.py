@@ -217,18 +217,14 @@ class FusedRetriever:
         passages: dict[str, Passage] = {}
         scores: dict[str, float] = {}
         for retriever in self._retrievers:
-            ranked = dict.fromkeys(_key(passages, each) for each in retriever.retrieve(query, k, before))
-            for rank, text in enumerate(ranked, 1):
+            found: dict[str, Passage] = {}
+            for each in retriever.retrieve(query, k, before):
+                found.setdefault(" ".join(each.text.split()).casefold(), each)
+            for rank, (text, passage) in enumerate(found.items(), 1):
+                passages.setdefault(text, passage)
                 scores[text] = scores.get(text, 0.0) + 1 / (self._k + rank)
         best = sorted(scores, key=lambda text: -scores[text])[: max(k, 0)]
         return tuple(replace(passages[text], score=scores[text]) for text in best)
-
-
-def _key(passages: dict[str, Passage], passage: Passage) -> str:
-    """Return the key that passages with the same text share, and store the first passage of each key."""
-    text = " ".join(passage.text.split()).casefold()
-    passages.setdefault(text, passage)
-    return text
 
 
 class CorpusRegistry:

@@ -272,7 +272,8 @@ class Wikipedia:
 
     def _found(self, query: str, before: str | None) -> list[Revision]:
         report_phase(f"searching {self.host}")
-        by_title = self._revisions(titles="|".join(titles), redirects="1") if (titles := titles_in(query)) else []
+        titles = titles_in(query)
+        by_title = self._revisions(titles="|".join(titles), redirects="1") if titles else []
         by_text: list[Revision] = []
         for words in dict.fromkeys((search_query(query), search_query(query, " OR "))):
             if words and not by_text:

@@ -1,4 +1,4 @@
-"""FIFO queue for local model inference, so that models do not compete with each other for the CPU cores.
+"""FIFO queue for local model inference, so that models do not compete for the CPU cores, and models loaded in it.
 
 There is one worker thread per core. Calls that allow concurrency share the cores; all others run alone.
 """
@@ -6,17 +6,19 @@ There is one worker thread per core. Calls that allow concurrency share the core
 from __future__ import annotations
 
 import atexit
+import importlib
 import os
 import sys
 import threading
 import time
 import weakref
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import takewhile
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
-from app.domain.errors import CallFailed
+from app.domain.errors import CallFailed, ModelUnavailable
+from app.domain.instrumentation import report_phase
 
 T = TypeVar("T")
 
@@ -224,3 +226,44 @@ def _reset_all() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_reset_all)
+
+
+_importing = threading.Lock()
+"""Concurrent imports of transformers may see a partially initialised module."""
+
+
+class LazyModel(Generic[T]):
+    """A model that is loaded once, at its first use, in the inference queue. A failed load is retried."""
+
+    def __init__(
+        self, inference: Inference, read: Callable[[], T], name: str = "", libraries: Sequence[str] = ()
+    ) -> None:
+        """`read` returns the model, never None, or raises ModelUnavailable. With a `name`, loading is shown as a phase.
+
+        `libraries` are modules that `read` imports; they are imported before queueing, which keeps the queue free.
+        """
+        self._inference, self._read, self._name, self._libraries = inference, read, name, libraries
+        self._model: T | None = None
+
+    def __call__(self) -> T:
+        """Return the model. Raises what `read` raises, and ModelUnavailable when a library is missing."""
+        if self._model is not None:
+            return self._model
+        if self._name:
+            report_phase(f"loading {self._name}")
+        for library in self._libraries:
+            _import(library)
+        return self._inference.load(self._load_once)
+
+    def _load_once(self) -> T:
+        if self._model is None:
+            self._model = self._read()
+        return self._model
+
+
+def _import(library: str) -> None:
+    with _importing:
+        try:
+            importlib.import_module(library)
+        except ImportError as error:
+            raise ModelUnavailable(f"The library {library} cannot be imported ({error})", "make install") from error

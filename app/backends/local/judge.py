@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from app.backends.local.inference_queue import Inference
-from app.backends.local.loading import LazyModel, fingerprint
+from app.backends.local.inference_queue import Inference, LazyModel
+from app.backends.local.loading import fingerprint
 from app.domain.errors import CallFailed, ModelUnavailable
 from app.domain.instrumentation import Call, cached_call, report_usage
 from app.domain.model import Usage

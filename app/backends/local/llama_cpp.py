@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from app.backends.http import HttpResult
-from app.backends.local.inference_queue import Inference
-from app.backends.local.loading import HUB, LazyModel, fingerprint
+from app.backends.local.inference_queue import Inference, LazyModel
+from app.backends.local.loading import HUB, fingerprint
 from app.backends.local.weight_files import FIX, require_as_installed, write_checksums
 from app.domain.errors import CallFailed, ModelUnavailable
 from app.domain.instrumentation import Call, cached_call, report_usage

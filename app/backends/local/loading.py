@@ -7,20 +7,17 @@ never run.
 from __future__ import annotations
 
 import hashlib
-import importlib
 import os
 import re
-import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar
 
-from app.backends.local.inference_queue import Inference
+from app.backends.local.inference_queue import Inference, LazyModel
 from app.domain.errors import ModelUnavailable
-from app.domain.instrumentation import report_phase
 
 WEIGHTS = ("model.safetensors", "model.safetensors.index.json")
 FETCHED_PATTERNS = ("*.json", "*.safetensors", "*.model", "*.txt")
@@ -168,40 +165,6 @@ def _hub_errors(name: str) -> Iterator[None]:
 
 T = TypeVar("T")
 
-FIX = "make install"
-
-_importing = threading.Lock()
-"""Concurrent imports of transformers may see a partially initialised module."""
-
-
-class LazyModel(Generic[T]):
-    """A model that is loaded once, at its first use, in the inference queue. A failed load is retried."""
-
-    def __init__(
-        self, inference: Inference, read: Callable[[], T], name: str = "", libraries: Sequence[str] = ()
-    ) -> None:
-        """`read` returns the model, never None, or raises ModelUnavailable. With a `name`, loading is shown as a phase.
-
-        `libraries` are modules that `read` imports; they are imported before queueing, which keeps the queue free.
-        """
-        self._inference, self._read, self._name, self._libraries = inference, read, name, libraries
-        self._model: T | None = None
-
-    def __call__(self) -> T:
-        """Return the model. Raises what `read` raises, and ModelUnavailable when a library is missing."""
-        if self._model is not None:
-            return self._model
-        if self._name:
-            report_phase(f"loading {self._name}")
-        for library in self._libraries:
-            _import(library)
-        return self._inference.load(self._load_once)
-
-    def _load_once(self) -> T:
-        if self._model is None:
-            self._model = self._read()
-        return self._model
-
 
 class HubModel(Generic[T]):
     """A model by hub name or folder. Loaded at its first call, once; computes in the inference queue."""
@@ -223,14 +186,6 @@ class HubModel(Generic[T]):
 
     def _read(self, name_or_path: str, threads: int, fix: str) -> T:
         raise NotImplementedError
-
-
-def _import(library: str) -> None:
-    with _importing:
-        try:
-            importlib.import_module(library)
-        except ImportError as error:
-            raise ModelUnavailable(f"The library {library} cannot be imported ({error})", FIX) from error
 
 
 FINGERPRINT_BYTES = 1 << 20

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from app.backends.local.inference_queue import Inference
-from app.backends.local.loading import LazyModel, fingerprint
+from app.backends.local.inference_queue import Inference, LazyModel
+from app.backends.local.loading import fingerprint
 from app.backends.local.reader_windows import Window, as_batch, tokenizer_from, windows
 from app.domain.errors import CallFailed, ModelUnavailable
 from app.domain.instrumentation import Call, cached_call, report_usage

@@ -210,6 +210,7 @@ def _message_in(body: Any, depth: int = 4) -> str:
         return ""
     for name in ("message", "detail", "error", "errors"):
         found = body.get(name)
-        if text := found if isinstance(found, str) else _message_in(found, depth - 1):
+        text = found if isinstance(found, str) else _message_in(found, depth - 1)
+        if text:
             return text
     return ""

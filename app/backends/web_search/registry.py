@@ -33,7 +33,7 @@ from app.domain.model import CORPUS_SEARCH, SearchHit, Usage
 from app.domain.ports import WebSearch
 from app.text.wording import visible_text
 
-# Publication dates in the forms that the four providers use:
+# Publication dates in the forms that providers use:
 #
 #     2026-09-01, 2026-09-01T08:00:00Z          SearXNG, Brave (page_age), Tavily
 #     Tue, 01 Sep 2026 08:00:00 GMT             Tavily, for news
@@ -263,7 +263,7 @@ class FailoverSearch:
         with self._lock:
             now = self._clock()
             resting = {at for at, since in self._failed.items() if now - since < COOLDOWN_SECONDS}
-        return sorted(range(len(self._searches)), key=resting.__contains__)
+        return sorted(range(len(self._searches)), key=lambda at: at in resting)
 
     def _record(self, at: int, failed: bool) -> None:
         with self._lock:

@@ -148,8 +148,10 @@ class WebSearchAnswerer:
         """Start opening the pages likely to be chosen, one per site because a site gets one request at a time."""
         speculation = Speculation()
         if self.settings.long_document:
-            best_of_site = {hit.site: hit for hit in reversed(hits)}
-            for hit in [hit for hit in hits if best_of_site[hit.site] is hit][: self.prefetched_pages]:
+            best_of_site: dict[str, SearchHit] = {}
+            for hit in hits:
+                best_of_site.setdefault(hit.site, hit)
+            for hit in list(best_of_site.values())[: self.prefetched_pages]:
                 speculation.start(hit, partial(self.pages.read, hit))
         return speculation
 
@@ -217,10 +219,14 @@ def _describe(options: RunOptions, settings: Settings) -> str:
 
 def _build(parts: AnswererParts) -> QuestionAnswerer:
     """Build the answerer with the run's language model if it has one, else with the local reader."""
-    chooser: DocumentChooser = PromptedChooser(parts.model) if parts.model else ReaderChooser(parts.reader)
-    reader: Reader = PromptedReader(parts.model) if parts.model else parts.reader
-    if parts.model and parts.as_papelo:
+    chooser: DocumentChooser
+    reader: Reader
+    if parts.model is None:
+        chooser, reader = ReaderChooser(parts.reader), parts.reader
+    elif parts.as_papelo:
         chooser, reader = PapeloChooser(parts.model), PapeloReader(parts.model)
+    else:
+        chooser, reader = PromptedChooser(parts.model), PromptedReader(parts.model)
     search, pages, origin = parts.documents()
     return WebSearchAnswerer(search, pages, chooser, reader, parts.document_settings, origin, parts.prefetched_pages)
 

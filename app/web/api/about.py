@@ -88,11 +88,12 @@ def document() -> Schema:
 
 def _paths() -> Schema:
     paths: Schema = {}
-    for tag, each in ((tag, each) for tag, group in OPERATIONS.items() for each in group):
-        method, path = each.path.split()
-        path = path[1:] if path.startswith("//") else API + path
-        named = [PATH[name].described() for name in re.findall(r"{(\w+)}", path)]
-        paths.setdefault(path, {"parameters": named} if named else {})[method] = each.described(tag)
+    for tag, operations in OPERATIONS.items():
+        for each in operations:
+            method, path = each.path.split()
+            path = path[1:] if path.startswith("//") else API + path
+            named = [PATH[name].described() for name in re.findall(r"{(\w+)}", path)]
+            paths.setdefault(path, {"parameters": named} if named else {})[method] = each.described(tag)
     return paths
 
 

@@ -73,8 +73,8 @@ api_runs = api_blueprint("api_runs")
 def start() -> ResponseReturnValue:
     """Start a run. The same request with the same Idempotency-Key returns the run that was started first."""
     principal = principal_for_new_run()
-    sent = sent_run()
-    return created_run(services().runs.start(sent.claim, sent.options, principal, sent_key(), client()))
+    wanted = sent_run()
+    return created_run(services().runs.start(wanted.claim, wanted.options, principal, sent_key(), client()))
 
 
 @api_runs.get(f"{API}/runs")

@@ -139,10 +139,11 @@ def _hop(hop: Hop, report: Report) -> Iterator[str]:
         yield (
             "No answer was found in what was read." if hop.answer.text is None else f"Answer: {plain(hop.answer.text)}"
         )
-    outcome = f"{FACES[hop.status].word}, {duration(report.seconds_of(hop))}"
-    if report.branch and hop.number <= report.branch.inherited_hops:
-        outcome = f"{FACES[hop.status].word}, from an earlier check"
-    yield f"{outcome}{f', {FROM_MEMORY}' if hop.from_memory else ''}. {plain(hop.reason)}".strip()
+    is_inherited = report.branch and hop.number <= report.branch.inherited_hops
+    outcome = [FACES[hop.status].word, "from an earlier check" if is_inherited else duration(report.seconds_of(hop))]
+    if hop.from_memory:
+        outcome.append(FROM_MEMORY)
+    yield f"{', '.join(outcome)}. {plain(hop.reason)}".strip()
     if hop.answer:
         yield from _evidence(hop.answer, report.claim.date)
 
@@ -162,8 +163,8 @@ def _notes(notes: Sequence[Note], hop: int) -> Iterator[str]:
     """Yield the note on that hop, agreement or disagreement in bold."""
     for note in notes:
         if note.hop == hop:
-            side = {True: "I agree.", False: "I disagree.", None: ""}[note.agrees]
-            yield " ".join(filter(None, (f"**My note. {side}".strip() + "**", plain(note.text))))
+            heading = {True: "My note. I agree.", False: "My note. I disagree.", None: "My note."}[note.agrees]
+            yield f"**{heading}** {plain(note.text)}".strip()
 
 
 def _quoted(span: Span) -> str:

@@ -120,8 +120,10 @@ def gallery() -> ResponseReturnValue:
     """Show the published reports, newest first; `?label=` filters, `after=` continues."""
     if not is_open():
         return _closed()
-    label, notice, after = request.args.get("label", ""), "", None
-    label = label if label in set(Label) else ""
+    label = request.args.get("label", "")
+    if label not in set(Label):
+        label = ""
+    notice, after = "", None
     try:
         after = decode_cursor(request.args["after"]) if "after" in request.args else None
     except InvalidInput:

@@ -17,8 +17,9 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+
+from tests.loopback import LoopbackServer, QuietHandler
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,7 @@ def error(status: int, message: str = "", *, headers: Mapping[str, str] | None =
     return Reply(status=status, headers=headers or {}, body={"error": {"message": message, **fields}})
 
 
-class OpenAIServer:
+class OpenAIServer(LoopbackServer):
     """The server, running inside the `with` block. `asked` holds every request in order, `url` is its base URL."""
 
     def __init__(self, script: Script | Sequence[Reply], has_json_schema: bool = False) -> None:
@@ -82,35 +83,18 @@ class OpenAIServer:
         self.refused: list[Asked] = []
         self.asked: list[Asked] = []
         self._script = script if callable(script) else _in_turn(script)
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
-        self._server.daemon_threads = True
-        self._server.block_on_close = False
-        self._gone = threading.Event()
-
-    @property
-    def port(self) -> int:
-        """The port it listens on; known as soon as the object exists."""
-        return self._server.server_address[1]
+        super().__init__(_handler(self))
 
     @property
     def url(self) -> str:
         """Its base URL, as OPENAI_BASE_URL takes it."""
         return f"http://127.0.0.1:{self.port}/v1"
 
-    def __enter__(self) -> OpenAIServer:
-        threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True).start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._gone.set()
-        self._server.shutdown()
-        self._server.server_close()
-
     def reply_to(self, asked: Asked) -> Reply:
         """Return the script's reply; waits as long as the reply is delayed, or until the server goes down."""
         self.asked.append(asked)
         reply = self._script(asked)
-        self._gone.wait(reply.delay)
+        self.gone.wait(reply.delay)
         return reply
 
 
@@ -125,10 +109,8 @@ def _in_turn(replies: Sequence[Reply]) -> Script:
     return script
 
 
-def _handler(server: OpenAIServer) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
+def _handler(server: OpenAIServer) -> type[QuietHandler]:
+    class Handler(QuietHandler):
         def do_POST(self) -> None:
             length = int(self.headers["Content-Length"])
             headers = {name.lower(): value for name, value in self.headers.items()}
@@ -156,9 +138,6 @@ def _handler(server: OpenAIServer) -> type[BaseHTTPRequestHandler]:
                     time.sleep(reply.drip)
             else:
                 self.wfile.write(body)
-
-        def log_message(self, *_: object) -> None:
-            """Nothing: tests read `asked`."""
 
     return Handler
 

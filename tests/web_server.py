@@ -16,14 +16,13 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from ipaddress import ip_address
 from typing import Any
 
 from app.backends.fetch.addresses import is_public
 from app.backends.fetch.safe_http import GuardedHttp
+from tests.loopback import HERE, LoopbackServer, QuietHandler
 
-HERE = "127.0.0.1"
 ELSEWHERE = "127.0.0.2"
 """Where a server can listen, too, and which the tests' clients may not reach."""
 
@@ -48,7 +47,7 @@ def moved(to: str, status: int = 302) -> Sent:
     return Sent(status=status, headers={"Location": to})
 
 
-class WebServer:
+class WebServer(LoopbackServer):
     """Serves `pages` by path (others are 404) inside the `with` block; `asked` and `headers` hold what was asked."""
 
     def __init__(self, pages: Mapping[str, Sent], at: str = HERE, tls: ssl.SSLContext | None = None) -> None:
@@ -57,10 +56,7 @@ class WebServer:
         self.headers: list[Mapping[str, str]] = []
         self.most_at_once = self._at_once = 0
         self._counting = threading.Lock()
-        self._server = ThreadingHTTPServer((at, 0), _handler(self))
-        self._server.daemon_threads = True
-        self._server.block_on_close = False
-        self.port = self._server.server_address[1]
+        super().__init__(_handler(self), at)
         self._scheme = "https" if tls else "http"
         if tls:
             self._server.socket = tls.wrap_socket(self._server.socket, server_side=True, do_handshake_on_connect=False)
@@ -68,14 +64,6 @@ class WebServer:
     def url(self, path: str = "/", host: str = "good.test") -> str:
         """Return the URL of a page."""
         return f"{self._scheme}://{host}:{self.port}{path}"
-
-    def __enter__(self) -> WebServer:
-        threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._server.shutdown()
-        self._server.server_close()
 
     def reply_to(self, path: str, headers: Mapping[str, str]) -> Sent:
         """The page, after its delay; counts how many are being asked for at once."""
@@ -108,8 +96,10 @@ def _system_trust() -> ssl.SSLContext:
     return ssl.create_default_context()
 
 
-def _handler(server: WebServer) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
+def _handler(server: WebServer) -> type[QuietHandler]:
+    class Handler(QuietHandler):
+        protocol_version = "HTTP/1.0"
+
         def do_GET(self) -> None:
             sent = server.reply_to(self.path, {name.lower(): value for name, value in self.headers.items()})
             with suppress(OSError):  # the client closed the connection
@@ -131,11 +121,5 @@ def _handler(server: WebServer) -> type[BaseHTTPRequestHandler]:
                     self.send_header(name, value)
             self.end_headers()
             self.wfile.write(sent.body)
-
-        def log_message(self, *_: object) -> None:
-            """Do nothing: tests read `asked`."""
-
-        def log_error(self, *_: object) -> None:
-            """Do nothing: some tests send broken requests on purpose."""
 
     return Handler

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+from tests.loopback import LoopbackServer, QuietHandler
 
 REVISION = "b" * 40
 REPOSITORY = "wikimedia/wikipedia"
 
 
-class HubServer:
+class HubServer(LoopbackServer):
     """Serves `files` (name to content). With `cut`, a download ends after half of its bytes, and the next ones fail.
 
     `tag` replaces the SHA-256 of a file. `ranges` has the first byte that each download asked for, `asked` the path of
@@ -24,16 +24,8 @@ class HubServer:
         self.tag = ""
         self.ranges: list[int] = []
         self.asked: list[str] = []
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
-        self.address = f"http://127.0.0.1:{self._server.server_address[1]}"
-
-    def __enter__(self) -> HubServer:
-        threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True).start()
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._server.shutdown()
-        self._server.server_close()
+        super().__init__(_handler(self))
+        self.address = f"http://127.0.0.1:{self.port}"
 
     def listing(self) -> bytes:
         siblings = [{"rfilename": name, "size": len(content)} for name, content in self.files.items()]
@@ -41,13 +33,8 @@ class HubServer:
         return json.dumps({**about, "cardData": {"license": self.licence}, "downloads": 0, "likes": 0}).encode()
 
 
-def _handler(hub: HubServer) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def log_message(self, *arguments: object) -> None:
-            pass
-
+def _handler(hub: HubServer) -> type[QuietHandler]:
+    class Handler(QuietHandler):
         def do_HEAD(self) -> None:
             self._answer(body=False)
 

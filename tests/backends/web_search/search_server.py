@@ -15,9 +15,10 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
+
+from tests.loopback import LoopbackServer, QuietHandler
 
 KEY = "planted-Key-5312"
 
@@ -50,31 +51,19 @@ class Reply:
     length: int | None = None
 
 
-class SearchServer:
+class SearchServer(LoopbackServer):
     """The server, running inside the `with` block. `asked` holds every request in order."""
 
     def __init__(self, replies: Sequence[Reply]) -> None:
         self.asked: list[Asked] = []
         self._replies = list(replies)
         self._turn = threading.Lock()
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
-        self._server.daemon_threads = True
-        self._server.block_on_close = False
-        self.gone = threading.Event()
+        super().__init__(_handler(self))
 
     @property
     def url(self) -> str:
         """The URL to which searches are sent."""
-        return f"http://127.0.0.1:{self._server.server_address[1]}/search"
-
-    def __enter__(self) -> SearchServer:
-        threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True).start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.gone.set()
-        self._server.shutdown()
-        self._server.server_close()
+        return f"http://127.0.0.1:{self.port}/search"
 
     def reply_to(self, asked: Asked) -> Reply:
         """Return the next reply; waits as long as it is delayed, or until the server goes down."""
@@ -85,10 +74,8 @@ class SearchServer:
         return reply
 
 
-def _handler(server: SearchServer) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
+def _handler(server: SearchServer) -> type[QuietHandler]:
+    class Handler(QuietHandler):
         def do_GET(self) -> None:
             self._answer(dict(parse_qsl(urlsplit(self.path).query)), None)
 
@@ -122,9 +109,6 @@ def _handler(server: SearchServer) -> type[BaseHTTPRequestHandler]:
             else:
                 self.wfile.write(content[: len(content) // 2] if reply.cut else content)
             self.close_connection = reply.cut or length != len(content)
-
-        def log_message(self, *_: object) -> None:
-            """Do nothing: tests read `asked`."""
 
     return Handler
 

@@ -83,8 +83,16 @@
     following ||= place.seen;
     const scroll = () => { if (following) verdict().scrollIntoView({ block: "start" }); };
     requestAnimationFrame(() => requestAnimationFrame(scroll)); // in a frame without a change of layout
-    setTimeout(() => main.classList.add("done"), 1000); // show what follows the steps once the verdict is in view
+    settle(scrollY);
   });
+
+  // Show what follows the steps, and drop the room kept below them, once the page is at rest with the verdict in view.
+  const settle = (was) => setTimeout(() => {
+    const { top } = verdict().getBoundingClientRect();
+    const arrived = !following || (top > -2 && top < innerHeight);
+    if (arrived && scrollY === was) main.classList.add("done");
+    else settle(scrollY);
+  }, 500);
 
   // A citation previews its source on hover and focus; without script it is a link to its step.
   let leaving = 0;

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
-
 from app.capabilities.options import Choice
 from app.domain.model import Page
-from tests.e2e.test_browser import CLAIM, expect, expect_verdict, type_claim
-from tests.fakes import FAILING, TWO_HOPS, scripted_container
+from tests.e2e.test_browser import expect, expect_verdict, type_claim
+from tests.fakes import scripted_container
 
 TEXT = "Hamlet is a play. It was written in 1600. Is it good?\n\nKing Lear is a novel."
 LINK = "https://news.example/hamlet"
@@ -82,45 +80,3 @@ def test_choosing_the_web_shows_who_gets_the_claim(live, visitor):
     expect(sent).to_be_hidden()
     page.get_by_label("Source", exact=True).select_option("The web")
     expect(sent).to_be_visible()
-
-
-def small_targets(page) -> list[str]:
-    """Controls of the page less than 24 CSS pixels high or wide, except links inside a sentence."""
-    return page.evaluate(
-        """() => [...document.querySelectorAll("a[href], button, input:not([type=hidden]), select, textarea, summary")]
-        .filter((each) => each.checkVisibility({ visibilityProperty: true }) && !each.classList.contains("skip"))
-        .filter((each) => each.tagName !== "A" || !each.closest("p, .marked-text")
-          || getComputedStyle(each).display !== "inline")
-        .map((each) => [each, (each.closest("label") ?? each).getBoundingClientRect()])
-        .filter(([, box]) => box.height < 24 || box.width < 24)
-        .map(([each, box]) => `${each.outerHTML.slice(0, 90)} ${box.width}x${box.height}`)"""
-    )
-
-
-@pytest.mark.parametrize("width", [320, 390, 1280])
-def test_targets_have_24_pixels_and_nothing_is_wider_than_the_window(live, visitor, width):
-    page = visitor(viewport={"width": width, "height": 800})
-    address = live(scripted_container(TWO_HOPS, FAILING))
-    type_claim(page, address, CLAIM)
-    page.keyboard.press("Enter")
-    expect_verdict(page)
-    found = {}
-    page.goto(address)
-    page.locator("details.options > summary").click()
-    found["home"] = small_targets(page), page.evaluate("document.documentElement.scrollWidth")
-    page.goto(f"{address}/choices")
-    found["choices"] = small_targets(page), page.evaluate("document.documentElement.scrollWidth")
-    type_claim(page, address, TEXT)
-    page.keyboard.press("Enter")
-    page.locator(".candidates").wait_for()
-    found["claims"] = small_targets(page), page.evaluate("document.documentElement.scrollWidth")
-    page.get_by_role("button", name="Check 3 claims").click()
-    page.get_by_role("heading", name="3 of 3 checked").wait_for()
-    found["batch"] = small_targets(page), page.evaluate("document.documentElement.scrollWidth")
-    assert found == dict.fromkeys(found, ([], width))
-
-
-def test_the_check_of_targets_finds_a_small_button(visitor):
-    page = visitor()
-    page.set_content('<button style="width: 20px; height: 30px; padding: 0">x</button><p>A <a href="/">link</a></p>')
-    assert len(small_targets(page)) == 1

@@ -295,14 +295,3 @@ def test_without_javascript_the_page_says_when_a_claim_would_be_sent_elsewhere(l
     page = visitor(java_script_enabled=False)
     page.goto(live(scripted_container(language_models=(AWAY,))))
     expect(page.get_by_text("When A big model is asked: Your claim, questions and evidence")).to_be_visible()
-
-
-@pytest.mark.parametrize("width", [360, 768, 1920])
-def test_nothing_is_wider_than_the_window(live, visitor, width):
-    page = visitor(viewport={"width": width, "height": 800})
-    address = live()
-    check(page, address, "Supercalifragilisticexpialidocious" * 5 + " is the longest word in the film.")
-    expect_verdict(page)
-    for place in (page.url, address, f"{address}/choices", f"{address}/nowhere"):
-        page.goto(place)
-        assert page.evaluate("document.documentElement.scrollWidth") <= width

@@ -255,26 +255,6 @@ def test_the_actions_of_a_report_work_without_script(live, visitor):
     expect(page.get_by_role("button", name=re.compile("^Undo"))).to_be_visible()
 
 
-@pytest.mark.parametrize("width", [320, 390, 1280])
-def test_every_target_on_a_report_is_at_least_24_pixels_high(live, visitor, width):
-    """Links within a sentence are excepted, as in WCAG 2.5.8."""
-    page = visitor(viewport={"width": width, "height": 844})
-    check(page, live())
-    expect_verdict(page)
-    page.reload()
-    assert page.evaluate(SMALL_TARGETS) == []
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
-
-
-SMALL_TARGETS = """[...document.querySelectorAll("main :is(a[href], button, summary, input:not([type=hidden]))")]
-  .filter((each) => each.checkVisibility())
-  .filter((each) => !(each.matches("p a") && each.parentElement.textContent.trim() !== each.textContent.trim()
-    && getComputedStyle(each).display === "inline"))
-  .filter((each) => each.getBoundingClientRect().height < 24)
-  .map((each) => each.outerHTML.slice(0, 120))"""
-"""The links and buttons under 24 px in height that are not part of a sentence."""
-
-
 def test_a_quotation_of_the_rationale_is_shown_once_as_a_card(live, visitor):
     """Not also as a sentence of the rationale; the first other sentence is the answer."""
     rationale = (

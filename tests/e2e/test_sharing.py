@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from werkzeug.serving import make_server
 from werkzeug.wrappers import Response
 
@@ -143,23 +142,3 @@ def test_the_copied_snippet_shows_the_report_on_an_allowed_site_and_nowhere_else
             page.evaluate("(html) => { document.body.innerHTML = html; }", snippet)
         assert refused.value.url == f"{url}/embed" and "BLOCKED_BY_RESPONSE" in refused.value.failure
         expect(frame.get_by_role("heading", level=1)).to_have_count(0)
-
-
-@pytest.mark.parametrize("width", [320, 390, 1280])
-@pytest.mark.parametrize("colours", ["light", "dark"])
-def test_the_share_menu_and_the_embedded_report_have_no_faults(live, visitor, width, colours):
-    """axe finds nothing, nothing scrolls sideways, and everything that can be pressed is 24 px high."""
-    page = visitor(viewport={"width": width, "height": 844}, color_scheme=colours, reduced_motion="reduce")
-    url = report(page, live(embed_on=("*",)))
-    page.get_by_role("button", name="Share", exact=True).click()
-    for address in ("", f"{url}/embed"):
-        if address:
-            page.goto(address)
-        assert page.evaluate("document.documentElement.scrollWidth") <= width
-        assert Axe().run(page).response["violations"] == []
-        assert page.evaluate(TOO_SMALL) == []
-
-
-TOO_SMALL = """[...document.querySelectorAll("#share-menu button, .embed a")]
-  .filter((each) => each.checkVisibility() && each.getBoundingClientRect().height < 24)
-  .map((each) => each.textContent)"""

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,7 +14,7 @@ from urllib.parse import quote, urlsplit
 
 from flask import has_app_context
 
-from app.capabilities.options import SOURCE_TITLES, WEB, WEB_SEARCH, searches_corpora, source_of
+from app.capabilities.options import BASELINES, SOURCE_TITLES, WEB, WEB_SEARCH, searches_corpora, source_of
 from app.domain.model import Answer, Hop, Label, Origin, Passage, RunOptions, Sentence, Span
 from app.domain.report import Report
 from app.text.sentences import sentence_spans
@@ -253,7 +252,12 @@ PLAIN_LABELS = {
 }
 """The verdict in everyday words, beside the formal label."""
 
-STRATEGY_WORDS = {"question-guided": "question by question", "evidence-pursuit": "pursuing evidence"}
+STRATEGY_WORDS = {
+    "question-guided": "question by question",
+    "evidence-pursuit": "pursuing evidence",
+    "direct": "a language model, asked directly",
+    "chain-of-thought": "a language model that thinks step by step",
+}
 
 
 def corpora_words(options: RunOptions) -> str:
@@ -266,7 +270,7 @@ def corpora_words(options: RunOptions) -> str:
 
 def source_words(options: RunOptions) -> str:
     """Return the source of a check's answers, in a few words."""
-    if options.strategy not in STRATEGY_WORDS:
+    if options.strategy in BASELINES:
         return "The claim alone"
     if source_of(options) == WEB:
         return f"{SOURCE_TITLES[WEB]} ({options.search})"
@@ -301,31 +305,25 @@ def differences(options: RunOptions, other: RunOptions) -> tuple[str, ...]:
     return tuple(theirs[name] for name in mine if mine[name] != theirs[name])
 
 
-def distinct_choices(options: RunOptions, all_options: Sequence[RunOptions]) -> tuple[str, ...]:
-    """Return the choices of one of several checks that not all of them share, in a few words each."""
-    others = [choices(each) for each in all_options]
-    return tuple(words for name, words in choices(options).items() if any(each[name] != words for each in others))
+def distinct_choices(report: Report, reports: Sequence[Report]) -> tuple[str, ...]:
+    """Return what sets one of several checks apart: its changed step, and the choices that not all of them share.
 
-
-def ago(at: datetime) -> str:
-    """Format the time since `at`: "just now", "5 min ago", "3 h ago", "2 days ago"."""
-    minutes = int((datetime.now(UTC) - at).total_seconds() // 60)
-    if minutes < 1:
-        return "just now"
-    if minutes < 60:
-        return f"{minutes} min ago"
-    if minutes < 48 * 60:
-        return f"{minutes // 60} h ago"
-    return f"{minutes // (24 * 60)} days ago"
+    A branch that leaves a step out may take one more, which is no choice.
+    """
+    branch, others = report.branch, [choices(each.options) for each in reports]
+    counts = not any(each.branch for each in reports)
+    own = choices(report.options).items()
+    differing = (words for name, words in own if any(each[name] != words for each in others))
+    changed = f"step {branch.hop} {'changed' if branch.question else 'left out'}" if branch else ""
+    return tuple(filter(None, (changed, *(each for each in differing if counts or "steps" not in each))))
 
 
 FILTERS: dict[str, Callable] = {
-    "ago": ago,
     "plain_label": PLAIN_LABELS.__getitem__,
-    "corpora_words": corpora_words,
     "source_words": source_words,
     "models_words": models_words,
     "strategy_words": lambda options: STRATEGY_WORDS.get(options.strategy, options.strategy),
+    "choices": choices,
     "distinct_choices": distinct_choices,
     "excerpt": excerpt,
     "opening": opening,

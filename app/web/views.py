@@ -11,7 +11,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
-from app.capabilities.options import BASELINES, PURSUIT
+from app.capabilities.options import BASELINES, PURSUIT, SOURCE_TITLES
 from app.domain.model import Hop, HopStatus, Imported, Label, LabelSet, Origin, Passage, RunOptions, Usage
 from app.domain.report import Report
 from app.runs.budget import ASKED_BY_OWNER, stopped_early
@@ -225,6 +225,28 @@ def ordinal(number: int) -> str:
     return f"{number}{'th' if teen else {1: 'st', 2: 'nd', 3: 'rd'}.get(number % 10, 'th')}"
 
 
+ANSWERER_WORDS = {
+    "retriever-reader over": "passages of",
+    "retriever-reader": "passages, searched and read",
+    "web-search with corpus": "one whole page for each question, found in the sources",
+    "web-search with": "one whole page for each question, found by",
+    "web-search": "one whole page for each question",
+    "reciter-reader": "a language model’s memory",
+    "flan-t5:": "FLAN-T5’s memory:",
+}
+"""Answerers as reports name them, and as the page says them."""
+
+
+def module_words(implementation: str) -> str:
+    """Return the implementation of a module, as its report names it, with titles in place of names of choices."""
+    for name, words in ANSWERER_WORDS.items():
+        if implementation.startswith(name):
+            implementation = words + implementation.removeprefix(name)
+            names = "|".join(SOURCE_TITLES)
+            return re.sub(rf"\b(?:{names})(?=[,)]|$)", lambda found: SOURCE_TITLES[found[0]], implementation)
+    return implementation
+
+
 def usage_words(usage: Usage) -> str:
     """Format the cost of a run: "12 calls, 3 cached, 4,210 tokens"; money only where prices are set."""
     words = [f"{usage.calls:,} call{'' if usage.calls == 1 else 's'}"]
@@ -269,6 +291,18 @@ def made_at(imported: Imported) -> str:
     return moment(datetime.fromisoformat(imported.made_at))
 
 
+def ago(at: datetime) -> str:
+    """Format the time since `at`: "just now", "5 min ago", "3 h ago", "2 days ago"."""
+    minutes = int((datetime.now(UTC) - at).total_seconds() // 60)
+    if minutes < 1:
+        return "just now"
+    if minutes < 60:
+        return f"{minutes} min ago"
+    if minutes < 48 * 60:
+        return f"{minutes // 60} h ago"
+    return f"{minutes // (24 * 60)} days ago"
+
+
 def since(at: datetime) -> float:
     """Return the seconds from `at` until now."""
     return max(0.0, (datetime.now(UTC) - at).total_seconds())
@@ -276,6 +310,7 @@ def since(at: datetime) -> float:
 
 FILTERS: dict[str, Callable] = {
     **report_view.FILTERS,
+    "ago": ago,
     "at_work": at_work,
     "upcoming_hop": upcoming_hop,
     "claim_face": claim_face,
@@ -290,6 +325,7 @@ FILTERS: dict[str, Callable] = {
     "is_fact_check": is_fact_check,
     "page_words": page_words,
     "made_at": made_at,
+    "module_words": module_words,
     "moment": moment,
     "place_words": place_words,
     "pursues": pursues,

@@ -46,7 +46,7 @@ def test_an_earlier_check_is_found_while_typing_and_also_without_script(live, vi
     plain = visitor(java_script_enabled=False, storage_state=page.context.storage_state())
     plain.goto(f"{address}/history")
     plain.get_by_label("Search").fill("hamlet")
-    plain.get_by_label("Source").select_option(label="Retriever and reader")
+    plain.get_by_label("Answers from").select_option(label="Retriever and reader")
     plain.keyboard.press("Tab")
     plain.get_by_role("button", name="Search").click()
     expect(listed(plain)).to_have_text([HAMLET])

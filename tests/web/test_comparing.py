@@ -84,7 +84,7 @@ def test_each_run_has_a_column_with_label_confidence_counts_and_costs(two):
     assert (answered.status_code, answered.headers["X-Robots-Tag"]) == (200, "noindex")
     page = answered.text
     assert [cell[2:] for cell in row(page, "Verdict")] == ["Supported", "Refuted"]
-    assert [cell[2:] for cell in row(page, "Confidence")] == ["High confidence, 91%", "Low confidence, 55%"]
+    assert [cell[2:] for cell in row(page, "Confidence")] == ["High confidence", "Low confidence"]
     assert [cell[2:] for cell in row(page, "Steps")] == ["2: 2 used", "3: 2 used, 1 not used"]
     assert [cell[2:] for cell in row(page, "Calls of models")] == ["9", "12"]
     assert [cell[2:] for cell in row(page, "Tokens")] == ["108", "144"]
@@ -104,14 +104,22 @@ def test_shared_sources_are_distinguished_from_those_of_one_run(two):
     page = compare(*two).text
     assert row(page, "William Shakespeare") == ["A Cited in step 2", "B Cited in step 3"]
     assert row(page, "Ur-Hamlet") == ["A Not met", "B Cited in step 2"]
-    assert "4 pages were read, 3 of them in both; 3 are cited, 1 of them in both." in page
+    assert "4 pages read (3 by both), 3 cited (1 by both)." in page
 
 
 def test_a_choice_that_differs_between_runs_is_marked(make_app):
     client = make_app(scripted_container()).test_client()
     page = compare(client, ended(client), ended(client, labels="four")).text
-    assert row(page, "Labels differs") == ["A three", "B four"]
-    assert row(page, "Strategy")[0] == "A question-guided" and "Strategy differs" not in page
+    assert row(page, "Labels differs") == ["A Three labels", "B Four labels"]
+    assert row(page, "Method")[0] == "A Question by question" and "Method differs" not in page
+
+
+def test_a_comparison_names_choices_by_their_titles(make_app):
+    client = make_app(scripted_container()).test_client()
+    page = compare(client, ended(client), ended(client, strategy="evidence-pursuit", pursuit="local")).text
+    assert row(page, "Source")[0] == "A Wikipedia extracts (offline)"
+    for slug in ("question-guided", "evidence-pursuit", "retriever-reader", "vital"):
+        assert slug not in page
 
 
 def test_up_to_four_runs_are_compared_in_the_order_of_the_address(client):

@@ -9,7 +9,17 @@ import pytest
 from app.domain.model import HopStatus, Label, Origin, Passage, Span, Usage
 from app.runs.service import Place
 from app.web.report_view import excerpt, web_link
-from app.web.views import FACES, confidence_words, duration, moment, page_words, place_words, since, usage_words
+from app.web.views import (
+    FACES,
+    confidence_words,
+    duration,
+    module_words,
+    moment,
+    page_words,
+    place_words,
+    since,
+    usage_words,
+)
 
 
 def test_every_label_and_status_has_a_word_an_icon_and_a_tone():
@@ -116,3 +126,19 @@ def test_stored_reasons_are_shown_in_the_words_of_the_page(stored, said):
 
 def test_others_read_that_the_owner_did_it():
     assert page_words("Its owner stopped this check.", is_owner=False) == "Its owner stopped this check."
+
+
+@pytest.mark.parametrize(
+    ("implementation", "words"),
+    [
+        (
+            "retriever-reader over vital, my-notes, read by Hopcheck's reader",
+            "passages of Wikipedia extracts (offline), my-notes, read by Hopcheck's reader",
+        ),
+        ("web-search with corpus (mine)", "one whole page for each question, found in the sources (mine)"),
+        ("web-search with brave", "one whole page for each question, found by brave"),
+        ("local judge, SmolLM2-135M with adapter", "local judge, SmolLM2-135M with adapter"),
+    ],
+)
+def test_the_modules_of_a_report_are_named_by_titles(implementation, words):
+    assert module_words(implementation) == words

@@ -232,7 +232,7 @@ def _build(parts: AnswererParts) -> QuestionAnswerer:
 
 
 KIND = AnswererKind(
-    title="Web search: answers from one document that a search engine finds",
+    title="One whole page for each question",
     needs=(Need.SEARCH,),
     describe=_describe,
     build=_build,

@@ -6,6 +6,7 @@ Everything is computed from the report, so a loaded page and a streamed one agre
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -153,7 +154,10 @@ class Card(NamedTuple):
 
 
 class ShownVerdict(NamedTuple):
-    """The parts of a verdict on its page: the sentence that answers the claim, the other reasons, the cards."""
+    """The parts of a verdict on its page: the sentence that answers the claim, the other reasons, the cards.
+
+    The card with the deciding words is the first.
+    """
 
     answer: Sentence | None
     reasons: tuple[Sentence, ...]
@@ -176,7 +180,15 @@ def shown_verdict(report: Report) -> ShownVerdict:
     for card in (*filter(None, quoted.values()), *_cited(report, statements)):
         cards.setdefault((card.passage.text, card.sentence), card)
     answer, reasons = (statements[0], statements[1:]) if statements else (None, [])
-    return ShownVerdict(answer, tuple(reasons), tuple(cards.values())[:MAX_CARDS])
+    shown = sorted(cards.values(), key=lambda card: card is not _deciding(cards.values(), answer))
+    return ShownVerdict(answer, tuple(reasons), tuple(shown)[:MAX_CARDS])
+
+
+def _deciding(cards: Iterable[Card], answer: Sentence | None) -> Card | None:
+    """Return the card whose marked words the verdict's sentence has, of several the one of the latest hop."""
+    said = answer.text if answer else ""
+    having = [each for each in cards if re.search(rf"(?<!\w){re.escape(each.text.answer or '$^')}(?!\w)", said, re.I)]
+    return max(having, key=lambda card: card.hops, default=None)
 
 
 def _quotation(sentence: Sentence, report: Report) -> Card | None:

@@ -160,3 +160,27 @@ def test_a_verdict_is_early_where_its_owner_or_a_limit_ended_the_questions():
     budget.command()
     assert stopped_early(budget.reason()) and stopped_early(ASKED_BY_OWNER)
     assert not stopped_early("The limit of 5 hops was reached.") and not stopped_early("")
+
+
+@pytest.mark.parametrize(
+    ("said", "first"),
+    [
+        ("Kurosawa made 30 films, not 12.", "He made 30 films."),
+        ("Akira Kurosawa made 30 films.", "He made 30 films."),
+        ("The film is by Akira Kurosawa.", "It is by Akira Kurosawa."),
+        ("It is not so.", "Seven Samurai is a film."),
+        ("He made 300 films.", "Seven Samurai is a film."),
+    ],
+)
+def test_the_first_card_has_the_words_that_decide(said, first):
+    film = Passage("Seven Samurai is a film. It is by Akira Kurosawa.", "Seven Samurai", "Wiki")
+    man = Passage("He made 30 films.", "Akira Kurosawa", "Wiki")
+    hops = tuple(
+        Hop(number, Question("?"), Answer(words, Span(each, at, at + len(words)), (each,)), HopStatus.KEPT)
+        for number, each, words in ((1, film, "Akira Kurosawa"), (2, man, "30"))
+        for at in (each.text.index(words),)
+    )
+    rationale = (Sentence(said, (1, 2)), Sentence("Seven Samurai: “Seven Samurai is a film.”", (1,)))
+    verdict = Verdict(Label.REFUTED, rationale, confidence=0.9)
+    shown = shown_verdict(Report(Claim("He made 12 films."), JUDGED, hops=hops, verdict=verdict, ended="verdict"))
+    assert shown.cards[0].sentence == first and len(shown.cards) == 3

@@ -2,6 +2,8 @@
 
     python -m benchmarks.screens            writes docs/screens/*.webp, with the models of the default setup
 
+The README shows all of them in one picture, docs/screens.webp.
+
 It needs Chromium and what `make setup` installs. The checks are real, so another model shows other steps.
 """
 
@@ -30,7 +32,10 @@ FOLDER = ROOT / "docs" / "screens"
 WIDTHS = {"phone": (390, 844), "desktop": (1280, 800)}
 QUALITY = 55
 FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
-TIMEOUT_MS = 60_000
+TIMEOUT_MS = 120_000
+SHEET = FOLDER.with_suffix(".webp")
+ACROSS, HEIGHT, GAP = 4, 300, 24
+"""States in a row of the sheet, and the height of a picture and the space between two, in pixels."""
 FALSE_CLAIM = "The director of Seven Samurai made 12 feature films."
 OPEN_CLAIM = "The Great Wall of China is visible from the Moon."
 TEXT = f"Mount Everest lies in the Andes. {FALSE_CLAIM} Is that so? The Eiffel Tower is in Paris."
@@ -53,7 +58,23 @@ def main() -> None:
                 shot = Image.open(io.BytesIO(page.screenshot()))
                 shot.save(FOLDER / f"{name}-{width}.webp", quality=QUALITY, method=6)
         browser.close()
-    print(f"{sum(each.stat().st_size for each in FOLDER.iterdir()):,} bytes in {FOLDER}")
+    write_sheet()
+    print(
+        f"{sum(each.stat().st_size for each in FOLDER.iterdir()):,} bytes in {FOLDER}, {SHEET.stat().st_size:,} in {SHEET}"
+    )
+
+
+def write_sheet() -> None:
+    """Put all pictures into one: each state as on a desktop, with a phone beside it."""
+    states = [[Image.open(FOLDER / f"{name}-{width}.webp") for width in ("desktop", "phone")] for name in STATES]
+    small = [[each.resize((each.width * HEIGHT // each.height, HEIGHT)) for each in state] for state in states]
+    wide, down = sum(each.width for each in small[0]) + 2 * GAP, -(-len(small) // ACROSS)
+    sheet = Image.new("RGB", (ACROSS * wide + GAP, down * (HEIGHT + GAP) + GAP), "#c9c5bb")
+    for at, (desktop, phone) in enumerate(small):
+        x, y = GAP + at % ACROSS * wide, GAP + at // ACROSS * (HEIGHT + GAP)
+        sheet.paste(desktop, (x, y))
+        sheet.paste(phone, (x + desktop.width + GAP // 3, y))
+    sheet.save(SHEET, quality=QUALITY, method=6)
 
 
 @contextmanager

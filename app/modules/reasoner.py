@@ -40,11 +40,12 @@ from app.modules.question_generator import LocalExplainer
 from app.text.wording import names
 
 _CLOSING = {
-    Label.SUPPORTED: "Together this supports the claim.",
+    Label.SUPPORTED: "This supports the claim.",
     Label.REFUTED: "This does not agree with the claim.",
-    Label.NOT_ENOUGH_EVIDENCE: "This does not settle the claim.",
+    Label.NOT_ENOUGH_EVIDENCE: "None of this says whether the claim is true.",
     Label.CONFLICTING_EVIDENCE: "Some of this supports the claim, and some of it does not agree with it.",
 }
+OPPOSED = "The first of these answers supports the claim, the second does not agree with it."
 
 
 def quotations(context: Context, first: Excerpt | None = None) -> tuple[Sentence, ...]:
@@ -71,7 +72,7 @@ def missing_from(claim: Claim, context: Context) -> str:
         return f"No passage that was read names {name}."
     named = names(claim.text)
     about = f" about {' and '.join(named)}" if named else ""
-    return f"The evidence kept{about} does not say whether the claim holds."
+    return f"Nothing that was read{about} says whether the claim is true."
 
 
 def _quotation(hop: Hop) -> str:
@@ -108,8 +109,7 @@ class JudgeReasoner:
         """Return one of `labels` with its probability; NOT_ENOUGH_EVIDENCE and CONFLICTING_EVIDENCE have none."""
         report_phase("weighing the evidence")
         if Label.CONFLICTING_EVIDENCE in labels and (hops := self.judge.conflict(claim, context, self.sufficient)):
-            text = f"Hop {hops[0].number} supports the claim and hop {hops[1].number} does not agree with it."
-            opposed = Sentence(text, tuple(sorted(hop.number for hop in hops)))
+            opposed = Sentence(OPPOSED, tuple(hop.number for hop in hops))
             return Verdict(Label.CONFLICTING_EVIDENCE, (*quotations(context), opposed))
         labels = [label for label in labels if label is not Label.CONFLICTING_EVIDENCE]
         found = self.judge.evidence(claim, context)

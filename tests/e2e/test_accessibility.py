@@ -218,7 +218,7 @@ def change_a_step(visit: Visit) -> None:
 def branch(visit: Visit) -> None:
     visit.play(UNDECIDED)
     visit.page.get_by_label("Question for step 2").fill("Where was he born?")
-    visit.press("Ask this and go on")
+    visit.press("Run from here")
     visit.page.locator(".lineage").wait_for()
     visit.page.locator("#verdict h2").wait_for()
     visit.page.reload()

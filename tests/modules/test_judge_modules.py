@@ -4,7 +4,7 @@ import pytest
 
 from app.domain.model import Answer, Claim, Hop, HopStatus, Label, LabelSet, Passage, Question, Span
 from app.modules.claim_verifier import JudgeClaimVerifier
-from app.modules.reasoner import NOT_ENOUGH_AS_SUPPORTED, JudgeReasoner
+from app.modules.reasoner import NOT_ENOUGH_AS_SUPPORTED, OPPOSED, JudgeReasoner
 from tests.judges import ScriptedJudge, over
 
 CLAIM = Claim("The author of The Metamorphosis was born in Prague.")
@@ -91,7 +91,7 @@ def test_missing_evidence_names_the_subject_of_the_claim():
     verdict = JudgeReasoner(over(ScriptedJudge(0.1, 0.1, 0.8)), 0.6).conclude(
         CLAIM, (FIRST, SECOND), LabelSet.THREE.labels
     )
-    assert verdict.missing == "The evidence kept about Metamorphosis and Prague does not say whether the claim holds."
+    assert verdict.missing == "Nothing that was read about Metamorphosis and Prague says whether the claim is true."
 
 
 @pytest.mark.parametrize(
@@ -122,7 +122,7 @@ def test_the_rationale_quotes_the_decisive_sentence_and_then_those_of_the_answer
     assert [(sentence.text, sentence.hops) for sentence in verdict.rationale] == [
         ("Franz Kafka: “He was born in Prague.”", (3,)),
         ("The Metamorphosis: “The Metamorphosis is a novella by Franz Kafka.”", (1,)),
-        ("Together this supports the claim.", (1, 3)),
+        ("This supports the claim.", (1, 3)),
     ]
 
 
@@ -161,7 +161,7 @@ def test_evidence_conflicts_when_one_hop_supports_and_another_refutes():
     reasoner = JudgeReasoner(over(JudgeOf(UNSURE, The=SURE, Franz=DENIED)), 0.6)
     verdict = reasoner.conclude(CLAIM, (FIRST, SECOND), LabelSet.FOUR.labels)
     assert verdict.label is Label.CONFLICTING_EVIDENCE
-    assert verdict.rationale[-1].text == "Hop 1 supports the claim and hop 3 does not agree with it."
+    assert verdict.rationale[-1].text == OPPOSED
     assert verdict.rationale[-1].hops == (1, 3)
 
 

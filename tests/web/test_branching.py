@@ -107,7 +107,7 @@ def test_an_invalid_form_comes_back_as_typed_with_the_reason(client, path, field
     sent = branch(client, path, **fields)
     assert (sent.status_code, expected in sent.text) == (422, True)
     assert fields.get("question", "In which country was he born?") in sent.text
-    assert "Branched" not in client.get(path).text
+    assert "Continued from here" not in client.get(path).text
 
 
 @pytest.mark.parametrize("hop", ["3", "0", "-1", "two", "", "²", "9" * 5000])

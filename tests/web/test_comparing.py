@@ -325,7 +325,7 @@ def test_a_branched_run_names_its_parent_in_the_comparison(make_app):
     child = client.post(f"/runs/{parent}/branch", data=fields).location.removeprefix("/runs/")
     wait_for(client, f"/runs/{child}", 'id="verdict-heading"')
     page = compare(client, parent, child).text
-    assert row(page, "Begun from") == ["A The claim alone", "B Step 2 of check A"]
+    assert row(page, "Continues") == ["A The claim alone", "B Step 2 of check A"]
     assert "From the earlier check" in row(page, "Who wrote Hamlet? same answer")[1]
 
 

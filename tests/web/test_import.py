@@ -112,8 +112,8 @@ def test_anyone_with_the_link_can_read_an_imported_report_and_only_its_importer_
 def test_the_parent_of_an_imported_branch_is_not_linked_and_does_not_list_it(client, exported):
     path = imported(client, {**exported, "branch": {"parent": exported["id"], "hop": 2, "question": "And?"}})
     page = client.application.test_client().get(path).text
-    assert "Branched off step 2 of an earlier check, which is not here." in page and exported["id"] not in page
-    assert "Branched</h3>" not in client.get(f"/runs/{exported['id']}").text
+    assert "Continues from step 2 of an earlier check, which is not here." in page and exported["id"] not in page
+    assert "Continued from here" not in client.get(f"/runs/{exported['id']}").text
 
 
 def test_hostile_content_of_a_file_is_escaped_on_every_page(client, exported):

@@ -75,6 +75,7 @@ def history_page(notice: str = "", after: Cursor | None = None) -> str:
     return render_template(
         "history.html",
         runs=shown,
+        options=runs.options_of([each.id for each in shown]),
         wanted=wanted,
         newest=_address(wanted) if after else None,
         older=older,
@@ -219,4 +220,4 @@ def _choose(ids: Sequence[str], problem: HopcheckError) -> str:
     read = (services().runs.report(run_id) for run_id in ids[:MAX_RUNS])
     run = next(filter(None, read), None)
     others = others_of(run) if run else ()
-    return render_template("compare_choose.html", run=run, others=others, problem=problem)
+    return render_template("compare_choose.html", run=run, others=others, problem=problem, any_chosen=any(ids))

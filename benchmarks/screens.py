@@ -34,7 +34,7 @@ QUALITY = 55
 FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
 TIMEOUT_MS = 120_000
 SHEET = FOLDER.with_suffix(".webp")
-ACROSS, HEIGHT, GAP = 4, 300, 24
+ACROSS, HEIGHT, GAP = 2, 300, 24
 """States in a row of the sheet, and the height of a picture and the space between two, in pixels."""
 FALSE_CLAIM = "The director of Seven Samurai made 12 feature films."
 OPEN_CLAIM = "The Great Wall of China is visible from the Moon."
@@ -59,9 +59,7 @@ def main() -> None:
                 shot.save(FOLDER / f"{name}-{width}.webp", quality=QUALITY, method=6)
         browser.close()
     write_sheet()
-    print(
-        f"{sum(each.stat().st_size for each in FOLDER.iterdir()):,} bytes in {FOLDER}, {SHEET.stat().st_size:,} in {SHEET}"
-    )
+    print(f"{sum(each.stat().st_size for each in (*FOLDER.iterdir(), SHEET)):,} bytes in {FOLDER} and {SHEET}")
 
 
 def write_sheet() -> None:

@@ -180,7 +180,8 @@ def shown_verdict(report: Report) -> ShownVerdict:
     for card in (*filter(None, quoted.values()), *_cited(report, statements)):
         cards.setdefault((card.passage.text, card.sentence), card)
     answer, reasons = (statements[0], statements[1:]) if statements else (None, [])
-    shown = sorted(cards.values(), key=lambda card: card is not _deciding(cards.values(), answer))
+    deciding = _deciding(cards.values(), answer)
+    shown = sorted(cards.values(), key=lambda card: card is not deciding)
     return ShownVerdict(answer, tuple(reasons), tuple(shown)[:MAX_CARDS])
 
 

@@ -300,7 +300,7 @@ def test_missing_evidence_is_printed(terminal):
     script = Script((ScriptedHop("Who?", useful=Judgement(False, "No answer.")),), TWO_HOPS.verdict)
     result = terminal(script).check(CLAIM)
     assert result.exit_code == 0
-    assert "NOT_ENOUGH_EVIDENCE\n   missing: No question led to an answer" in result.stdout
+    assert "NOT_ENOUGH_EVIDENCE\n   missing: No question found an answer" in result.stdout
 
 
 def test_retrieved_text_cannot_steer_the_terminal(terminal):

@@ -142,4 +142,4 @@ def conclude(
 def _nothing_found(history: HopHistory) -> str:
     if not history.hops:
         return "No question about this claim could be asked."
-    return "No question led to an answer that could be kept."
+    return "No question found an answer that helps."

@@ -246,8 +246,8 @@ class TestTheVerdict:
         "outcomes, missing",
         [
             ((), "No question about this claim could be asked."),
-            (("set aside", "set aside"), "No question led to an answer that could be kept."),
-            (("set aside", "failed"), "No question led to an answer that could be kept."),
+            (("set aside", "set aside"), "No question found an answer that helps."),
+            (("set aside", "failed"), "No question found an answer that helps."),
         ],
     )
     def test_without_a_kept_hop_the_verdict_is_not_enough_even_with_two_labels(self, labels, outcomes, missing):

@@ -30,7 +30,7 @@ def test_every_page_is_at_most_60_kb(live, visitor):
     check(page, address)
     expect_verdict(page)
     compared = f"/compare?run={run}&run={page.url.rsplit('/', 1)[1]}"
-    places = ("", "/history", "/how-it-works", "/choices", "/batches", "/import", "/api", compared, f"/runs/{run}/embed")
+    places = ("", "/history", "/how-it-works", "/choices", "/batches", "/import", "/api", compared)
     weighed = {place: weigh(page, f"{address}{place}") for place in places}
-    weighed |= {"report": weigh(page, report), "opened": weigh(page, f"{report}?cards=open")}
+    weighed |= {part: weigh(page, report + part) for part in ("", "?cards=open", "/embed", "/branch?hop=1")}
     assert {place: size for place, size in weighed.items() if size > MAX_BYTES} == {}

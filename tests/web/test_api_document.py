@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
+import shlex
 from typing import get_args, get_type_hints
+from urllib.parse import urlsplit
 
 from app import ROOT
 from app.config import VERSION
@@ -94,3 +97,12 @@ def test_operations_are_grouped_by_tags_and_named_with_a_verb_and_an_object():
 
 def test_the_document_names_the_version_of_the_software(client):
     assert client.get(f"{API}/openapi.json").json["info"]["version"] == VERSION
+
+
+def test_the_commands_on_the_api_page_work(client):
+    page = client.get("/api").text
+    start, follow = (shlex.split(line) for line in re.findall(r"curl .*?(?=\n|</code>)", page))
+    sent = client.post(urlsplit(start[-3]).path, json=json.loads(start[-1]))
+    assert sent.status_code in (201, 202) and start[-2] == "--json"
+    followed = client.get(urlsplit(follow[-1]).path.replace("ID", sent.json["id"]))
+    assert followed.mimetype == "text/event-stream" and "event: end" in followed.text

@@ -254,7 +254,7 @@ def test_the_actions_of_a_report_work_without_script(live, visitor):
     page.get_by_role("button", name="Check it").click()
     expect_verdict(page)
     page.get_by_role("button", name="Run again").click()
-    page.get_by_role("link", name=re.compile("^The same claim")).click()
+    page.get_by_role("link", name=re.compile("^Change the source")).click()
     expect(page.get_by_label("Your claim")).to_have_value(CLAIM)
     page.go_back()
     page.get_by_role("button", name="Delete this check").click()

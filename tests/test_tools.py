@@ -186,15 +186,6 @@ def test_the_python_example_of_the_documentation_prints_the_verdict_and_each_ste
     ]
 
 
-@pytest.mark.models
-@pytest.mark.jvm
-@pytest.mark.timeout(1200)
-def test_the_python_example_checks_its_claim_with_the_real_models(database_url):
-    label, *lines = run_example(example("python"), DATABASE_URL=database_url)
-    assert label.partition(" ")[0] in {*Label}
-    assert any("Shakespeare" in line for line in lines) and lines[0].startswith("1. ")
-
-
 async def _with_client(app: Flask, use) -> None:
     """Call `use` with a client of the SDK that is connected to the application's MCP server."""
     async with Client(mcp_server(app.extensions["hopcheck"])) as client:

@@ -26,7 +26,7 @@ expect = pytest.importorskip("playwright.sync_api", reason="playwright is not in
 
 pytestmark = pytest.mark.timeout(600)
 
-BY_PAGE, BY_API, TABS = 45, 10, 5
+BY_PAGE, BY_API, TABS = 20, 5, 2
 """Numbers of followers: of the page's stream, of the API's stream (one message per event), and in Chromium."""
 
 

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import shutil
+import sqlite3
 import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from functools import cache
 from pathlib import Path
 
 import pytest
 
+from app import check, create_app
 from app.backends.corpus.registry import CORPORA, is_current
-from app.config.settings import load_settings
-from tests.faults.servers import DATABASE, ROOT, flask
+from app.config.settings import Settings, load_settings
+from tests.fakes import scripted_container
+from tests.faults.servers import CLAIM, DATABASE, ROOT, flask
 
 
 @pytest.fixture(scope="session")
@@ -48,6 +52,27 @@ def instance(tmp_path, migrated) -> Path:
     folder.mkdir()
     shutil.copy(migrated, folder / DATABASE)
     return folder
+
+
+@pytest.fixture(scope="session")
+def with_old_run(tmp_path_factory, migrated) -> tuple[Path, str]:
+    """A database with one run, which has ended, and the path of its page."""
+    folder = tmp_path_factory.mktemp("old")
+    shutil.copy(migrated, folder / DATABASE)
+    app = create_app(Settings(instance=folder, database_url=f"sqlite:///{folder / DATABASE}"), scripted_container())
+    run = check(CLAIM, app=app).id
+    app.extensions["hopcheck"].runs.stop()
+    with closing(sqlite3.connect(folder / DATABASE)) as database:
+        database.execute("pragma wal_checkpoint(truncate)").fetchall()  # a part of it may be in its -wal file
+    return folder / DATABASE, f"/runs/{run}"
+
+
+@pytest.fixture
+def old_run(instance, with_old_run) -> str:
+    """Give the instance a run that has ended, and return the path of its page."""
+    database, path = with_old_run
+    shutil.copy(database, instance / DATABASE)
+    return path
 
 
 @pytest.fixture

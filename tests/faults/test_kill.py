@@ -17,7 +17,9 @@ from tests.waiting import LONG, until
 
 STEADY = "tests.faults.steady:steady_app()"
 GIVEN_UP = "The check was cut off 3 times and is not taken up again."
-KILLS = 5
+KILLS = 3
+SLOW = {"STEP_SECONDS": "0.2"}
+"""A run takes longer than the longest time before a kill, so each kill cuts off a run."""
 
 
 def children(process: int) -> list[int]:
@@ -73,7 +75,7 @@ def test_runs_end_complete_although_their_server_is_killed_at_random_moments(ins
     runs: list[str] = []
     kills = 0
     while kills < KILLS:
-        with serving(instance, STEADY) as server:
+        with serving(instance, STEADY, **SLOW) as server:
             whole = False
             while kills < KILLS and not whole:
                 runs += start_two(server)

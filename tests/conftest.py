@@ -58,6 +58,15 @@ def no_servers_of_this_machine() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(autouse=True, scope="session")
+def one_thread_a_model(pytestconfig: pytest.Config) -> Iterator[None]:
+    """Let models compute in one thread when several processes share the tests: more would wait for each other."""
+    with pytest.MonkeyPatch.context() as patch:
+        if hasattr(pytestconfig, "workerinput"):
+            patch.setenv("TORCH_THREADS", "1")
+        yield
+
+
 @pytest.fixture(scope="session")
 def postgresql() -> Iterator[PostgreSQL]:
     """One PostgreSQL server for all tests of this process."""

@@ -31,7 +31,7 @@ from tests.conftest import sqlite_file
 from tests.fakes import scripted_container
 from tests.web.test_api import CLAIM, RUNS, ended, with_tokens
 
-REQUESTS_A_MODE = 8
+REQUESTS_A_MODE = 5
 """Requests per operation, once with valid and once with invalid input."""
 
 MOST_SECONDS = 20.0

@@ -16,6 +16,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from schemathesis import GenerationMode
 from schemathesis.checks import not_a_server_error
+from schemathesis.schemas import BaseSchema
 from schemathesis.specs.openapi.checks import (
     content_type_conformance,
     negative_data_rejection,
@@ -61,6 +62,12 @@ def site(tmp_path_factory) -> Iterator[tuple[Flask, dict[str, str], list[str]]]:
     app.extensions["hopcheck"].runs.stop()
 
 
+@pytest.fixture(scope="module")
+def operations(site) -> BaseSchema:
+    """The operations of the API's document, which schemathesis reads once."""
+    return schemathesis.openapi.from_wsgi(f"{API}/openapi.json", site[0])
+
+
 def site_in(folder: Path, _container: None, **settings) -> Flask:
     """Return an application whose runs end at once and whose limits are never reached."""
     url = sqlite_file(folder)
@@ -70,9 +77,9 @@ def site_in(folder: Path, _container: None, **settings) -> Flask:
 
 @pytest.mark.parametrize(("method", "path"), OPERATIONS, ids=lambda part: part.removeprefix(API))
 @pytest.mark.parametrize("mode", GenerationMode, ids=lambda mode: mode.value)
-def test_any_input_gets_a_documented_response(site, method, path, mode):
+def test_any_input_gets_a_documented_response(site, operations, method, path, mode):
     app, token, ids = site
-    operation = schemathesis.openapi.from_wsgi(f"{API}/openapi.json", app)[path][method]
+    operation = operations[path][method]
     if mode is GenerationMode.NEGATIVE and not (operation.body or operation.query or operation.headers):
         return  # the operation has no input that could be invalid
     for run_id in ids:  # another test may have deleted it

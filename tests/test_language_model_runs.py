@@ -6,11 +6,13 @@ import html
 import json
 import logging
 import re
+from functools import partial
 
 import pytest
 
 from app import create_app
-from app.backends.http import MAX_ATTEMPTS
+from app.backends.http import MAX_ATTEMPTS, RetryPolicy
+from app.backends.llm import openai_client
 from app.config.settings import Settings
 from app.domain.model import HopStatus
 from app.extensions import db
@@ -23,8 +25,12 @@ CLAIM = one_claim.CLAIM.text
 
 
 @pytest.fixture
-def site(tmp_path):
-    """Makes an application whose language model is behind `server`; its runs are stopped afterwards."""
+def site(tmp_path, monkeypatch):
+    """Makes an application whose language model is behind `server`, which is asked again without a wait.
+
+    Its runs are stopped afterwards.
+    """
+    monkeypatch.setattr(openai_client, "RetryPolicy", partial(RetryPolicy, sleep=lambda seconds: None))
     made = []
 
     def make(server: OpenAIServer, **settings: str):

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.timeout(600)
 RESUME_SECONDS = 90
 """A lease expires after 15 s and its run is resumed at once, or later if a worker has to start on a busy machine."""
 
-REDIS_GONE_SECONDS = 20
+REDIS_GONE_SECONDS = 10
 
 
 @pytest.fixture(scope="module")

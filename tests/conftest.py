@@ -30,8 +30,9 @@ HEAVY = ("models", "jvm", "browser")
 
 
 def heaviness(item: pytest.Item) -> int:
-    """Return the position of the item's marker in HEAVY, or len(HEAVY) without one."""
-    return next((place for place, name in enumerate(HEAVY) if item.get_closest_marker(name)), len(HEAVY))
+    """Return the position of the item's marker in HEAVY; without one, len(HEAVY) or, if it waits little, one more."""
+    waits = "faults" in item.path.parts
+    return next((place for place, name in enumerate(HEAVY) if item.get_closest_marker(name)), len(HEAVY) + (not waits))
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -39,7 +40,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """When several processes share the tests (`make test`), run heavy tests first and group each kind in one process.
 
     Thus memory holds one set of models and one JVM at a time, and no process is left with the longest file at the end.
-    Every other file also stays in one process, because its tests share fixtures.
+    Faults come next: they mostly wait, while other processes compute. Every other file also stays in one process,
+    because its tests share fixtures.
     """
     if not hasattr(config, "workerinput"):
         return

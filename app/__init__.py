@@ -12,7 +12,7 @@ import logging
 import secrets
 import threading
 from contextlib import suppress
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from app.config.settings import Settings
     from app.container import AppContainer
     from app.domain.events import Event
-    from app.domain.model import RunOptions
-    from app.domain.ports import Strategy
     from app.runs.report_schema import RunReport
     from app.runs.service import Limits
 
@@ -165,7 +163,7 @@ def _add_services(app: Flask, settings: Settings, container: AppContainer | None
     calls = CallLog(sessions, settings.cache_mb)
     runs = Runs(
         sessions,
-        partial(_loading_strategy, container),
+        container.loading_strategy_for,
         workers=settings.workers,
         max_waiting=settings.max_waiting,
         limits=_limits(settings),
@@ -180,13 +178,6 @@ def _add_services(app: Flask, settings: Settings, container: AppContainer | None
 
         app.extensions["hopcheck.metrics"] = metrics = Metrics(runs.operator_queries, lambda: followers.count)
         runs.use_metrics(metrics)
-
-
-def _loading_strategy(container: AppContainer, options: RunOptions) -> Strategy:
-    """Return the strategy of a run that begins now, whose models load meanwhile."""
-    strategy = container.strategy_for(options)
-    container.start_loading(strategy, options)
-    return strategy
 
 
 def _database(app: Flask, settings: Settings) -> sessionmaker[Session]:

@@ -283,8 +283,9 @@ class FakeContainer:
             return ClaimOnly(ScriptedAsker([self.scripts[turn].verdict], self.before_step))
         return scripted_strategy(self.scripts[turn], self.before_step)
 
-    def start_loading(self, strategy: Strategy, options: RunOptions) -> None:
-        """Load nothing: the modules are scripted."""
+    def loading_strategy_for(self, options: RunOptions) -> Strategy:
+        """Return `strategy_for`: scripted modules have nothing to load."""
+        return self.strategy_for(options)
 
     def page_at(self, url: str) -> Page:
         if url not in self.pages:

@@ -216,11 +216,13 @@ class Container:
             speculative=self._speculation.for_modules(mix, model),
         )
 
-    def start_loading(self, strategy: Strategy, options: RunOptions) -> None:
-        """Start to load the models and indexes of a run that are not loaded, beside its first calls."""
+    def loading_strategy_for(self, options: RunOptions) -> Strategy:
+        """Return `strategy_for`, whose models and indexes that are not loaded begin to load."""
+        strategy = self.strategy_for(options)
         corpora = options.corpora if searches_corpora(options) else ()
         indexes = (partial(self._registry.open, name) for name in corpora)
         start_loading([*dict.fromkeys(loads_of(strategy)), *indexes])
+        return strategy
 
     def page_at(self, url: str) -> Page:
         """Return the page that a visitor names. Raises CallFailed for one that cannot be read, or while others are."""

@@ -80,7 +80,7 @@ def packed_attention(
 
 CLASSES = ("SUPPORTED", "REFUTED", "NOT_ENOUGH_EVIDENCE")
 MAX_TOKENS = 512
-LIBRARIES = ("torch", "transformers.models.llama.modeling_llama", "peft")
+LIBRARIES = ("torch", "transformers.models.llama.modeling_llama")
 BASE_FIX, ADAPTER_FIX = "make setup", "git checkout app/models"
 """Commands that restore the base model and the adapter."""
 
@@ -105,10 +105,45 @@ class Calibration:
             raise ModelUnavailable("The judge's calibration is missing or damaged", ADAPTER_FIX) from error
 
 
-def _halve_embedding(model: PreTrainedModel) -> None:
-    """Keep the embedding as float16, as in the base's file: the rows looked up are exact, in half the memory."""
-    embedding = model.get_input_embeddings().half()
-    embedding.register_forward_hook(lambda _module, _ids, rows: rows.float())
+def _read_model(base: Path, adapter: Path) -> PreTrainedModel:
+    """Return the classifier with the adapter merged into its weights, which then adds no cost at inference."""
+    import torch
+    from transformers import AutoConfig, AutoModelForSequenceClassification
+    from transformers.initialization import no_init_weights
+
+    config = AutoConfig.from_pretrained(base, num_labels=len(CLASSES), dtype=torch.float32)
+    weights = _merged_weights(base, adapter)
+    with no_init_weights():  # no random values for weights that are about to be replaced
+        model = AutoModelForSequenceClassification.from_config(config)
+    model.load_state_dict({name: weights[name] for name in model.state_dict()}, assign=True)  # a base may have a head
+    # The embedding stays float16, as in the file: the rows looked up are exact, in half the memory.
+    model.get_input_embeddings().register_forward_hook(lambda _module, _ids, rows: rows.float())
+    use_packed_attention(model)
+    return model.eval()
+
+
+def _merged_weights(base: Path, adapter: Path) -> dict[str, Tensor]:
+    """Return the classifier's weights: W + alpha / r * B A for each matrix with a LoRA adapter (Hu et al., 2021)."""
+    from safetensors import safe_open
+
+    settings = json.loads((adapter / "adapter_config.json").read_text(encoding="utf-8"))
+    if settings.get("use_rslora") or settings.get("use_dora"):
+        raise ValueError("the adapter is no plain LoRA")
+    scale = settings["lora_alpha"] / settings["r"]
+    weights = {}
+    with (
+        safe_open(base / "model.safetensors", "pt") as whole,
+        safe_open(adapter / "adapter_model.safetensors", "pt") as added,
+    ):
+        names = set(added.keys())
+        for name in whole.keys():  # noqa: SIM118 - safe_open is no mapping
+            weight, prefix = whole.get_tensor(name), f"base_model.model.{name.removesuffix('.weight')}"
+            weights[name] = weight.clone() if "embed_tokens" in name else weight.float()  # never a view of the file
+            if f"{prefix}.lora_A.weight" in names:
+                a, b = (added.get_tensor(f"{prefix}.lora_{each}.weight").float() for each in "AB")
+                weights[name] += (b @ a) * scale
+        weights["score.weight"] = added.get_tensor("base_model.model.score.weight").float()
+    return weights
 
 
 class EntailmentJudge:
@@ -184,29 +219,18 @@ class EntailmentJudge:
             if not needed.is_file():
                 raise ModelUnavailable(f"The judge's file {needed.name} is missing from {needed.parent}", fix)
         import torch
-        from peft import PeftModel
-        from transformers import AutoModelForSequenceClassification, AutoTokenizer
-        from transformers.utils import logging as transformers_log
+        from transformers import AutoTokenizer
 
-        # Otherwise it warns that the base has no classification head; the adapter adds it.
-        transformers_log.set_verbosity_error()
-        transformers_log.disable_progress_bar()
         try:
             torch.set_num_threads(self.threads)
             self.calibration = Calibration.read(self.adapter)
             # Truncate on the left, since the claim comes last. Special tokens' names in a text are ordinary text.
             tokenizer = AutoTokenizer.from_pretrained(self.base, truncation_side="left", split_special_tokens=True)
-            bare = AutoModelForSequenceClassification.from_pretrained(
-                self.base, num_labels=len(CLASSES), dtype=torch.float32, pad_token_id=tokenizer.pad_token_id
-            )
-            # Merged into the base weights, the adapter adds no cost at inference.
-            model = PeftModel.from_pretrained(bare, self.adapter).merge_and_unload().eval()
-            use_packed_attention(model)
-            _halve_embedding(model)
+            model = _read_model(self.base, self.adapter)
             name = f"judge {fingerprint(*(file for file, _ in files), self.adapter / 'calibration.json')}"
         except ModelUnavailable:
             raise
-        except Exception as error:  # json, safetensors and peft raise many types for damaged files
+        except Exception as error:  # json, safetensors and PyTorch raise many types for damaged files
             problem = f"The judge could not be loaded ({type(error).__name__}: {error})"
             raise ModelUnavailable(problem, f"{BASE_FIX}, or {ADAPTER_FIX}") from error
         return tokenizer, model, name

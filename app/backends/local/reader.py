@@ -164,10 +164,13 @@ def _load_files(folder: Path, threads: int) -> LoadedReader:
     import torch
     from safetensors.torch import load_file
     from transformers import BertConfig, BertForQuestionAnswering
+    from transformers.initialization import no_init_weights
 
     torch.set_num_threads(threads)
-    model = BertForQuestionAnswering(BertConfig.from_pretrained(folder))
-    model.load_state_dict(unpack(load_file(folder / "model.safetensors")))
+    config = BertConfig.from_pretrained(folder)
+    with no_init_weights():  # no random values for weights that are about to be replaced
+        model = BertForQuestionAnswering(config)
+    model.load_state_dict(unpack(load_file(folder / "model.safetensors")), assign=True)
     tokenizer = tokenizer_from(folder / "tokenizer.json")
     decision = ReaderCalibration(**json.loads((folder / "decision.json").read_text(encoding="utf-8")))
     version = f"reader {fingerprint(*(folder / name for name in FILES))}"
@@ -264,7 +267,7 @@ def unpack(packed: dict[str, Tensor]) -> dict[str, Tensor]:
     import torch
 
     return {
-        name: weight.float() * packed[name + SCALE][:, None] if weight.dtype == torch.int8 else weight
+        name: weight.float() * packed[name + SCALE][:, None] if weight.dtype == torch.int8 else weight.clone()
         for name, weight in packed.items()
         if not name.endswith(SCALE)
     }

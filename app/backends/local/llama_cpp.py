@@ -34,6 +34,9 @@ PROMPT_FAMILIES = 3
 
 They share one cache of CONTEXT_TOKENS, since one computes at a time; a long prompt displaces the others' prefixes."""
 
+BATCH_TOKENS = 128
+"""Tokens of a prompt that are computed at once: more take more memory and, on a CPU, no less time."""
+
 SILENT = -1
 """llama.cpp's log level that writes nothing to stderr."""
 
@@ -289,6 +292,7 @@ def parameters(path: Path, threads: int, adapter: Path | None = None) -> Any:
     params.verbosity = SILENT
     params.n_parallel = PROMPT_FAMILIES
     params.n_ctx = CONTEXT_TOKENS
+    params.n_ubatch = BATCH_TOKENS
     params.kv_unified = True
     params.cache_ram_mib = 0
     if adapter:

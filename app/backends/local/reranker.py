@@ -120,6 +120,8 @@ def _session(path: Path, threads: int, weights: Path | None) -> tuple[Any, list[
     options.inter_op_num_threads = 1
     # Spinning threads would occupy cores between two calls.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    # Both would keep memory for the longest pair seen.
+    options.enable_cpu_mem_arena = options.enable_mem_pattern = False
     replaced = load_file(weights) if weights else {}
     values = [onnxruntime.OrtValue.ortvalue_from_numpy(value) for value in replaced.values()]
     for name, value in zip(replaced, values, strict=True):

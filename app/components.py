@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import threading
 import time
@@ -117,7 +118,12 @@ def keep_warm(parts: Warmable, retry_seconds: float = RETRY_SECONDS) -> None:
 
     Blocks until then, so servers call it in a thread.
     """
-    parts.warm()
+    gc.disable()  # importing the libraries makes millions of objects that stay
+    try:
+        parts.warm()
+    finally:
+        gc.enable()
+    gc.freeze()  # later collections skip them; with them one halts every thread for a quarter of a second
     while not parts.ready:
         time.sleep(retry_seconds)
         parts.warm()

@@ -11,22 +11,28 @@ import re
 import traceback
 from contextvars import ContextVar
 from datetime import UTC, datetime
+from typing import Any
 
 FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 
 current_run: ContextVar[str | None] = ContextVar("current_run", default=None)
 """The id of the run that this thread carries out, or that the request is about."""
 
-_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
-"""Characters that end a line or control a terminal."""
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
+"""Characters that end a line, control a terminal or turn the direction of text."""
 
 
 class OneLineFormatter(logging.Formatter):
-    """Formats a message on one line; a traceback follows on its own lines."""
+    """Formats a message on one line; a traceback follows on lines of its own, which are indented."""
 
     def formatMessage(self, record: logging.LogRecord) -> str:
         record.message = _CONTROL.sub(_escaped, record.message)
         return super().formatMessage(record)
+
+    def formatException(self, ei: Any) -> str:
+        """Indent each line, because an error's message may quote text that looks like lines of the log."""
+        lines = super().formatException(ei).split("\n")
+        return "\n".join(f"  {_CONTROL.sub(_escaped, line)}" for line in lines)
 
 
 class JsonFormatter(logging.Formatter):

@@ -22,12 +22,12 @@ def written():
     logger.removeHandler(handler)
 
 
-@pytest.mark.parametrize("break_", ["\n", "\r\n", "\x0b", "\x85", "\u2028", "\x1b[2J"])
+@pytest.mark.parametrize("break_", ["\n", "\r\n", "\x0b", "\x85", "\u2028", "\x1b[2J", "\u202e", "\u2066"])
 def test_control_characters_cannot_forge_a_line_or_steer_a_terminal(written, break_):
     logger, stream = written
     logger.warning("run %s failed: %s", "r1", f"no{break_}2026 INFO all is well")
     line = stream.getvalue()
-    assert len(line.splitlines()) == 1 and "\x1b" not in line
+    assert len(line.splitlines()) == 1 and break_ not in line.removesuffix("\n")
     assert ascii(break_)[1:-1] in line and "all is well" in line
 
 
@@ -35,6 +35,17 @@ def test_other_scripts_are_logged_unchanged(written):
     logger, stream = written
     logger.warning("東京 é %s", "🌍")
     assert stream.getvalue().endswith("tests.logs: 東京 é 🌍\n")
+
+
+def test_the_message_of_an_error_cannot_forge_a_line_or_steer_a_terminal(written):
+    logger, stream = written
+    try:
+        raise ValueError("no\n2026-11-23 INFO all is well\x1b[2J\u202e")
+    except ValueError:
+        logger.exception("it failed")
+    first, *others = stream.getvalue().splitlines()
+    assert "it failed" in first and others[-1] == "  2026-11-23 INFO all is well\\x1b[2J\\u202e"
+    assert all(line.startswith("  ") for line in others)
 
 
 def test_a_traceback_keeps_its_lines(written):

@@ -12,6 +12,7 @@ import yaml
 
 from app import create_app
 from app.config.settings import settings_fields
+from app.web.security import LARGER_LIMITS
 from tests.waiting import LONG
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -113,3 +114,11 @@ def test_a_systemd_unit_runs_an_existing_command_as_an_ordinary_user(unit):
         }
     else:
         assert program == ".venv/bin/gunicorn" and not arguments
+
+
+def test_nginx_accepts_the_largest_body_and_streams_answers_to_slow_clients():
+    text = (ROOT / "deploy/nginx.conf").read_text()
+    directives = dict(re.findall(r"^\s*(\w+) (\S+);$", text, re.MULTILINE))
+    megabytes = int(directives["client_max_body_size"].removesuffix("m"))
+    assert megabytes * 1024**2 >= max(LARGER_LIMITS.values())
+    assert (directives["proxy_request_buffering"], directives["proxy_buffering"]) == ("on", "off")

@@ -178,17 +178,20 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("kind", REFUSED)
-def test_refusing_a_batch_of_the_maximum_size_costs_little(client, kind):
-    """The bound is far above what docs/operations.md says, for a busy machine, and far below reading it all."""
+def test_refusing_a_batch_of_the_maximum_size_costs_less_than_half_a_second(client, kind):
+    """Processor time, and the least of three trials: other programs can only add to it."""
     status, media, sent = REFUSED[kind]
     sent = (sent * (MAX_BYTES // len(sent) + 1))[:MAX_BYTES] if len(sent) < 100 else sent[:MAX_BYTES]
-    data = {"csrf_token": token(client), "file": (io.BytesIO(sent), "claims")} if media.startswith("multi") else sent
     path = "/api/v1/batches" if media == "application/json" else "/batches"
-    began = time.process_time()
-    answer = client.post(path, data=data, content_type=media)
-    print(f"{kind}: {time.process_time() - began:.2f} s")
-    assert time.process_time() - began < 3
-    assert answer.status_code == status
+    form, costs = {"csrf_token": token(client)}, []
+    for _ in range(3):
+        data = {**form, "file": (io.BytesIO(sent), "claims")} if media.startswith("multi") else sent
+        began = time.process_time()
+        answer = client.post(path, data=data, content_type=media)
+        costs.append(time.process_time() - began)
+        assert answer.status_code == status
+    print(f"{kind}: {min(costs):.2f} s")
+    assert min(costs) < 0.5
 
 
 def test_a_form_sent_twice_makes_one_batch(client):

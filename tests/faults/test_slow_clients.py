@@ -22,8 +22,11 @@ HALF_SENT = (HEADERS, HEADERS + b"\r\nclaim=")
 SILENT = b""
 CLIENTS = (LINGERING,) * 100 + HALF_SENT * 50 + (SILENT,) * 100
 
+USUAL_SECONDS = 0.3
+"""More than 19 of 20 pages take."""
 MAX_SECONDS = 4.0
-"""Far more than a page takes, for busy machines, and far less than a server takes that waits for these clients."""
+"""More than any page takes, also the first one after all clients connected, on a busy machine. A server that waits for
+these clients takes far longer."""
 
 
 @contextmanager
@@ -51,8 +54,9 @@ def test_hundreds_of_slow_clients_do_not_keep_others_waiting(instance):
                     assert server.get(path, timeout=LONG).status == 200
                     seconds.append(time.monotonic() - asked_at)
                 time.sleep(0.05)
-            print(f"{len(seconds)} pages: median {statistics.median(seconds):.3f} s, longest {max(seconds):.3f} s")
-            assert max(seconds) < MAX_SECONDS
+            *_, usual = statistics.quantiles(seconds, n=20)
+            print(f"{len(seconds)} pages: 19 of 20 under {usual:.3f} s, longest {max(seconds):.3f} s")
+            assert usual < USUAL_SECONDS and max(seconds) < MAX_SECONDS
             for client in clients:
                 while client.recv(4096):  # until the server closes the connection
                     pass

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
@@ -58,11 +58,11 @@ class Site:
         """Start another web server of the application factory `app` and return it once it answers."""
         return self._stack.enter_context(serving(self._folder, f"{app}()", **self._environment(environment)))
 
-    def worker(self, app: str = STEADY, **environment: str) -> Worker:
+    def worker(self, app: str = STEADY, arguments: Sequence[str] = (), **environment: str) -> Worker:
         """Start another worker; it may not be up yet when this returns."""
         self._workers += 1
         log = self._folder.with_name(f"worker-{self._workers}.log")
-        command = [sys.executable, "-m", "flask", "--app", f"{app}(commands=True)", "worker"]
+        command = [sys.executable, "-m", "flask", "--app", f"{app}(commands=True)", "worker", *arguments]
         given = surroundings(self._folder, **self._environment(environment))
         with log.open("wb") as file:
             process = subprocess.Popen(command, cwd=ROOT, env=given, stdout=file, stderr=file)

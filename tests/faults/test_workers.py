@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import socket
 import time
 from collections.abc import Iterator
 from itertools import pairwise
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from app.runs.celery_jobs import alive_workers
 from tests import postgres, redis_server
 from tests.faults.followers import Follower
 from tests.faults.servers import run_id
@@ -54,6 +56,13 @@ def finished(grown: Site, runs: list[str]) -> None:
 
 def calls_made(grown: Site, run: str) -> int:
     return sum(body["usage"]["calls"] for kind, _, body in grown.events(run) if kind == "tokens_used")
+
+
+def test_workers_of_one_machine_are_told_apart_by_their_names(grown):
+    for each in [grown.worker(arguments=("--name", name)) for name in ("one", "two")]:
+        each.wait_until_up()
+    host = socket.gethostname()
+    until(lambda: alive_workers(grown.redis.url) == (f"one@{host}", f"two@{host}"), "two workers by their names")
 
 
 def test_other_workers_finish_the_runs_of_killed_workers_without_repeating_calls(grown):

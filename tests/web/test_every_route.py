@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from flask.testing import FlaskClient
 from werkzeug.test import EnvironBuilder, TestResponse
 
-from app.config.settings import Settings
+from app.config.settings import Settings, settings_fields
 from app.runs.admission import new_id
 from app.web.api.blueprint import API
 from app.web.security import HEADERS
@@ -128,6 +128,8 @@ SECRETS = {
     "METRICS_TOKEN": "planted-metrics-token",
     "OPENAI_API_KEY": "planted-openai-key",
     "BRAVE_API_KEY": "planted-brave-key",
+    "TAVILY_API_KEY": "planted-tavily-key",
+    "SERPER_API_KEY": "planted-serper-key",
     "OTHER_API_KEY": "planted-other-key",
 }
 
@@ -135,7 +137,8 @@ SECRETS = {
 def test_no_response_and_no_line_of_the_log_has_a_secret_of_the_settings(make_app, caplog):
     caplog.set_level(logging.DEBUG)
     given = Settings.from_env(SECRETS)
-    names = ("secret_key", "metrics_token", "openai_api_key", "brave_api_key", "keys")
+    names = [each.name for each in settings_fields() if each.metadata["env"] in SECRETS] + ["keys"]
+    assert len(names) == len(SECRETS)
     app = make_app(publishing=True, **{name: getattr(given, name) for name in names})
     app.add_url_rule("/broken", view_func=lambda: str(1 / 0))
     for method, rule, answer in every_answer(app.test_client()):

@@ -52,6 +52,7 @@ def test_hostile_runs_put_no_active_content_on_any_page(client):
         assert "<script>alert" not in answer.text and LINK not in [each.get("href") for _, each in page.elements], (
             address
         )
+        assert "\u202e" not in answer.text, address
         seen += page.text if answer.mimetype == "text/html" else ""
     assert [field for field in FIELDS if f"[{field}] {SCRIPT}" not in seen] == []
     assert CODE in seen, "no template syntax was evaluated"
@@ -104,7 +105,7 @@ def test_exports_are_downloads_with_safe_headers(client):
         assert answer.mimetype != "text/html" and answer.headers["X-Content-Type-Options"] == "nosniff"
         assert re.fullmatch(r'attachment; filename="?[\w.-]+"?', answer.headers["Content-Disposition"]), name
     report = client.get(f"{path}/export.md").text
-    assert "<script>" not in report and f"]({LINK}" not in report
+    assert "<script>" not in report and f"]({LINK}" not in report and "\u202e" not in report
 
 
 CLAIMS = (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -39,6 +40,13 @@ def test_a_card_states_data_licences_command_seed_time_and_limitations(model: Pa
     seed = json.loads(written.read_text(encoding="utf-8"))["settings"]["seed"] if written.exists() else 7
     assert f"seed {seed}" in card
     assert "What it is bad at" in card
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda folder: folder.name)
+def test_card_and_notice_name_the_same_base_of_a_bundled_model_and_its_licence(model: Path) -> None:
+    notice = (ROOT / "NOTICE").read_text(encoding="utf-8")
+    (base,) = re.findall(rf"^app/models/{model.name} .*?(\S+ \([\w.-]+\))", notice, re.MULTILINE)
+    assert f"| base | {base}" in card_of(model)
 
 
 def test_no_bundled_model_is_trained_on_a_non_commercial_dataset() -> None:

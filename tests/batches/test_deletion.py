@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
@@ -81,6 +82,7 @@ def test_deleting_a_running_batch_cancels_it_and_starts_no_more_runs(runs_with, 
 def test_its_owner_can_restore_a_batch_with_the_runs_deleted_with_it(runs, done):
     first, second = (each.run_id for each in runs.batches.claims(done))
     runs.deletion.delete(first)
+    time.sleep(0.01)  # SQLite's clock counts milliseconds
     runs.batch_deletion.delete(done)
     assert [each.id for each in runs.batch_deletion.restorable("me")] == [done]
     assert runs.batch_deletion.restorable("you") == () and not runs.batch_deletion.restore(done, "you")

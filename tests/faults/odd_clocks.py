@@ -11,13 +11,13 @@ import os
 import time
 from typing import Any
 
-from app.domain import events
-
 
 def odd_app(commands: bool = False) -> Any:
     """Set the clock and the version, and return the application of steady.py."""
-    events.SCHEMA_VERSION = int(os.environ.get("SCHEMA_VERSION", events.SCHEMA_VERSION))
     _set_clock(float(os.environ.get("CLOCK_AHEAD", "0")))
+    from app.domain import events
+
+    events.SCHEMA_VERSION = int(os.environ.get("SCHEMA_VERSION", events.SCHEMA_VERSION))
     from tests.faults.steady import steady_app
 
     return steady_app(commands)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -130,7 +131,9 @@ def test_a_waiting_run_has_its_place_in_the_queue(runs_with, gate, start):
     runs = runs_with(scripted_container(gate=gate), workers=1)
     running = start(runs)
     assert gate.reached.wait(LONG)
-    second, third = start(runs), start(runs)
+    second = start(runs)
+    time.sleep(0.01)  # SQLite's clock counts milliseconds
+    third = start(runs)
     assert [runs.place(each) for each in (running, second, third)] == [None, Place(1, None), Place(2, None)]
     assert runs.place("never") is None
     gate.open()

@@ -61,7 +61,7 @@ class RetrieverReader:
 
 
 KIND = AnswererKind(
-    title="The best of many passages",
+    title="Retriever and reader: the best of many passages",
     needs=(Need.READER, Need.CORPUS),
     describe=lambda options, settings: f"{NAME} over {', '.join(options.corpora)}, read by {reader_name(settings)}",
     build=lambda parts: RetrieverReader(parts.retriever(), parts.reranker, parts.reader),

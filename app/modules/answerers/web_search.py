@@ -232,7 +232,7 @@ def _build(parts: AnswererParts) -> QuestionAnswerer:
 
 
 KIND = AnswererKind(
-    title="One whole page for each question",
+    title="Web search: one whole page for each question",
     needs=(Need.SEARCH,),
     describe=_describe,
     build=_build,

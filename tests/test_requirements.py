@@ -7,7 +7,9 @@ import json
 import re
 import subprocess
 import sys
+from collections.abc import Iterable
 from importlib.metadata import packages_distributions, requires
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -108,17 +110,21 @@ def test_make_installs_from_the_locks_and_resolves_nothing():
     assert "--no-deps" in install and "--require-hashes" in install and "-r requirements-models.lock" in install
 
 
-REFUSE_UNDECLARED = """
+WITHOUT_UNDECLARED = """
 import json, sys
 from importlib.abc import MetaPathFinder
+from importlib.machinery import PathFinder
 
-class Refuse(MetaPathFinder):
+class Declared(MetaPathFinder):
+    find_distributions = staticmethod(PathFinder.find_distributions)
+
     def find_spec(self, name, path, target=None):
-        if name.partition(".")[0] in UNDECLARED:
-            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+        return None if name.partition(".")[0] in UNDECLARED else PathFinder.find_spec(name, path, target)
 
 UNDECLARED = set(json.loads(sys.argv[2]))
-sys.meta_path.insert(0, Refuse())
+sys.meta_path[sys.meta_path.index(PathFinder)] = Declared()
+"""
+SEARCH = """
 from app.backends.corpus import jvm, prebuilt
 lucene, folder = jvm.start(memory="64m"), sys.argv[1]
 indexer = lucene.index.LuceneIndexer(folder, args=["-index", folder, "-storeRaw"], threads=1)
@@ -135,12 +141,41 @@ except Exception as error:
 @pytest.mark.jvm
 @pytest.mark.timeout(300)
 def test_bm25_needs_none_of_pyserinis_packages_that_are_not_declared(tmp_path):
-    declared = set().union(*(pins(ROOT / f"{name}.lock") for name in RUNTIME)) | {"torch"}
-    wanted = {canonical(re.match(r"[\w.-]+", each)[0]) for each in requires("pyserini") or ()}
-    modules = {
-        name for name, owners in packages_distributions().items() if {*map(canonical, owners)} & wanted - declared
-    }
-    assert {"pandas", "scipy", "scikit-learn"} <= wanted - declared
-    program = [sys.executable, "-c", REFUSE_UNDECLARED, str(tmp_path / "index"), json.dumps(sorted(modules))]
-    done = subprocess.run(program, cwd=ROOT, capture_output=True, text=True)
+    wanted = requires_of("pyserini") - {"pyserini"}
+    assert {"pandas", "scipy", "scikit-learn"} <= wanted - installed_by_make_run()
+    done = run_without(wanted, SEARCH, tmp_path / "index")
     assert done.stdout.splitlines()[-2:] == ["['ke']", "InvalidInput"], done.stderr
+
+
+LOAD = """
+from pathlib import Path
+from app.backends.local import judge, llama_cpp, reader
+base = llama_cpp.unpack(Path(sys.argv[1]))
+judge.EntailmentJudge(base, Path("app/models/judge"), 1).load()
+reader.SpanReader(Path("app/models/reader"), 1).load()
+print("loaded")
+"""
+
+
+@pytest.mark.models
+@pytest.mark.timeout(300)
+def test_the_local_models_are_unpacked_and_loaded_with_what_make_run_installs(tmp_path):
+    done = run_without(chain(*map(requires_of, ("peft", "transformers"))), LOAD, tmp_path / "base")
+    assert done.stdout.splitlines()[-1:] == ["loaded"], done.stderr
+
+
+def run_without(packages: Iterable[str], program: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run the program with `folder` as its argument; `packages` that `make run` does not install are missing."""
+    missing = {*packages} - installed_by_make_run()
+    modules = {name for name, owners in packages_distributions().items() if {*map(canonical, owners)} & missing}
+    command = [sys.executable, "-c", WITHOUT_UNDECLARED + program, str(folder), json.dumps(sorted(modules))]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+
+
+def installed_by_make_run() -> set[str]:
+    return set().union(*(pins(ROOT / f"{name}.lock") for name in RUNTIME)) | {"torch"}
+
+
+def requires_of(package: str) -> set[str]:
+    """Return the package and what it asks for, extras included."""
+    return {package, *(canonical(re.match(r"[\w.-]+", each)[0]) for each in requires(package) or ())}

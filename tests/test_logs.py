@@ -45,16 +45,8 @@ def test_the_message_of_an_error_cannot_forge_a_line_or_steer_a_terminal(written
         logger.exception("it failed")
     first, *others = stream.getvalue().splitlines()
     assert "it failed" in first and others[-1] == "  2026-11-23 INFO all is well\\x1b[2J\\u202e"
-    assert all(line.startswith("  ") for line in others)
-
-
-def test_a_traceback_keeps_its_lines(written):
-    logger, stream = written
-    try:
-        raise ValueError("why")
-    except ValueError:
-        logger.exception("it failed")
-    assert stream.getvalue().count("\n") > 3 and "ValueError: why" in stream.getvalue()
+    assert all(line.startswith("  ") for line in others) and len(others) > 3
+    assert "  ValueError: no" in others
 
 
 @pytest.fixture

@@ -232,7 +232,7 @@ def _build(parts: AnswererParts) -> QuestionAnswerer:
 
 
 KIND = AnswererKind(
-    title="Web search: one whole page for each question",
+    title="One document: a whole page or article for each question",
     needs=(Need.SEARCH,),
     describe=_describe,
     build=_build,

@@ -18,7 +18,9 @@ PYTHON ?= $(shell for each in python3 python3.13 python3.12 python3.11; do \
 VENV := .venv
 BIN := $(VENV)/bin
 JOBS := 3
-# Compiling every module of every package would take a minute; Python compiles those that are used as they are.
+# Compiling every module of every package would take a minute; Python compiles those that are used as they are, and must
+# keep the result: without it each process that imports PyTorch compiles it again, for some ten seconds.
+export PYTHONDONTWRITEBYTECODE :=
 PIP_INSTALL = $(BIN)/python -m pip install --disable-pip-version-check --no-compile $(PIP_FLAGS)
 # The locks name every package with its checksums, so pip resolves nothing. PyTorch alone is pinned by its version only:
 # which build is right depends on the machine.

@@ -15,6 +15,7 @@ from hypothesis import HealthCheck, settings
 from jinja2 import FileSystemBytecodeCache
 from sqlalchemy import Engine, create_engine, event
 from sqlalchemy.orm import sessionmaker
+from werkzeug.routing import Rule
 
 from app.extensions import db
 from app.runs import models  # noqa: F401 - makes the tables known
@@ -76,6 +77,22 @@ def one_thread_a_model(pytestconfig: pytest.Config) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         if hasattr(pytestconfig, "workerinput"):
             patch.setenv("TORCH_THREADS", "1")
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def routes_compiled_once() -> Iterator[None]:
+    """Let Werkzeug compile each route once: those of one application take a third of a short test, and thousands do."""
+    compile_builder, known = Rule._compile_builder, {}
+
+    def compiled_once(rule: Rule, append_unknown: bool = True) -> Any:
+        key = (rule.rule, rule.subdomain, repr(rule.defaults), append_unknown)
+        if key not in known:
+            known[key] = compile_builder(rule, append_unknown)
+        return known[key]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Rule, "_compile_builder", compiled_once)
         yield
 
 

@@ -125,7 +125,6 @@ def test_checking_the_setup_needs_no_model_web_or_database_library(tmp_path):
     [
         (("--preset", "prompted", "--answerer", "reciter-reader"), "model"),
         (("--preset", "llm+llm", "--answerer", "web-search", "--strategy", "evidence-pursuit"), "model"),
-        pytest.param(("--preset", "prompted", "--answerer", "reciter-reader"), "local", marks=pytest.mark.models),
         pytest.param(
             ("--preset", "prompted", "--source", "vital"), "local", marks=(pytest.mark.models, pytest.mark.jvm)
         ),

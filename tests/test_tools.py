@@ -293,15 +293,6 @@ def test_the_mcp_example_of_the_documentation_talks_to_the_command(tmp_path, dat
     assert "## Verdict: Supported" in lines
 
 
-@pytest.mark.models
-@pytest.mark.jvm
-@pytest.mark.timeout(1200)
-def test_the_mcp_example_checks_its_claim_with_the_real_models(database_url):
-    source = example("python", 1).replace(ARGUMENTS, f'{ARGUMENTS}, env={{"DATABASE_URL": "{database_url}"}}')
-    lines = run_example(source)
-    assert any("Shakespeare" in line for line in lines) and lines[-1] in {*Label}
-
-
 def test_the_settings_of_the_documentation_start_the_server_from_any_folder(tmp_path, database_url):
     (server,) = json.loads(example("json"))["mcpServers"].values()
     here = [each.replace("/path/to/hopcheck", str(ROOT)) for each in (server["command"], *server["args"])]

@@ -93,12 +93,12 @@ def test_a_prompt_that_is_too_long_fails_the_call(model: LocalLM) -> None:
 @pytest.mark.models
 def test_a_prompt_that_fills_the_shared_cache_changes_no_other_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     """Three kinds of prompts share one cache; the longest that fits displaces the others' prefixes."""
-    monkeypatch.setattr(llama_cpp, "CONTEXT_TOKENS", 512)  # else the long prompt takes half a minute
+    monkeypatch.setattr(llama_cpp, "CONTEXT_TOKENS", 256)  # else the long prompt takes half a minute
     model = LocalLM()
-    prompts = [f"{kind} {'The sky is blue. ' * 25}One, two, three," for kind in ("First.", "Then.", "Again.")]
+    prompts = [f"{kind} {'The sky is blue. ' * 11}One, two, three," for kind in ("First.", "Then.", "Again.")]
     for _ in range(2):
         assert [model.complete(prompt, max_tokens=2) for prompt in prompts] == [" four,"] * 3
-        assert model.complete("word " * 490, max_tokens=4)
+        assert model.complete("word " * 240, max_tokens=4)
 
 
 @pytest.mark.models

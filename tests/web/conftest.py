@@ -12,7 +12,7 @@ from flask.testing import FlaskClient
 from app import create_app
 from app.config.settings import Settings
 from tests.fakes import FakeContainer, scripted_container
-from tests.waiting import until
+from tests.waiting import LONG, until
 
 
 @pytest.fixture
@@ -63,4 +63,7 @@ def wait_for(client: FlaskClient, path: str, text: str) -> str:
 
 def finished(client: FlaskClient, claim: str = "Hamlet's author was born in England.", **fields) -> str:
     """The page of a run of `claim` after its end."""
-    return wait_for(client, started(client, claim, **fields), 'id="verdict-heading"')
+    path = started(client, claim, **fields)
+    runs = client.application.extensions["hopcheck"].runs
+    list(runs.until_end(path.rpartition("/")[2], seconds=LONG))
+    return wait_for(client, path, 'id="verdict-heading"')

@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from app.backends.corpus.registry import vital_articles
 from app.container.container import SHIPPED
-from research.training.pairs import SOURCES, is_held_out
+from research.training.pairs import SOURCES
 
 ROOT = Path(__file__).resolve().parents[1]
 MODELS = sorted(folder for folder in SHIPPED.iterdir() if folder.is_dir())
@@ -70,13 +69,3 @@ def test_the_readers_card_has_the_metrics_measured_in_training() -> None:
         ", ".join(map(str, (answerable["n"], answerable["EM"], answerable["F1"]))),
         ", ".join(map(str, (without["n"], without["F1"]))),
     ]
-
-
-def test_sixty_twin_claims_are_about_articles_unseen_by_the_judge() -> None:
-    lines = (ROOT / "benchmarks" / "twins.jsonl").read_text(encoding="utf-8").splitlines()
-    twins = [json.loads(line) for line in lines]
-    titles = {title for twin in twins for title in twin["titles"]}
-    assert len(twins) == 60
-    assert len({twin[side] for twin in twins for side in ("true", "false")}) == 120
-    assert titles <= {article.title for article in vital_articles()}
-    assert all(is_held_out(title) for title in titles)

@@ -11,7 +11,7 @@ import pytest
 from app import create_app
 from app.config.settings import Settings, load_settings
 from app.domain.errors import CallFailed, ModelUnavailable
-from app.domain.model import LabelSet
+from app.domain.model import Bounds, LabelSet
 from research.training.pairs import row_is_held_out
 from tests.evaluation.rows import averitec, hover, written
 from tests.fakes import AWAY, TWO_HOPS, Script, scripted_container
@@ -44,7 +44,7 @@ def command(tmp_path):
 
     def invoke(file, *more: str, judge=None, form: str = "hover", evidence: str = "gold", container=None, env=None):
         container, scripted = container or scripted_container(), judge or FakeJudge()
-        container.evidence_judge, container.sufficient = lambda: over(scripted), 0.6
+        container.evidence_judge, container.bounds = lambda: over(scripted), Bounds(0.6, 0.6)
         container.judge_name = scripted.display_name
         app = create_app(Settings.from_env({"INSTANCE": str(tmp_path / "instance")} | (env or {})), container)
         measured = ["--evidence", evidence] if evidence else []

@@ -83,15 +83,15 @@ def test_the_common_test_claim_is_checked_over_two_hops(container):
 def test_another_claims_evidence_is_not_enough(container, reports):
     """Every decided sample, judged over the evidence of a sample that shares no word with it."""
     decided = [s for s in SAMPLES if s.label is not Label.NOT_ENOUGH_EVIDENCE and reports[s.claim].context]
-    judge, bound = container.evidence_judge(), container.sufficient
+    judge, bounds = container.evidence_judge(), container.bounds
     swapped = 0
     for sample in decided:
         said = content_words(sample.claim)
         other = next(other for other in reversed(decided) if not said & content_words(other.claim))
         context = reports[other.claim].context
-        verdict = JudgeReasoner(judge, bound).conclude(Claim(sample.claim), context, LabelSet.THREE.labels)
+        verdict = JudgeReasoner(judge, bounds).conclude(Claim(sample.claim), context, LabelSet.THREE.labels)
         assert verdict.label is Label.NOT_ENOUGH_EVIDENCE, (sample.claim, other.claim)
-        assert not JudgeClaimVerifier(judge, bound).is_sufficient(Claim(sample.claim), context).holds
+        assert not JudgeClaimVerifier(judge, bounds).is_sufficient(Claim(sample.claim), context).holds
         swapped += 1
     assert swapped >= 4
 

@@ -12,7 +12,7 @@ from app.config.settings import Settings
 from app.container.container import Container
 from app.domain.errors import CallFailed, InvalidInput
 from app.domain.events import RunStarted
-from app.domain.model import HopStatus, Label, LabelSet, Origin, Question, RunOptions
+from app.domain.model import Bounds, HopStatus, Label, LabelSet, Origin, Question, RunOptions
 from app.domain.report import reduce_events
 from app.modules.answerers.web_search import DocumentSettings
 from app.presets import PURSUIT_PRESETS, default_labels
@@ -227,7 +227,7 @@ def test_the_operators_own_judge_is_used_and_named(tmp_path):
     ((supports, refutes, neither),) = own.judge.classify([("Paris is big.", [("Paris", "Paris is big.")])])
     assert supports + refutes + neither == pytest.approx(1)
     assert "judge" in own.judge_name() and dict(own.capabilities().modules(RunOptions()))["reasoner"].endswith("judge")
-    assert own.sufficient == 0.6
+    assert own.bounds == Bounds(0.6, 0.6)
 
 
 def test_speaker_and_date_reach_every_prompt_and_no_later_page_is_shown_or_cited(tmp_path):

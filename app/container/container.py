@@ -38,7 +38,7 @@ from app.container.parts import (
     loads_of,
 )
 from app.domain.errors import CallFailed
-from app.domain.model import CORPUS_SEARCH, QACHECK, Origin, Page, RunOptions, SearchHit
+from app.domain.model import CORPUS_SEARCH, QACHECK, Bounds, Origin, Page, RunOptions, SearchHit
 from app.domain.ports import (
     ClaimVerifier,
     PageReader,
@@ -179,9 +179,9 @@ class Container:
         return self.judge.version
 
     @property
-    def sufficient(self) -> float:
-        """Return the judge's calibrated threshold for sufficient evidence. May raise ModelUnavailable."""
-        return self.judge.sufficient
+    def bounds(self) -> Bounds:
+        """Return the judge's calibrated bounds for a verdict. May raise ModelUnavailable."""
+        return self.judge.bounds
 
     def capabilities(self) -> Capabilities:
         """Return the options for a run, with the reason where one is unavailable."""
@@ -267,7 +267,7 @@ class Container:
             return QACheckVerifier(self._models.of(options))
         if kind == "prompted":
             return PromptedClaimVerifier(self._models.of(options))
-        return JudgeClaimVerifier(self.evidence_judge(), self.sufficient)
+        return JudgeClaimVerifier(self.evidence_judge(), self.bounds)
 
     def _questioner(self, kind: str, options: RunOptions) -> QuestionGenerator:
         if kind == QACHECK:
@@ -288,7 +288,7 @@ class Container:
             return PapeloReasoner(self._models.of(options))
         if kind == "prompted":
             return PromptedReasoner(self._models.of(options))
-        return JudgeReasoner(self.evidence_judge(), self.sufficient, self._explainer)
+        return JudgeReasoner(self.evidence_judge(), self.bounds, self._explainer)
 
     def evidence_judge(self) -> EvidenceJudge:
         return EvidenceJudge(self.judge, self._selector)

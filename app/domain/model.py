@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
@@ -14,6 +15,20 @@ class Label(StrEnum):
     REFUTED = "REFUTED"
     NOT_ENOUGH_EVIDENCE = "NOT_ENOUGH_EVIDENCE"
     CONFLICTING_EVIDENCE = "CONFLICTING_EVIDENCE"
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """The probabilities from which a claim is called SUPPORTED, and REFUTED."""
+
+    supported: float
+    refuted: float
+
+    def label(self, probabilities: Mapping[Label, float]) -> Label | None:
+        """Return SUPPORTED or REFUTED, the more probable one, if its probability reaches its bound."""
+        likely = max((Label.SUPPORTED, Label.REFUTED), key=lambda label: probabilities[label])
+        bound = self.supported if likely is Label.SUPPORTED else self.refuted
+        return likely if probabilities[likely] >= bound else None
 
 
 class LabelSet(StrEnum):

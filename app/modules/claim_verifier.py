@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from app.domain.instrumentation import report_phase
-from app.domain.model import Claim, Context, Judgement
+from app.domain.model import Bounds, Claim, Context, Judgement
 from app.domain.ports import Chat, TextGenerator
 from app.modules.judging import EvidenceJudge, decision_probability, unmentioned_name
 from app.modules.prompting import (
@@ -32,17 +32,18 @@ from app.modules.prompting import (
 
 @dataclass(frozen=True)
 class JudgeClaimVerifier:
-    """Implements `ClaimVerifier`: sufficient if p(supported) or p(refuted) is at least `sufficient`."""
+    """Implements `ClaimVerifier`: sufficient if p(supported) or p(refuted) reaches its bound."""
 
     judge: EvidenceJudge
-    sufficient: float
+    bounds: Bounds
 
     def is_sufficient(self, claim: Claim, context: Context) -> Judgement:
         """Return whether the judge decides the claim from the kept evidence. Propagates its errors."""
         if name := unmentioned_name(claim.text, context):
             return Judgement(False, f"No passage that was read names {name}.")
-        likely = decision_probability(self.judge.score(claim, context))
-        if likely >= self.sufficient:
+        probabilities = self.judge.score(claim, context)
+        likely = decision_probability(probabilities)
+        if self.bounds.label(probabilities):
             return Judgement(True, "The kept evidence decides the claim.", likely)
         return Judgement(False, "The kept evidence does not decide the claim yet.", 1 - likely)
 

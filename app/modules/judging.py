@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from app.domain.model import Claim, Context, Hop, Label, Passage, Span
+from app.domain.model import Bounds, Claim, Context, Hop, Label, Passage, Span
 from app.domain.ports import EntailmentModel, Reranker
 from app.modules.answer_comparison import compare_answers
 from app.text.sentences import sentence_spans, sentences
@@ -195,14 +195,14 @@ class EvidenceJudge:
         place = LABEL_ORDER.index(label)
         return found[max(range(len(found)), key=lambda at: rows[at][place])]
 
-    def conflict(self, claim: Claim, context: Context, sufficient: float) -> tuple[Hop, Hop] | None:
-        """Return the kept hops that most support and most refute the claim; None unless both reach `sufficient`."""
+    def conflict(self, claim: Claim, context: Context, bounds: Bounds) -> tuple[Hop, Hop] | None:
+        """Return the kept hops that most support and most refute the claim; None unless both reach their bounds."""
         if len(context) < 2:
             return None
         rows = [self.score(claim, (hop,)) for hop in context]
         supports = max(range(len(context)), key=lambda at: rows[at][Label.SUPPORTED])
         refutes = max(range(len(context)), key=lambda at: rows[at][Label.REFUTED])
-        if min(rows[supports][Label.SUPPORTED], rows[refutes][Label.REFUTED]) < sufficient:
+        if (bounds.label(rows[supports]), bounds.label(rows[refutes])) != (Label.SUPPORTED, Label.REFUTED):
             return None
         return context[supports], context[refutes]
 

@@ -9,10 +9,18 @@ from typing import Any
 
 from app.domain.errors import UnparseableOutput
 from app.domain.instrumentation import report_phase
-from app.domain.model import Claim, Context, Hop, Label, Sentence, Verdict
+from app.domain.model import Bounds, Claim, Context, Hop, Label, Sentence, Verdict
 from app.domain.ports import Chat, TextGenerator
 from app.modules.answer_comparison import compare_answers
-from app.modules.judging import Evidence, EvidenceJudge, Excerpt, Probabilities, quoted_sentence, unmentioned_name
+from app.modules.judging import (
+    Evidence,
+    EvidenceJudge,
+    Excerpt,
+    Probabilities,
+    decision_probability,
+    quoted_sentence,
+    unmentioned_name,
+)
 from app.modules.output_parsing import LABEL_WORDS, label_from, rationale_from
 from app.modules.prompting import (
     EXAMPLE,
@@ -97,18 +105,18 @@ Fitted on runs: a claim for which a run finds nothing is more often false than t
 class JudgeReasoner:
     """Implements `Reasoner` with the judge: the most probable label, an explanation and the deciding sentences.
 
-    If NOT_ENOUGH_EVIDENCE is allowed, SUPPORTED and REFUTED need the probability `sufficient`. CONFLICTING_EVIDENCE, if
-    allowed, is given when one hop alone supports and another alone refutes the claim with that probability.
+    If NOT_ENOUGH_EVIDENCE is allowed, SUPPORTED and REFUTED need the probabilities `bounds`. CONFLICTING_EVIDENCE, if
+    allowed, is given when one hop alone supports and another alone refutes the claim with these probabilities.
     """
 
     judge: EvidenceJudge
-    sufficient: float
+    bounds: Bounds
     explainer: LocalExplainer | None = None
 
     def conclude(self, claim: Claim, context: Context, labels: Sequence[Label]) -> Verdict:
         """Return one of `labels` with its probability; NOT_ENOUGH_EVIDENCE and CONFLICTING_EVIDENCE have none."""
         report_phase("weighing the evidence")
-        if Label.CONFLICTING_EVIDENCE in labels and (hops := self.judge.conflict(claim, context, self.sufficient)):
+        if Label.CONFLICTING_EVIDENCE in labels and (hops := self.judge.conflict(claim, context, self.bounds)):
             opposed = Sentence(OPPOSED, tuple(hop.number for hop in hops))
             return Verdict(Label.CONFLICTING_EVIDENCE, (*quotations(context), opposed))
         labels = [label for label in labels if label is not Label.CONFLICTING_EVIDENCE]
@@ -138,10 +146,10 @@ class JudgeReasoner:
                 probabilities[Label.SUPPORTED] + NOT_ENOUGH_AS_SUPPORTED * probabilities[Label.NOT_ENOUGH_EVIDENCE]
             )
             return (Label.SUPPORTED, supported) if supported >= 0.5 else (Label.REFUTED, 1 - supported)
-        likely = max(labels, key=lambda label: probabilities[label])
-        if likely is Label.NOT_ENOUGH_EVIDENCE or probabilities[likely] < self.sufficient:
+        if probabilities[Label.NOT_ENOUGH_EVIDENCE] > decision_probability(probabilities):
             return Label.NOT_ENOUGH_EVIDENCE, None
-        return likely, probabilities[likely]
+        decided = self.bounds.label(probabilities)
+        return (decided, probabilities[decided]) if decided else (Label.NOT_ENOUGH_EVIDENCE, None)
 
 
 MAX_TOKENS = 512

@@ -1,9 +1,11 @@
-"""Fit the judge's temperature and threshold on stored runs, whose evidence is retrieved instead of gold.
+"""Fit the judge's temperature and bounds on stored runs, whose evidence is retrieved instead of gold.
 
-python -m research.claims.calibrate FOLDER_OF_RUNS... --write
+python -m research.claims.calibrate FOLDER_OF_RUNS... --hard FOLDER_OF_RUNS --write
 
 The kept hops of each run are judged again, as the reasoner does at the end of a run. The temperature minimises the
-negative log-likelihood of the labels; the threshold is the lowest one with PRECISION of the verdicts right.
+negative log-likelihood of the labels; the bound is the lowest one with PRECISION of the verdicts right. SUPPORTED has
+its own, no lower one: the lowest with which at most FALSE_SUPPORTED of the false claims among the hard runs come out
+SUPPORTED. Without folders only that one is fitted.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.special import softmax
 
 from app.backends.local.judge import CLASSES, Calibration
 from app.config.settings import Settings
@@ -27,6 +30,7 @@ from research.claims.run import RUNS_FILE, read_runs
 from research.training.calibration import fit_temperature
 
 PRECISION = 0.9
+FALSE_SUPPORTED = 0.04
 MIN_DECIDED = 10
 """Minimum number of verdicts above a threshold."""
 
@@ -71,28 +75,53 @@ def threshold_for(rows: np.ndarray, labels: Sequence[str], precision: float = PR
     return math.floor(thresholds[-1] * 100) / 100 if thresholds else 0.99
 
 
+def supported_threshold(rows: np.ndarray, labels: Sequence[str], at_least: float) -> float:
+    """Return the lowest threshold with at most FALSE_SUPPORTED of the REFUTED claims at or above it. `rows` is [n, 3].
+
+    It is no lower than `at_least`.
+    """
+    false = sorted((row[0] for row, label in zip(rows, labels, strict=True) if label == CLASSES[1]), reverse=True)
+    allowed = math.floor(FALSE_SUPPORTED * len(false))
+    return max(at_least, math.floor(false[allowed] * 100 + 1) / 100) if allowed < len(false) else at_least
+
+
+def judged_runs(judge: EvidenceJudge, folders: Sequence[Path]) -> tuple[list[str], np.ndarray]:
+    """Return the labels and log-probabilities of the folders' runs that kept a hop."""
+    stored = [run for folder in folders for run in read_runs(folder / RUNS_FILE).values()]
+    runs = [run for run in stored if kept_context(run)]
+    return [run["label"] for run in runs], log_probabilities(judge, runs)
+
+
+def print_verdicts(labels: Sequence[str], rows: np.ndarray, fitted: Calibration) -> None:
+    """Print how many verdicts the calibration gives and how many are right."""
+    chosen = [fitted.bounds.label(dict(zip(LABEL_ORDER, row, strict=True))) for row in rows]
+    right = sum(one == label for one, label in zip(chosen, labels, strict=True))
+    print(f"{len(rows)} runs with evidence, {asdict(fitted)}: {right} of {sum(map(bool, chosen))} verdicts right")
+
+
 def main() -> None:
     """Print the fitted values; with --write, store them in calibration.json of the shipped judge."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folders", nargs="+", type=Path)
+    parser.add_argument("folders", nargs="*", type=Path)
+    parser.add_argument("--hard", nargs="+", type=Path, default=[], help="runs of hard claims, for SUPPORTED's bound")
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
-    stored = [run for folder in options.folders for run in read_runs(folder / RUNS_FILE).values()]
-    runs = [run for run in stored if kept_context(run)]
-    labels = [run["label"] for run in runs]
-    container = Container(Settings.from_env({}))
-    before = Calibration.read(SHIPPED / "judge")
-    raw = log_probabilities(container.evidence_judge(), runs) * before.temperature
-    temperature = fit_temperature(raw, labels)
-    rows = np.exp(raw / temperature)
-    rows /= rows.sum(axis=1, keepdims=True)
-    found = replace(before, temperature=temperature, sufficient=threshold_for(rows, labels))
-    chosen = [CLASSES[row.argmax()] if max(row[:2]) >= found.sufficient else CLASSES[2] for row in rows]
-    decided = [(one, label) for one, label in zip(chosen, labels, strict=True) if one != CLASSES[2]]
-    right = sum(one == label for one, label in decided)
-    print(f"{len(runs)} runs with evidence, {asdict(found)}: {right} of {len(decided)} verdicts right")
+    judge, fitted = Container(Settings.from_env({})).evidence_judge(), Calibration.read(SHIPPED / "judge")
+    shipped = fitted.temperature
+    if options.folders:
+        labels, scores = judged_runs(judge, options.folders)
+        raw = scores * shipped
+        temperature = fit_temperature(raw, labels)
+        rows = softmax(raw / temperature, axis=1)
+        fitted = replace(fitted, temperature=temperature, sufficient=threshold_for(rows, labels))
+        print_verdicts(labels, rows, fitted)
+    if options.hard:
+        labels, scores = judged_runs(judge, options.hard)
+        rows = softmax(scores * shipped / fitted.temperature, axis=1)
+        fitted = replace(fitted, supported=supported_threshold(rows, labels, fitted.sufficient))
+        print_verdicts(labels, rows, fitted)
     if options.write:
-        (SHIPPED / "judge" / "calibration.json").write_text(json.dumps(asdict(found), indent=2) + "\n")
+        (SHIPPED / "judge" / "calibration.json").write_text(json.dumps(asdict(fitted), indent=2) + "\n")
 
 
 if __name__ == "__main__":

@@ -176,7 +176,7 @@ def _build_judge(
     container, judged_by = context.container, dict[str, Any]()
     if config.baseline or config.evidence == "gold":
         judged_by["judge"] = container.judge_name()
-        gold = gold_judge(container.evidence_judge(), container.sufficient, config.labels)
+        gold = gold_judge(container.evidence_judge(), container.bounds, config.labels)
         if config.baseline == CLAIM_ONLY:
             return claim_only_judge(gold), judged_by
         if config.baseline == EVIDENCE_ONLY:

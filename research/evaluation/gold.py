@@ -15,6 +15,7 @@ from app.domain.errors import CallFailed
 from app.domain.instrumentation import MemoryStore, use_stores
 from app.domain.model import (
     Answer,
+    Bounds,
     Claim,
     Context,
     Hop,
@@ -105,9 +106,9 @@ def gold_context(row: Row) -> Context:
     )
 
 
-def gold_judge(judge: EvidenceJudge, threshold: float, labels: LabelSet) -> Judge:
-    """Return a judge: a run's local reasoner, with its decision threshold, over a row's gold evidence."""
-    reasoner = JudgeReasoner(judge, threshold)
+def gold_judge(judge: EvidenceJudge, bounds: Bounds, labels: LabelSet) -> Judge:
+    """Return a judge: a run's local reasoner, with its bounds, over a row's gold evidence."""
+    reasoner = JudgeReasoner(judge, bounds)
 
     def judged(row: Row) -> RowResult:
         claim, context = Claim(row.claim), gold_context(row)

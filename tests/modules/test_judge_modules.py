@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.domain.model import Answer, Claim, Hop, HopStatus, Label, LabelSet, Passage, Question, Span
+from app.domain.model import Answer, Bounds, Claim, Hop, HopStatus, Label, LabelSet, Passage, Question, Span
 from app.modules.claim_verifier import JudgeClaimVerifier
 from app.modules.reasoner import NOT_ENOUGH_AS_SUPPORTED, OPPOSED, JudgeReasoner
 from tests.judges import ScriptedJudge, over
@@ -18,24 +18,33 @@ def hop(number: int, question: str, text: str, passage: Passage) -> Hop:
     return Hop(number, Question(question), answer, HopStatus.KEPT)
 
 
+BOUNDS = Bounds(supported=0.6, refuted=0.6)
 FIRST = hop(1, "Who wrote The Metamorphosis?", "Franz Kafka", BOOK)
 SECOND = hop(3, "Where was Franz Kafka born?", "Prague", KAFKA)
 
 
 @pytest.mark.parametrize("judged", [(0.8, 0.1, 0.1), (0.1, 0.8, 0.1)], ids=["supported", "refuted"])
 def test_evidence_for_either_side_is_sufficient(judged):
-    judgement = JudgeClaimVerifier(over(ScriptedJudge(*judged)), 0.6).is_sufficient(CLAIM, (FIRST, SECOND))
+    judgement = JudgeClaimVerifier(over(ScriptedJudge(*judged)), BOUNDS).is_sufficient(CLAIM, (FIRST, SECOND))
     assert judgement.holds and judgement.confidence == pytest.approx(0.8)
 
 
 def test_below_the_bound_evidence_is_not_sufficient():
-    judgement = JudgeClaimVerifier(over(ScriptedJudge(0.4, 0.3, 0.3)), 0.6).is_sufficient(CLAIM, (FIRST, SECOND))
+    judgement = JudgeClaimVerifier(over(ScriptedJudge(0.4, 0.3, 0.3)), BOUNDS).is_sufficient(CLAIM, (FIRST, SECOND))
     assert not judgement.holds and judgement.confidence == pytest.approx(0.6)
+
+
+@pytest.mark.parametrize(("judged", "label"), [((0.7, 0.2, 0.1), None), ((0.2, 0.7, 0.1), Label.REFUTED)])
+def test_a_claim_may_need_more_to_be_supported_than_to_be_refuted(judged, label):
+    judge, bounds = over(ScriptedJudge(*judged)), Bounds(supported=0.8, refuted=0.6)
+    assert JudgeClaimVerifier(judge, bounds).is_sufficient(CLAIM, (FIRST, SECOND)).holds is bool(label)
+    verdict = JudgeReasoner(judge, bounds).conclude(CLAIM, (FIRST, SECOND), LabelSet.THREE.labels)
+    assert verdict.label is (label or Label.NOT_ENOUGH_EVIDENCE)
 
 
 def test_the_judge_reads_selected_sentences_and_all_evidence_with_the_pairs():
     judge = ScriptedJudge(0.8, 0.1, 0.1)
-    JudgeClaimVerifier(over(judge), 0.6).is_sufficient(CLAIM, (FIRST, SECOND))
+    JudgeClaimVerifier(over(judge), BOUNDS).is_sufficient(CLAIM, (FIRST, SECOND))
     assert len(judge.pairs) == 2
     assert judge.asked == [(), [(FIRST.question.text, "Franz Kafka"), (SECOND.question.text, "Prague")]]
 
@@ -43,14 +52,16 @@ def test_the_judge_reads_selected_sentences_and_all_evidence_with_the_pairs():
 def test_a_claim_whose_name_no_passage_mentions_stays_open_and_names_it():
     about_other = Claim("The author of The Metamorphosis was born in Canberra.")
     sure = over(ScriptedJudge(0.9, 0.05, 0.05))
-    verdict = JudgeReasoner(sure, 0.6).conclude(about_other, (FIRST, SECOND), LabelSet.THREE.labels)
+    verdict = JudgeReasoner(sure, BOUNDS).conclude(about_other, (FIRST, SECOND), LabelSet.THREE.labels)
     assert (verdict.label, verdict.missing) == (Label.NOT_ENOUGH_EVIDENCE, "No passage that was read names Canberra.")
-    assert not JudgeClaimVerifier(sure, 0.6).is_sufficient(about_other, (FIRST, SECOND)).holds
+    assert not JudgeClaimVerifier(sure, BOUNDS).is_sufficient(about_other, (FIRST, SECOND)).holds
 
 
 def test_a_number_that_no_passage_mentions_does_not_keep_the_claim_open():
     early = Claim("The Metamorphosis was published in 1812.")
-    verdict = JudgeReasoner(over(ScriptedJudge(0.05, 0.9, 0.05)), 0.6).conclude(early, (FIRST,), LabelSet.THREE.labels)
+    verdict = JudgeReasoner(over(ScriptedJudge(0.05, 0.9, 0.05)), BOUNDS).conclude(
+        early, (FIRST,), LabelSet.THREE.labels
+    )
     assert verdict.label is Label.REFUTED
 
 
@@ -82,13 +93,15 @@ def test_one_confident_reading_does_not_overrule_the_other():
     ids=["supported", "refuted", "open", "below the bound"],
 )
 def test_a_label_has_its_probability_and_an_open_verdict_has_none(judged, label, confidence):
-    verdict = JudgeReasoner(over(ScriptedJudge(*judged)), 0.6).conclude(CLAIM, (FIRST, SECOND), LabelSet.THREE.labels)
+    verdict = JudgeReasoner(over(ScriptedJudge(*judged)), BOUNDS).conclude(
+        CLAIM, (FIRST, SECOND), LabelSet.THREE.labels
+    )
     assert (verdict.label, verdict.confidence) == (label, confidence)
     assert (verdict.missing is None) is (confidence is not None)
 
 
 def test_missing_evidence_names_the_subject_of_the_claim():
-    verdict = JudgeReasoner(over(ScriptedJudge(0.1, 0.1, 0.8)), 0.6).conclude(
+    verdict = JudgeReasoner(over(ScriptedJudge(0.1, 0.1, 0.8)), BOUNDS).conclude(
         CLAIM, (FIRST, SECOND), LabelSet.THREE.labels
     )
     assert verdict.missing == "Nothing that was read about Metamorphosis and Prague says whether the claim is true."
@@ -100,7 +113,7 @@ def test_missing_evidence_names_the_subject_of_the_claim():
     ids=["almost half supported", "mostly open"],
 )
 def test_with_two_labels_a_share_of_the_open_probability_counts_as_supported(judged, label):
-    verdict = JudgeReasoner(over(ScriptedJudge(*judged)), 0.6).conclude(CLAIM, (FIRST, SECOND), LabelSet.TWO.labels)
+    verdict = JudgeReasoner(over(ScriptedJudge(*judged)), BOUNDS).conclude(CLAIM, (FIRST, SECOND), LabelSet.TWO.labels)
     supported = judged[0] + NOT_ENOUGH_AS_SUPPORTED * judged[2]
     assert (verdict.label, verdict.missing) == (label, None)
     assert verdict.confidence == pytest.approx(max(supported, 1 - supported))
@@ -117,7 +130,7 @@ class JudgeBySentence:
 
 
 def test_the_rationale_quotes_the_decisive_sentence_and_then_those_of_the_answers():
-    reasoner = JudgeReasoner(over(JudgeBySentence("born")), 0.5)
+    reasoner = JudgeReasoner(over(JudgeBySentence("born")), Bounds(0.5, 0.5))
     verdict = reasoner.conclude(CLAIM, (FIRST, SECOND), LabelSet.THREE.labels)
     assert [(sentence.text, sentence.hops) for sentence in verdict.rationale] == [
         ("Franz Kafka: “He was born in Prague.”", (3,)),
@@ -127,7 +140,7 @@ def test_the_rationale_quotes_the_decisive_sentence_and_then_those_of_the_answer
 
 
 def test_a_decisive_sentence_that_also_answers_is_quoted_once():
-    reasoner = JudgeReasoner(over(JudgeBySentence("novella")), 0.5)
+    reasoner = JudgeReasoner(over(JudgeBySentence("novella")), Bounds(0.5, 0.5))
     verdict = reasoner.conclude(CLAIM, (FIRST, SECOND), LabelSet.THREE.labels)
     assert sum("novella" in sentence.text for sentence in verdict.rationale) == 1
 
@@ -135,7 +148,7 @@ def test_a_decisive_sentence_that_also_answers_is_quoted_once():
 def test_a_computed_order_overrules_the_judge_and_is_stated():
     born = Passage("Ann was born in 1809. Bob was born in 1879.", "Lives", "test")
     context = (hop(1, "When was Ann born?", "1809", born), hop(2, "When was Bob born?", "1879", born))
-    verdict = JudgeReasoner(over(ScriptedJudge(0.9, 0.05, 0.05)), 0.6).conclude(
+    verdict = JudgeReasoner(over(ScriptedJudge(0.9, 0.05, 0.05)), BOUNDS).conclude(
         Claim("Bob was born before Ann."), context, LabelSet.THREE.labels
     )
     assert verdict.label is Label.REFUTED
@@ -158,7 +171,7 @@ SURE, DENIED, UNSURE = (0.9, 0.05, 0.05), (0.05, 0.9, 0.05), (0.4, 0.3, 0.3)
 
 
 def test_evidence_conflicts_when_one_hop_supports_and_another_refutes():
-    reasoner = JudgeReasoner(over(JudgeOf(UNSURE, The=SURE, Franz=DENIED)), 0.6)
+    reasoner = JudgeReasoner(over(JudgeOf(UNSURE, The=SURE, Franz=DENIED)), BOUNDS)
     verdict = reasoner.conclude(CLAIM, (FIRST, SECOND), LabelSet.FOUR.labels)
     assert verdict.label is Label.CONFLICTING_EVIDENCE
     assert verdict.rationale[-1].text == OPPOSED
@@ -174,5 +187,5 @@ def test_evidence_conflicts_when_one_hop_supports_and_another_refutes():
     ids=["one of the two is below the bound", "three labels"],
 )
 def test_evidence_without_conflict_is_judged_together(judge, labels):
-    verdict = JudgeReasoner(over(judge), 0.6).conclude(CLAIM, (FIRST, SECOND), labels.labels)
+    verdict = JudgeReasoner(over(judge), BOUNDS).conclude(CLAIM, (FIRST, SECOND), labels.labels)
     assert verdict.label is Label.SUPPORTED

@@ -1,11 +1,11 @@
-"""The bound is the smallest with nine of ten verdicts right; stored runs are read back unchanged."""
+"""The bounds are the smallest that keep verdicts right and false claims out; stored runs are read back unchanged."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from app.domain.model import HopStatus
-from research.claims.calibrate import kept_context, threshold_for
+from research.claims.calibrate import kept_context, supported_threshold, threshold_for
 
 S, R, N = "SUPPORTED", "REFUTED", "NOT_ENOUGH_EVIDENCE"
 
@@ -24,6 +24,14 @@ def test_the_smallest_bound_with_the_wanted_precision_is_chosen() -> None:
 def test_undecided_rows_do_not_set_a_bound() -> None:
     rows = rows_of(*([0.9] * 10), 0.3, 0.2)
     assert threshold_for(rows, [*([S] * 10), N, N]) == 0.9
+
+
+def test_the_bound_for_supported_lets_few_false_claims_through_and_is_no_lower_than_the_other() -> None:
+    rows = rows_of(*(at / 100 for at in range(50)), 0.9)
+    labels = [*([R] * 50), S]
+    bound = supported_threshold(rows, labels, at_least=0.3)
+    assert sum(row[0] >= bound for row in rows[:50]) == 2
+    assert supported_threshold(rows, labels, at_least=0.6) == 0.6
 
 
 def test_a_stored_run_gives_its_kept_hops_with_their_citations() -> None:

@@ -15,7 +15,7 @@ from app.backends.local.judge import Calibration, Probabilities
 from app.backends.local.loading import PAIR_CLASSIFIER, HubModel, Pretrained, folder_of, load, token_limit
 from app.domain.errors import CallFailed, ModelUnavailable
 from app.domain.instrumentation import Call, cached_call, report_usage
-from app.domain.model import Label, Usage
+from app.domain.model import Bounds, Label, Usage
 from app.domain.ports import Asked
 from app.text.sentences import select_sentences
 
@@ -93,9 +93,9 @@ class HubJudge(HubModel[Judge]):
         return self.load().version
 
     @property
-    def sufficient(self) -> float:
-        """Probability of supports or refutes from which evidence is enough. Raises ModelUnavailable."""
-        return self.calibration.sufficient
+    def bounds(self) -> Bounds:
+        """Probabilities of supports and refutes from which evidence is enough. Raises ModelUnavailable."""
+        return self.calibration.bounds
 
     @property
     def calibration(self) -> Calibration:

@@ -17,7 +17,7 @@ from app.backends.local.inference_queue import Inference, LazyModel
 from app.backends.local.loading import fingerprint
 from app.domain.errors import CallFailed, ModelUnavailable
 from app.domain.instrumentation import Call, cached_call, report_usage
-from app.domain.model import Usage
+from app.domain.model import Bounds, Usage
 from app.domain.ports import Asked
 from app.text.sentences import judge_prompt, select_sentences
 
@@ -95,6 +95,12 @@ class Calibration:
     """Divisor of the logits."""
     sufficient: float = 0.6
     """Probability of supports or refutes from which the evidence counts as enough."""
+    supported: float | None = None
+    """That of supports, where it has a bound of its own."""
+
+    @property
+    def bounds(self) -> Bounds:
+        return Bounds(self.sufficient if self.supported is None else self.supported, self.sufficient)
 
     @classmethod
     def read(cls, folder: Path) -> Calibration:
@@ -163,9 +169,9 @@ class EntailmentJudge:
         return self.load()[2]
 
     @property
-    def sufficient(self) -> float:
-        """Probability of supports or refutes from which evidence is enough. Raises ModelUnavailable."""
-        return Calibration.read(self.adapter).sufficient
+    def bounds(self) -> Bounds:
+        """Probabilities of supports and refutes from which evidence is enough. Raises ModelUnavailable."""
+        return Calibration.read(self.adapter).bounds
 
     def load(self) -> tuple[Any, Any, str]:
         """Return the tokenizer, the model and its version name. Raises ModelUnavailable."""

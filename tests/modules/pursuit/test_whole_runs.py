@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.domain.events import Event, RunFailed, RunStarted, VerdictReached
-from app.domain.model import Answer, Claim, HopStatus, Label, LabelSet, Passage, Question, RunOptions, Span
+from app.domain.model import Answer, Bounds, Claim, HopStatus, Label, LabelSet, Passage, Question, RunOptions, Span
 from app.domain.ports import Pursuer
 from app.domain.report import Report, reduce_events
 from app.modules.pursuit_paraphraser import LocalParaphraser
@@ -61,7 +61,7 @@ def strategy_of(preset: PursuitPreset, play=capable_reply) -> EvidencePursuit:
         Relay(questioners[preset.first], questioners[preset.then]),
         PromptedParaphraser(model) if llm else LocalParaphraser(playing("")),
         Library(),
-        PromptedReasoner(model) if llm else JudgeReasoner(over(judge), 0.5),
+        PromptedReasoner(model) if llm else JudgeReasoner(over(judge), Bounds(0.5, 0.5)),
         preset.variant,
     )
 

@@ -1,4 +1,4 @@
-"""The embedded default, complete and real: Lucene, both language models, the reader and the judge, on eight samples.
+"""The embedded default, complete and real: Lucene, both language models, the reader and the judge, on six samples.
 
 `python -m benchmarks.samples` checks all of them.
 """
@@ -20,8 +20,8 @@ from app.text.sentences import content_words
 from app.web.forms import EXAMPLES
 from tests.one_claim import checked
 
-SAMPLES = [sample for sample in EXAMPLES if sample.pair in (2, 4, 5) or sample.label is Label.NOT_ENOUGH_EVIDENCE]
-"""Pairs of one hop, of two and of two compared ones, and the claims that cannot be decided."""
+SAMPLES = [sample for sample in EXAMPLES if sample.pair in (3, 5) or sample.label is Label.NOT_ENOUGH_EVIDENCE]
+"""Pairs of two hops and of two compared ones, and the claims that cannot be decided."""
 
 pytestmark = [pytest.mark.models, pytest.mark.jvm, pytest.mark.timeout(1200)]
 
@@ -58,9 +58,9 @@ def test_no_sample_fails_and_no_hop_of_one_fails(reports):
         assert all(hop.status is not HopStatus.FAILED for hop in report.hops)
 
 
-def test_at_least_seven_of_eight_samples_get_the_right_label(reports):
+def test_at_least_five_of_six_samples_get_the_right_label(reports):
     wrong = [sample.claim for sample in SAMPLES if label_of(reports[sample.claim]) != sample.label]
-    assert len(SAMPLES) == 8 and len(wrong) <= 1, wrong
+    assert len(SAMPLES) == 6 and len(wrong) <= 1, wrong
 
 
 def test_verdicts_cite_only_kept_hops_and_every_citation_was_retrieved(reports):

@@ -68,11 +68,10 @@ def test_the_figures_are_of_the_judge_that_a_default_check_names():
     assert f'"{FIGURES_READ["reasoner"]}"' in Path(availability.__file__).read_text("utf-8")
 
 
-@pytest.mark.parametrize(
-    ("confidence", "words"), [(0.55, "(below 60%), 16 of 21"), (0.6, "21 of 24"), (0.9, "(90% and more), 25 of 26")]
-)
-def test_a_confidence_says_how_often_such_verdicts_were_right(confidence, words):
-    assert words in reliability(report(SAID, confidence=confidence))
+@pytest.mark.parametrize("level", FIGURES_READ["levels"], ids=lambda level: level["words"])
+def test_a_confidence_says_how_often_such_verdicts_were_right(level):
+    said = reliability(report(SAID, confidence=level["from"] + 0.05))
+    assert f"({level['words']}), {level['right']} of {level['verdicts']} " in said
 
 
 @pytest.mark.parametrize(

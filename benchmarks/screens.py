@@ -45,7 +45,7 @@ def main() -> None:
     """Serve the site, visit each state and write its pictures."""
     FOLDER.mkdir(exist_ok=True)
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
-    chromium = shutil.which("chromium") or shutil.which("google-chrome")
+    chromium = next(filter(None, map(shutil.which, ("chromium-headless-shell", "chromium", "google-chrome"))), None)
     with served() as address, sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=chromium, args=FLAGS)
         page = browser.new_page(reduced_motion="reduce")

@@ -206,10 +206,8 @@ MAX_ITEMS = 10
 """Items of a list in such a reply."""
 QUESTIONS = ("question", "questions")
 """Names of the values of a reply that are questions. Small models often write a statement or a heading instead."""
-QUESTION_PATTERN = r'^[A-Z][^ .:;!?{}"\\\x00-\x1F]{0,20}( [^ .:;!?{}"\\\x00-\x1F]{1,20}){2,15}\?$'
-"""One sentence of three to sixteen words.
-
-llama.cpp takes the pattern as it is written in JSON, so quotation marks would end the text."""
+QUESTION_PATTERN = r'^[A-Z][^.:;!?{}"\\\x00-\x1F]{1,120}\?$'
+"""One sentence. llama.cpp takes the pattern as it is written in JSON, so quotation marks would end the text."""
 
 
 def _closing(form: Mapping[str, Any], max_tokens: int) -> dict[str, Any]:

@@ -90,11 +90,16 @@ class Components:
             log.info("%s ready in %.1f s", name, time.monotonic() - started)
 
 
-def start_loading(loads: Iterable[Callable[[], object]]) -> None:
-    """Load parts in threads, without waiting for them. An error is raised again where the part is used."""
+def start_loading(loads: Iterable[Callable[[], object]], after: float = 0.0) -> None:
+    """Load parts in threads, `after` seconds from now, without waiting for them.
+
+    An error is raised again where the part is used.
+    """
     for load in loads:
         # Not daemon threads: a process that ends inside an import of PyTorch may abort.
-        threading.Thread(target=_without_errors, args=(load,), name="load").start()
+        timer = threading.Timer(after, _without_errors, (load,))
+        timer.name = "load"
+        timer.start()
 
 
 def _without_errors(load: Callable[[], object]) -> None:

@@ -4,9 +4,9 @@ import threading
 
 import pytest
 
-from app.components import Component, Components, keep_warm
+from app.components import Component, Components, keep_warm, start_loading
 from app.domain.errors import ModelUnavailable
-from tests.waiting import LONG
+from tests.waiting import LONG, until
 
 
 def fails(error):
@@ -87,3 +87,10 @@ def test_a_repeated_failure_is_logged_once(caplog):
     for _ in range(3):
         parts.warm()
     assert len(caplog.records) == 1
+
+
+def test_loading_may_begin_later_and_a_failure_harms_nothing():
+    loaded: list[str] = []
+    start_loading([fails(OSError("cut off")), lambda: loaded.append("later")], after=0.2)
+    start_loading([lambda: loaded.append("now")])
+    until(lambda: loaded == ["now", "later"])

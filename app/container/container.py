@@ -100,6 +100,8 @@ BASELINE_CLASSIFIERS: dict[str, type[DirectClassifier] | type[ChainOfThoughtClas
     DIRECT: DirectClassifier,
     CHAIN_OF_THOUGHT: ChainOfThoughtClassifier,
 }
+FIRST_CALL_SECONDS = 1.0
+"""Time that a run takes to its first call of a language model."""
 
 
 class Container:
@@ -217,11 +219,14 @@ class Container:
         )
 
     def loading_strategy_for(self, options: RunOptions) -> Strategy:
-        """Return `strategy_for`, whose models and indexes that are not loaded begin to load."""
+        """Return `strategy_for`, whose models and indexes that are not loaded begin to load.
+
+        With a language model they begin once its first call is out, which they would delay by seconds.
+        """
         strategy = self.strategy_for(options)
         corpora = options.corpora if searches_corpora(options) else ()
         indexes = (partial(self._registry.open, name) for name in corpora)
-        start_loading([*dict.fromkeys(loads_of(strategy)), *indexes])
+        start_loading([*dict.fromkeys(loads_of(strategy)), *indexes], FIRST_CALL_SECONDS if options.model else 0.0)
         return strategy
 
     def page_at(self, url: str) -> Page:

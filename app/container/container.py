@@ -101,7 +101,7 @@ BASELINE_CLASSIFIERS: dict[str, type[DirectClassifier] | type[ChainOfThoughtClas
     CHAIN_OF_THOUGHT: ChainOfThoughtClassifier,
 }
 FIRST_CALL_SECONDS = 1.0
-"""Time that a run takes to its first call of a language model."""
+"""Time from the start of a run to its first call of a language model."""
 
 
 class Container:
@@ -221,7 +221,7 @@ class Container:
     def loading_strategy_for(self, options: RunOptions) -> Strategy:
         """Return `strategy_for`, whose models and indexes that are not loaded begin to load.
 
-        With a language model they begin once its first call is out, which they would delay by seconds.
+        With a language model, loading starts FIRST_CALL_SECONDS later: it would delay the first call.
         """
         strategy = self.strategy_for(options)
         corpora = options.corpora if searches_corpora(options) else ()

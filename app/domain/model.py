@@ -19,7 +19,7 @@ class Label(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """The probabilities from which a claim is called SUPPORTED, and REFUTED."""
+    """Minimum probabilities for the verdicts SUPPORTED and REFUTED."""
 
     supported: float
     refuted: float

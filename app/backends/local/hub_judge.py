@@ -94,7 +94,7 @@ class HubJudge(HubModel[Judge]):
 
     @property
     def bounds(self) -> Bounds:
-        """Probabilities of supports and refutes from which evidence is enough. Raises ModelUnavailable."""
+        """Minimum probabilities for a verdict. Raises ModelUnavailable."""
         return self.calibration.bounds
 
     @property

@@ -94,9 +94,9 @@ class Calibration:
     temperature: float = 1.0
     """Divisor of the logits."""
     sufficient: float = 0.6
-    """Probability of supports or refutes from which the evidence counts as enough."""
+    """Minimum probability for a verdict."""
     supported: float | None = None
-    """That of supports, where it has a bound of its own."""
+    """Minimum probability for SUPPORTED; `sufficient` when None."""
 
     @property
     def bounds(self) -> Bounds:
@@ -170,7 +170,7 @@ class EntailmentJudge:
 
     @property
     def bounds(self) -> Bounds:
-        """Probabilities of supports and refutes from which evidence is enough. Raises ModelUnavailable."""
+        """Minimum probabilities for a verdict. Raises ModelUnavailable."""
         return Calibration.read(self.adapter).bounds
 
     def load(self) -> tuple[Any, Any, str]:

@@ -27,30 +27,35 @@ settings.register_profile("hopcheck", deadline=None, suppress_health_check=[Heal
 settings.load_profile("hopcheck")
 
 
-HEAVY = ("models", "jvm")
-"""Markers of the tests that take the longest and the most memory, the longest first."""
+HEAVY = ("browser", "models", "jvm")
+"""Markers of the tests that take the longest or the most memory, the longest first."""
 
 
-def heaviness(item: pytest.Item) -> int:
-    """Return the position of the item's marker in HEAVY; without one, len(HEAVY) or, if it waits little, one more."""
-    waits = "faults" in item.path.parts
-    return next((place for place, name in enumerate(HEAVY) if item.get_closest_marker(name)), len(HEAVY) + (not waits))
+def group_of(item: pytest.Item) -> str:
+    """Return the item's marker in HEAVY, or its file."""
+    return next((name for name in HEAVY if item.get_closest_marker(name)), item.location[0])
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """When several processes share the tests (`make test`), run heavy tests first and group each kind in one process.
 
-    Thus memory holds one set of models and one JVM at a time, and no process is left with the longest file at the end.
-    Faults come next: they mostly wait, while other processes compute. Every other file also stays in one process,
-    because its tests share fixtures.
+    Thus memory holds one browser, one set of models and one JVM at a time, and no process is left with the longest file
+    at the end. Every other file also stays in one process, because its tests share fixtures. Faults mostly wait, so
+    they are spread among the files that compute, but for the last tenth.
     """
     if not hasattr(config, "workerinput"):
         return
-    items.sort(key=heaviness)
+    groups: dict[str, list[pytest.Item]] = {}
     for item in items:
-        place = heaviness(item)
-        item.add_marker(pytest.mark.xdist_group(HEAVY[place] if place < len(HEAVY) else item.location[0]))
+        groups.setdefault(group_of(item), []).append(item)
+        item.add_marker(pytest.mark.xdist_group(group_of(item)))
+    waiting = [name for name in groups if "faults" in Path(name).parts]
+    computing = [name for name in groups if name not in {*HEAVY, *waiting}]
+    place = {name: number - len(HEAVY) for number, name in enumerate(HEAVY)}
+    place |= {name: 0.9 * number / len(waiting) for number, name in enumerate(waiting)}
+    place |= {name: number / len(computing) for number, name in enumerate(computing)}
+    items[:] = [item for name in sorted(groups, key=place.__getitem__) for item in groups[name]]
 
 
 gc.disable()  # while tests are collected: looking for garbage among what stays takes a quarter of that time

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from benchmarks.load.browser import Browser, StreamRecord
 from benchmarks.load.stream_metrics import Sample, count_duplicates, count_lost, delays, growth
-from tests.waiting import LONG
 
 STORED_AT = {1: 10.0, 2: 11.0, 3: 11.1, 4: 12.0}
 
@@ -69,6 +67,5 @@ def test_a_stream_is_parsed_into_messages_wherever_the_network_splits_it():
         async with await asyncio.start_server(serve, "127.0.0.1", 0) as server:
             await Browser("127.0.0.1", server.sockets[0].getsockname()[1]).follow("/events", arrivals)
 
-    with ThreadPoolExecutor(1) as beside:  # a browser of another test may hold this thread's event loop
-        beside.submit(asyncio.run, follow()).result(LONG)
+    asyncio.run(follow())
     assert [number for number, _ in arrivals.messages] == [3, 12] and arrivals.status == 200 and arrivals.ended

@@ -27,15 +27,17 @@ BROWSER_TIMEOUT_MS = 90_000
 """Milliseconds to wait for the browser; less than a Gate of tests/fakes.py holds a run."""
 
 
-def pytest_collection_modifyitems(items):
-    for item in items:
-        if "tests/e2e/" in str(item.path):
-            item.add_marker(pytest.mark.browser)
+@pytest.hookimpl(tryfirst=True)
+def pytest_itemcollected(item):
+    item.add_marker(pytest.mark.browser)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def browser() -> Iterator:
-    """One Chromium for all tests; each test opens contexts of its own."""
+    """One Chromium for all tests of this folder; each test opens contexts of its own.
+
+    It ends with the folder, because Playwright keeps an event loop running, in which `asyncio.run` cannot be called.
+    """
     if not CHROMIUM:
         pytest.skip(f"Chromium is not installed; on Debian: apt-get install {BROWSERS[0]}")
     playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed; run make setup")

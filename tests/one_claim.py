@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from app.container.container import Container
 from app.domain.events import Event, RunStarted
-from app.domain.instrumentation import listening
+from app.domain.instrumentation import MemoryStore, listening, use_stores
 from app.domain.model import Claim, RunOptions
 from app.domain.ports import Strategy
 from app.domain.report import Report, reduce_events
@@ -16,15 +16,15 @@ from app.domain.report import Report, reduce_events
 CLAIM = Claim("The author of Hamlet was born in England.")
 
 
-def checked(container: Container, options: RunOptions) -> Report:
+def checked(container: Container, options: RunOptions, claim: Claim = CLAIM) -> Report:
     """Return the report of a run with these options."""
-    return followed(container.strategy_for(options), options)[0]
+    return followed(container.strategy_for(options), options, claim)[0]
 
 
-def followed(strategy: Strategy, options: RunOptions) -> tuple[Report, list[Event]]:
-    """Return a run's report and all its events."""
-    events: list[Event] = [RunStarted(CLAIM, options)]
-    with listening(events.append):
-        for event in strategy.run(CLAIM, options):
+def followed(strategy: Strategy, options: RunOptions, claim: Claim = CLAIM) -> tuple[Report, list[Event]]:
+    """Return a run's report and all its events; no call is made twice, as in a run of the application."""
+    events: list[Event] = [RunStarted(claim, options)]
+    with listening(events.append), use_stores(MemoryStore()):
+        for event in strategy.run(claim, options):
             events.append(event)
     return reduce_events((event, float(at)) for at, event in enumerate(events)), events

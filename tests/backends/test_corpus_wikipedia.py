@@ -16,6 +16,7 @@ import pyarrow
 import pytest
 from pyarrow import parquet
 
+from app import create_app
 from app.backends.corpus.bm25 import DEFAULT_JAVA, Bm25Retriever
 from app.backends.corpus.index import MANIFEST, read_complete
 from app.backends.corpus.prebuilt import find_wikipedia, install_wikipedia
@@ -187,12 +188,10 @@ def test_a_check_with_that_source_reads_its_articles(hub, tmp_path, database_url
     install_wikipedia(find_wikipedia(NAME), tmp_path / "corpora" / NAME, DEFAULT_JAVA, print)
     (tmp_path / "models").symlink_to(ROOT / "instance" / "models")
     (tmp_path / "corpora" / "vital").symlink_to(ROOT / "instance" / "corpora" / "vital")
-    command = [sys.executable, "-m", "flask", "--app", "app", "check", "Mozart was born in Salzburg."]
-    env = os.environ | {"INSTANCE": str(tmp_path), "DATABASE_URL": database_url}
-    done = subprocess.run(
-        [*command, "--source", NAME, "--json"], cwd=ROOT, env=env, capture_output=True, text=True, timeout=2 * LONG
-    )
-    assert done.returncode == 0, done.stderr
+    app = create_app(replace(Settings.from_env({}), instance=tmp_path, database_url=database_url))
+    arguments = ["check", "Mozart was born in Salzburg.", "--source", NAME, "--json"]
+    done = app.test_cli_runner().invoke(args=arguments)
+    assert done.exit_code == 0, done.stderr
     report = json.loads(done.stdout)
     assert report["options"]["corpora"] == [NAME] and report["label"]
     found = [each for hop in report["hops"] for each in hop["evidence"]]

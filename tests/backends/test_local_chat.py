@@ -184,6 +184,7 @@ def test_every_reply_of_a_whole_run_with_the_file_in_every_role_parses(tmp_path,
     made = container(tmp_path, LOCAL_MODEL=str(packaged_gguf()), READ_WITH="model")
     (choice, _) = made.capabilities().models
     assert (choice.name, choice.destination) == (NAME, None)
-    report = one_claim.checked(made, RunOptions(answerer="reciter-reader", model=NAME, max_hops=1, **strategy))
+    options = RunOptions(answerer="reciter-reader", model=NAME, max_hops=1, max_tokens=100, **strategy)
+    report = one_claim.checked(made, options)
     assert (report.ended, report.problem, unread) == ("verdict", "", [])
     assert report.usage.calls > 3

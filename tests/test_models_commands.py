@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import threading
@@ -145,6 +146,25 @@ def test_size_and_licence_of_a_file_are_said_before_it_is_downloaded(command, hu
     assert hub.downloads == []
 
 
+def test_a_file_that_is_there_is_neither_looked_up_nor_asked_for_again(command, hub):
+    command("fetch", NAME, "--yes")
+    hub.asked.clear()
+    done = command("fetch", NAME)
+    assert done.exit_code == 0 and "It is in " in done.output and hub.asked == []
+
+
+def test_a_hub_that_does_not_answer_and_a_full_disk_are_told_apart(command, hub, monkeypatch):
+    def full(*_, **__):
+        raise OSError(errno.ENOSPC, "No space left on device", "tiny.Q4.gguf")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("huggingface_hub.file_download.http_get", full)
+        assert "No space left on device: tiny.Q4.gguf" in command("fetch", NAME, "--yes").stderr
+    hub.server.shutdown()
+    hub.server.server_close()
+    assert "the hub cannot be reached" in command("fetch", NAME, "--yes").stderr
+
+
 def test_a_fetched_file_is_the_model_that_local_model_names(command, hub):
     assert f"Fix it with: flask --app app models fetch {NAME}" in command("list", LOCAL_MODEL=NAME).output
     done = command("fetch", NAME, "--yes")
@@ -170,7 +190,7 @@ def test_a_download_that_broke_off_goes_on_where_it_ended(command, hub, monkeypa
 def test_a_file_that_arrived_damaged_is_no_model(command, hub):
     hub.etag = hashlib.sha256(b"another file").hexdigest()
     done = command("fetch", NAME, "--yes")
-    assert done.exit_code == 1 and "tiny.Q4.gguf arrived damaged" in done.stderr
+    assert done.exit_code == 1 and "tiny.Q4.gguf was damaged during the download" in done.stderr
     assert "There is no file" in command("list", LOCAL_MODEL=NAME).output
 
 

@@ -9,26 +9,20 @@ from flask.cli import AppGroup, with_appcontext
 from flask_migrate import upgrade
 
 from app.backends.local.llama_cpp import gguf_path
-from app.backends.local.loading import HUB, look_up
+from app.backends.local.loading import HUB_PREFIX, look_up, split_file_name
 from app.backends.local.loading import fetch as fetch_model
 from app.bootstrap import Step, steps
 from app.bootstrap import prepare as run_steps
 from app.capabilities.options import Choice
+from app.cli.output import one_line_errors
 from app.config.settings import Settings
 from app.doctor import State, format_findings, run_checks
 from app.doctor.__main__ import CHECKS, ONLINE
-from app.domain.errors import ModelUnavailable
 from app.runs.schema_version import is_newest
 from app.web import services
 
-FETCHED = {
-    "flan-t5": "flan_t5",
-    "reader": "reader",
-    "judge": "judge",
-    "question-seq2seq": "question_seq2seq",
-    "next-question-seq2seq": "next_question_seq2seq",
-}
-"""The models that can be fetched, each with the field of Settings that names it."""
+MODELS = ("flan-t5", "reader", "judge", "question-seq2seq", "next-question-seq2seq")
+"""Names that `models fetch` accepts. The model of flan-t5 is the one in the setting FLAN_T5, and so on."""
 
 models = AppGroup("models", help="The models and modules that runs can be made of.")
 
@@ -45,49 +39,52 @@ def listing() -> None:
                 click.echo(f"                          {line}")
 
 
-class FetchedName(click.ParamType):
-    """One of FETCHED, or a GGUF file on the hub as hub:OWNER/REPOSITORY/FILE."""
+class ModelName(click.ParamType):
+    """One of MODELS, or a GGUF file on the hub as hub:OWNER/REPOSITORY/FILE."""
 
     name = "name"
 
     def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
-        return f"{{{'|'.join(FETCHED)}|{HUB}OWNER/REPOSITORY/FILE}}"
+        return f"{{{'|'.join(MODELS)}|{HUB_PREFIX}OWNER/REPOSITORY/FILE}}"
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        return value if value.startswith(HUB) else click.Choice(list(FETCHED)).convert(value, param, ctx)
+        return value if value.startswith(HUB_PREFIX) else click.Choice(MODELS).convert(value, param, ctx)
 
 
 @models.command("fetch")
-@click.argument("name", type=FetchedName())
+@click.argument("name", type=ModelName())
 @click.option("--yes", is_flag=True, help="Download a file of the hub without asking.")
 @with_appcontext
 def fetch(name: str, yes: bool) -> None:
-    """Download the model that the setting of that name names (FLAN_T5, READER, JUDGE, ...), for later runs to use.
+    """Download the model that a setting (FLAN_T5, READER, JUDGE, ...) names.
 
-    hub:OWNER/REPOSITORY/FILE downloads one GGUF file for LOCAL_MODEL, after a question with its size and licence.
+    hub:OWNER/REPOSITORY/FILE downloads one GGUF file for LOCAL_MODEL, and shows its size and licence before.
     """
-    try:
-        _fetch_file(name, yes) if name.startswith(HUB) else _fetch_named(name)
-    except ModelUnavailable as error:
-        raise click.ClickException(str(error)) from None
+    with one_line_errors():
+        if name.startswith(HUB_PREFIX):
+            _fetch_file(name, yes)
+        else:
+            _fetch_model(name)
 
 
-def _fetch_named(name: str) -> None:
-    model = getattr(services().settings, FETCHED[name])
+def _fetch_model(name: str) -> None:
+    setting = name.replace("-", "_")
+    model = getattr(services().settings, setting)
     if not model:
-        raise click.UsageError(f"{FETCHED[name].upper()} is not set, so there is nothing to fetch.")
+        raise click.UsageError(f"{setting.upper()} is not set, so there is nothing to fetch.")
     click.echo(f"Fetching {model} ...")
     click.echo(f"{model} is in {fetch_model(model)}")
 
 
 def _fetch_file(name: str, yes: bool) -> None:
-    found = look_up(name)
-    size = f"{found.bytes / 1_000_000:,.0f} MB" if found.bytes else "size not stated"
-    click.echo(f"{found.file} of {found.repository}: {size}; licence: {found.licence}.")
-    if not yes:
-        click.confirm("Download it?", abort=True)
+    repository, file = split_file_name(name)
     path = gguf_path(name, services().settings.instance)
     if not path.is_file():
+        found = look_up(repository, file)
+        size = f"{found.bytes / 1_000_000:,.0f} MB" if found.bytes else "size not stated"
+        click.echo(f"{file} of {repository}: {size}; licence: {found.licence}.")
+        if not yes:
+            click.confirm("Download it?", abort=True)
         found.fetch(path)
     click.echo(f"It is in {path}")
     click.echo(f"To use it, set LOCAL_MODEL={name}")
@@ -98,22 +95,20 @@ def _line(choice: Choice) -> str:
 
 
 def _details(choice: Choice) -> list[str]:
-    """Return the host that gets claims, and why a choice is unavailable."""
-    text = [f"sends claims to {choice.destination}"] if choice.destination else []
+    """Return the lines below a choice: the host that gets claims, and why it is unavailable, with the fix."""
+    lines = [f"sends claims to {choice.destination}"] if choice.destination else []
     if not choice.available:
-        text.append(f"{choice.reason} Fix it with: {choice.mend}" if choice.mend else choice.reason)
-    return text
+        lines.append(f"{choice.reason} Fix it with: {choice.mend}" if choice.mend else choice.reason)
+    return lines
 
 
 @click.command()
 @with_appcontext
 def prepare() -> None:
-    """Make what the first claim needs: unpacked weights, corpus index, database. What is made already stays."""
+    """Unpack the weights, index the corpora and migrate the database, where that is not done yet."""
     settings = services().settings
-    try:
+    with one_line_errors():
         run_steps([*steps(settings), database(settings)], click.echo)
-    except ModelUnavailable as error:
-        raise click.ClickException(str(error)) from None
 
 
 def database(settings: Settings) -> Step:
@@ -126,8 +121,9 @@ def database(settings: Settings) -> Step:
 @click.option("--online", is_flag=True, help="Also ask each language model for one word, which may cost a little.")
 @with_appcontext
 def doctor(as_json: bool, online: bool) -> None:
-    """Look at everything that Hopcheck needs. Exits 0 when there is no problem, 1 when there is one."""
-    found = list(run_checks(services().settings, CHECKS + ONLINE if online else CHECKS))
+    """Check everything that Hopcheck needs. Exits 0 when there is no problem, 1 when there is one."""
+    checks = (*CHECKS, *ONLINE) if online else CHECKS
+    found = list(run_checks(services().settings, checks))
     if as_json:
         click.echo(json.dumps([finding.as_json() for finding in found], ensure_ascii=False))
     else:

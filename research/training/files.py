@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
-from app.backends.local.loading import CAUSAL, check_kind, model_folder
+from app.backends.local.loading import CAUSAL, check_kind, require_model_folder
 from app.backends.local.weight_files import require_safetensors
 from app.domain.errors import InvalidInput, ModelUnavailable
 from research.claims.data import CLAIMS_FILE
@@ -95,7 +95,7 @@ def require_judge_base(base: str) -> Path:
     from safetensors import safe_open
     from transformers import AutoTokenizer
 
-    folder = model_folder(base, FIX)
+    folder = require_model_folder(base, FIX)
     check_kind(folder, base, CAUSAL, FIX)
     if not (folder / "model.safetensors").is_file():
         raise ModelUnavailable(f"{base} has its weights in several files; the judge's base has them in one", FIX)

@@ -133,7 +133,7 @@ def test_a_cut_download_goes_on_where_it_was(hub, folder, monkeypatch):
 def test_a_file_that_arrives_damaged_is_not_kept(hub, folder, monkeypatch):
     found = find_wikipedia(NAME)
     monkeypatch.setattr(hub, "tag", "a" * 64)
-    with pytest.raises(ModelUnavailable, match="arrived damaged"):
+    with pytest.raises(ModelUnavailable, match="was damaged during the download"):
         install_wikipedia(found, folder, DEFAULT_JAVA, print)
     assert [each for each in folder.rglob("*") if each.is_file()] == []
 

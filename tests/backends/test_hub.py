@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.backends.local.loading import fetch, folder_of, model_folder, why_missing
+from app.backends.local.loading import fetch, find_model_folder, require_model_folder, why_missing
 from app.domain.errors import ModelUnavailable
 
 
@@ -26,7 +26,7 @@ def model(tmp_path):
 
 def test_a_folder_with_a_configuration_and_safetensors_is_a_model(model):
     assert why_missing(str(model)) == ""
-    assert model_folder(str(model), "x") == model
+    assert require_model_folder(str(model), "x") == model
 
 
 @pytest.mark.parametrize(
@@ -47,14 +47,14 @@ def test_a_missing_folder_is_named(tmp_path):
 
 
 def test_a_hub_model_that_was_never_fetched_is_not_available():
-    assert folder_of("google/flan-t5-base") is None
+    assert find_model_folder("google/flan-t5-base") is None
     assert why_missing("google/flan-t5-base") == "google/flan-t5-base is not on this machine yet."
     with pytest.raises(ModelUnavailable, match="not on this machine yet"):
-        model_folder("google/flan-t5-base", "fetching it")
+        require_model_folder("google/flan-t5-base", "fetching it")
 
 
 @pytest.mark.parametrize(
-    ("name", "words"), [("google/flan-t5-base", "could not be fetched"), ("no/such/name", "not a name")]
+    ("name", "words"), [("google/flan-t5-base", "could not be fetched"), ("no/such/name", "not a valid name")]
 )
 def test_a_failed_fetch_is_reported_in_one_sentence(name, words):
     with pytest.raises(ModelUnavailable, match=words):

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from app.backends.local.judge import Calibration, Probabilities
-from app.backends.local.loading import PAIR_CLASSIFIER, HubModel, Pretrained, folder_of, load, token_limit
+from app.backends.local.loading import PAIR_CLASSIFIER, HubModel, Pretrained, find_model_folder, load, token_limit
 from app.domain.errors import CallFailed, ModelUnavailable
 from app.domain.instrumentation import Call, cached_call, report_usage
 from app.domain.model import Bounds, Label, Usage
@@ -117,7 +117,7 @@ class HubJudge(HubModel[Judge]):
         rows = iter(cached_call(call, lambda: self._judged(judge, judged)))
         return [tuple(next(rows)) if has_words else NO_EVIDENCE for has_words in has_evidence]
 
-    def _read(self, name_or_path: str, threads: int, fix: str) -> Judge:
+    def _load(self, name_or_path: str, threads: int, fix: str) -> Judge:
         weights = load(name_or_path, PAIR_CLASSIFIER, threads, fix)
         order = label_order(weights.model.config.id2label, self.name, fix)
         if weights.tokenizer.pad_token_id is None:
@@ -133,7 +133,7 @@ class HubJudge(HubModel[Judge]):
 
 def calibration_of(name_or_path: str) -> Calibration:
     """Return the model's calibration without loading it. Raises ModelUnavailable when the file is damaged."""
-    folder = folder_of(name_or_path)
+    folder = find_model_folder(name_or_path)
     if folder is None or not (folder / "calibration.json").exists():
         return Calibration()
     try:

@@ -1,7 +1,8 @@
 """An extractive reader named by hub name or folder: RoBERTa on SQuAD 2.0, or any other model of that kind.
 
-The model's own tokenizer makes the windows, so it may be of any family. As usual for SQuAD 2.0, the model points at its
-first token if a window has no answer, and the best span must score higher (Devlin et al., 2019, section 4.3).
+The windows are made with the model's own tokenizer, so a model of any family works. As usual for SQuAD 2.0, the score
+of the first token means that a window has no answer, and the best span must score higher (Devlin et al., 2019, section
+4.3).
 """
 
 from __future__ import annotations
@@ -33,9 +34,9 @@ class HubReader(HubModel[Pretrained]):
     FIX = "flask --app app models fetch reader, or READER with the folder of a model"
 
     def read(self, question: Question, passages: Sequence[Passage]) -> Answer:
-        """Return the span with the largest margin over "no answer" in all passages (best first), or an empty Answer.
+        """Return the best span of `passages`, or an Answer without text (None) if "no answer" always scores higher.
 
-        The text of an empty Answer is None. `score` is the uncalibrated probability of an answer by the model's logits.
+        `score` is the probability of an answer, not calibrated; 0 if no span can be an answer.
         Raises ModelUnavailable, and CallFailed when the model's output is not a number or the call takes too long.
         """
         weights = self.load()
@@ -44,11 +45,11 @@ class HubReader(HubModel[Pretrained]):
         reply = cached_call(call, lambda: self._answered(weights, question.text, passages))
         return answer_of(reply, passages)
 
-    def _read(self, name_or_path: str, threads: int, fix: str) -> Pretrained:
+    def _load(self, name_or_path: str, threads: int, fix: str) -> Pretrained:
         return read_files(name_or_path, threads, fix)
 
     def _answered(self, weights: Pretrained, question: str, passages: Sequence[Passage]) -> dict[str, Any]:
-        """Return the reply as `answer_of` reads it."""
+        """Return the span (passage number, start, end) or None, and the score, as `answer_of` reads them."""
         rated = self._inference.run(lambda: _rated_windows(weights, question, passages))
         if rated:
             report_usage(Usage(1, sum(len(window.token_ids) for window, *_ in rated)))
@@ -69,11 +70,13 @@ def read_files(name_or_path: str, threads: int, fix: str, untrained: str | None 
     weights = load(name_or_path, EXTRACTIVE_QA, threads, fix, untrained)
     tokenizer = weights.tokenizer
     first = tokenizer("a", "b")["input_ids"][0]
-    if not tokenizer.is_fast or first != tokenizer.cls_token_id:
-        name = shown_name(name_or_path)
+    if not tokenizer.is_fast:
         raise ModelUnavailable(
-            f"{name} does not begin its input with a [CLS] token, so it cannot express that there is no answer", fix
+            f"{shown_name(name_or_path)} has no fast tokenizer, so its answers cannot be located", fix
         )
+    if first != tokenizer.cls_token_id:
+        problem = "does not begin its input with a [CLS] token, so it cannot express that there is no answer"
+        raise ModelUnavailable(f"{shown_name(name_or_path)} {problem}", fix)
     return weights
 
 
@@ -99,10 +102,10 @@ def windows_of(tokenizer: Any, question: str, passage: Passage, index: int) -> I
 
 
 def _inside(text: str, head: int, token: tuple[int, int], word: tuple[int, int]) -> tuple[int, int] | None:
-    """Return the span of a token's word in the passage, which follows `head` characters; None outside of it.
+    """Return the span of a token's word in the passage, without spaces and punctuation around the word.
 
-    SentencePiece includes the space before a word and the full stop after it: both are left out. A punctuation mark is
-    a word of its own.
+    The passage begins at the character `head` of `text`, after its title; a word of the title has no span (None). A
+    punctuation mark is a word of its own.
     """
     start, end = (next((at for at in range(*token) if not text[at].isspace()), token[1]), token[1])
     if all(_is_mark(each) for each in text[start:end]):
@@ -123,14 +126,14 @@ def _cut(tokenizer: Any, text: str, tokens: int) -> str:
 
 
 def _rated_windows(weights: Pretrained, question: str, passages: Sequence[Passage]) -> list[Rated]:
-    """Return every window read. Runs in the queue, including the tokenizer, which is not thread-safe."""
+    """Return the best span of each window. Runs in the queue, because the tokenizer is not thread-safe."""
     windows = (windows_of(weights.tokenizer, question, passage, index) for index, passage in enumerate(passages))
     chosen = limit_windows(list(chain.from_iterable(windows)), question, passages)
     return _rated(weights, chosen) if chosen else []
 
 
 def _rated(weights: Pretrained, group: Sequence[Window]) -> list[Rated]:
-    """Return the best span of every window, in one forward pass. Raises CallFailed when a logit is not a number."""
+    """Return the best span of each window, from one forward pass. Raises CallFailed when a logit is not a number."""
     import torch
 
     batch = as_batch(group, pad=weights.tokenizer.pad_token_id or 0)
@@ -139,7 +142,7 @@ def _rated(weights: Pretrained, group: Sequence[Window]) -> list[Rated]:
         output = weights.model(**{name: batch[name] for name in batch if name in weights.tokenizer.model_input_names})
     if not (torch.isfinite(output.start_logits).all() and torch.isfinite(output.end_logits).all()):
         raise CallFailed("The reader's output is not a number.")
-    inside[:, 0] = True
+    inside[:, 0] = True  # the first token's score is that of "no answer"
     scores = span_scores(output.start_logits, output.end_logits, inside)
     no_answer = scores[:, 0, 0].clone()
     scores[:, 0, :] = float("-inf")

@@ -17,7 +17,7 @@ from typing import Any
 
 from app.backends.http import HttpResult
 from app.backends.local.inference_queue import Inference, LazyModel
-from app.backends.local.loading import HUB, fingerprint
+from app.backends.local.loading import HUB_PREFIX, fingerprint
 from app.backends.local.weight_files import FIX, require_as_installed, write_checksums
 from app.domain.errors import CallFailed, ModelUnavailable
 from app.domain.instrumentation import Call, cached_call, report_usage
@@ -266,7 +266,7 @@ def start_server(path: Path, params: Callable[[], Any], fix: str) -> Any:
 
 def gguf_path(name: str, instance: Path) -> Path:
     """Return the path of a GGUF file, given as a path or as hub:OWNER/REPOSITORY/FILE; it need not exist."""
-    return instance / "models" / "hub" / name.removeprefix(HUB) if name.startswith(HUB) else Path(name)
+    return instance / "models" / "hub" / name.removeprefix(HUB_PREFIX) if name.startswith(HUB_PREFIX) else Path(name)
 
 
 def why_no_gguf(path: Path) -> str:

@@ -7,7 +7,6 @@ never run.
 from __future__ import annotations
 
 import hashlib
-import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -24,14 +23,14 @@ FETCHED_PATTERNS = ("*.json", "*.safetensors", "*.model", "*.txt")
 """Configuration, weights and tokenizers; pickled weights are not downloaded."""
 
 
-def folder_of(name: str) -> Path | None:
-    """Return the named folder or the one in the hub's cache; None when there is none."""
+def find_model_folder(name: str) -> Path | None:
+    """Return the folder `name`, or that of the hub's model `name` in the local cache; None when it does not exist."""
     if is_path(name):
         return Path(name).expanduser() if Path(name).expanduser().is_dir() else None
     from huggingface_hub import constants
 
     if not (Path(constants.HF_HUB_CACHE) / f"models--{name.replace('/', '--')}").is_dir():
-        return None  # before the next import, which loads an HTTP client and would delay the first page
+        return None  # before the next import, which loads an HTTP client and delays the first page
     from huggingface_hub import try_to_load_from_cache
 
     found = try_to_load_from_cache(name, "config.json")
@@ -40,36 +39,37 @@ def folder_of(name: str) -> Path | None:
 
 def why_missing(name: str) -> str:
     """Return a sentence that says why this model cannot be loaded; "" when its files exist. Uses no network."""
-    folder = folder_of(name)
+    folder = find_model_folder(name)
     if folder is None:
         return f"There is no folder {name}." if is_path(name) else f"{name} is not on this machine yet."
     if not (folder / "config.json").is_file():
-        return f"{name} has no config.json, so it is no model that can be loaded."
+        return f"{name} has no config.json, so it cannot be loaded."
     if not any((folder / weights).is_file() for weights in WEIGHTS):
-        return f"{name} has no weights in the safetensors format, the only one that is loaded here."
+        return f"{name} has no weights in the safetensors format, the only format that Hopcheck loads."
     return ""
 
 
-def model_folder(name: str, fix: str) -> Path:
+def require_model_folder(name: str, fix: str) -> Path:
     """Return the folder with the model's files. Raises ModelUnavailable with `why_missing(name)` and `fix`."""
-    reason, folder = why_missing(name), folder_of(name)
+    reason, folder = why_missing(name), find_model_folder(name)
     if reason or folder is None:
         raise ModelUnavailable(reason.rstrip("."), fix)
     return folder
 
 
 def fetch(name: str) -> Path:
-    """Download the model into the hub's cache, with progress bars, and return its folder.
+    """Download the model into the hub's local cache, with progress bars, and return its folder.
 
-    Raises ModelUnavailable when the hub cannot be reached, knows no such model, or has it without safetensors.
+    Raises ModelUnavailable when the hub cannot be reached or does not have the model with safetensors weights, and
+    OSError when the files cannot be written.
     """
     if is_path(name):
-        return model_folder(name, "a folder that is there")
+        return require_model_folder(name, "the path of an existing folder")
     from huggingface_hub import snapshot_download
 
     with _hub_errors(name):
         snapshot_download(name, allow_patterns=list(FETCHED_PATTERNS))
-    return model_folder(name, "another model")
+    return require_model_folder(name, "a model with safetensors weights")
 
 
 def is_path(name: str) -> bool:
@@ -77,11 +77,11 @@ def is_path(name: str) -> bool:
     return name.startswith(("/", ".", "~")) or Path(name).is_dir()
 
 
-HUB = "hub:"
-"""Begins the name of one file on the hub: hub:OWNER/REPOSITORY/FILE."""
-_GGUF_NAME = re.compile(r"hub:(?P<repo>[\w-][\w.-]*/[\w-][\w.-]*)/(?P<file>(?:[\w-][\w.-]*/)*[\w-][\w.-]*\.gguf)")
+HUB_PREFIX = "hub:"
+"""Prefix of the name of one file on the hub: hub:OWNER/REPOSITORY/FILE."""
+_GGUF_NAME = re.compile(r"hub:(?P<repository>[\w-][\w.-]*/[\w-][\w.-]*)/(?P<file>(?:[\w-][\w.-]*/)*[\w-][\w.-]*\.gguf)")
 SHA256_DIGITS = 64
-"""The hub's tag of a large file is its SHA-256; that of a small one is shorter."""
+"""Length of the ETag of a large file on the hub, which is its SHA-256; a small file's ETag is shorter."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ class HubFile:
     licence: str
 
     def fetch(self, path: Path) -> None:
-        """Download the file to `path`. Raises ModelUnavailable."""
+        """Download the file to `path`. Raises ModelUnavailable, and OSError when it cannot be written."""
         from huggingface_hub import hf_hub_url
 
         with _hub_errors(self.repository):
@@ -102,10 +102,10 @@ class HubFile:
 
 
 def download(url: str, path: Path) -> None:
-    """Download a file of the hub with a progress bar. What an earlier attempt brought is not downloaded again.
+    """Download a file from the hub with a progress bar, continuing an interrupted download.
 
-    huggingface_hub's hf_hub_download keeps no part of a file. Raises the errors of huggingface_hub, and
-    ModelUnavailable for a file whose SHA-256 is not the one that the hub states.
+    hf_hub_download of huggingface_hub cannot continue one. Raises ModelUnavailable for a file whose SHA-256 is not the
+    one that the hub states, OSError, and the errors of huggingface_hub and httpx2.
     """
     from huggingface_hub import get_hf_file_metadata
     from huggingface_hub.file_download import http_get
@@ -114,49 +114,54 @@ def download(url: str, path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     headers = build_hf_headers()
     stated = get_hf_file_metadata(url, headers=headers)
-    part = path.with_name(f".{path.name}.{(stated.etag or '')[:16]}.partial")
+    etag = stated.etag or ""
+    part = path.with_name(f".{path.name}.{etag[:16]}.partial")
     with part.open("ab") as file:
-        if (begun := file.tell()) != stated.size:
-            http_get(url, file, resume_size=begun, headers=headers, expected_size=stated.size)
+        downloaded = file.tell()
+        if downloaded != stated.size:
+            http_get(url, file, resume_size=downloaded, headers=headers, expected_size=stated.size)
     with part.open("rb") as file:
-        is_as_stated = hashlib.file_digest(file, "sha256").hexdigest() == stated.etag
-    if len(stated.etag or "") == SHA256_DIGITS and not is_as_stated:
-        part.unlink()
-        raise ModelUnavailable(f"{path.name} arrived damaged", "the same command once more")
+        if len(etag) == SHA256_DIGITS and hashlib.file_digest(file, "sha256").hexdigest() != etag:
+            part.unlink()
+            raise ModelUnavailable(f"{path.name} was damaged during the download", "running the same command again")
     part.rename(path)
 
 
-def look_up(name: str) -> HubFile:
-    """Return size and licence of the file hub:OWNER/REPOSITORY/FILE. Raises ModelUnavailable."""
+def split_file_name(name: str) -> tuple[str, str]:
+    """Return repository and file of hub:OWNER/REPOSITORY/FILE. Raises ModelUnavailable for another name."""
     match = _GGUF_NAME.fullmatch(name)
     if not match:
         raise ModelUnavailable(f"{name} names no GGUF file on the hub", "a name like hub:OWNER/REPOSITORY/FILE.gguf")
+    return match["repository"], match["file"]
+
+
+def look_up(repository: str, file: str) -> HubFile:
+    """Return size and licence of a file on the hub. Raises ModelUnavailable."""
     from huggingface_hub import HfApi
 
-    with _hub_errors(match["repo"]):
-        info = HfApi().model_info(match["repo"], files_metadata=True)
+    with _hub_errors(repository):
+        info = HfApi().model_info(repository, files_metadata=True)
     sizes = {each.rfilename: each.size for each in info.siblings or ()}
-    if match["file"] not in sizes:
+    if file not in sizes:
         listed = ", ".join(each for each in sizes if each.endswith(".gguf")) or "no GGUF file"
-        raise ModelUnavailable(f"{match['repo']} has no file {match['file']}", f"one that it has: {listed}")
-    licence = next(
-        (tag.removeprefix("license:") for tag in info.tags or () if tag.startswith("license:")), "not stated"
-    )
-    return HubFile(match["repo"], match["file"], sizes[match["file"]], licence)
+        raise ModelUnavailable(f"{repository} has no file {file}", f"one that it has: {listed}")
+    licences = (tag.removeprefix("license:") for tag in info.tags or () if tag.startswith("license:"))
+    return HubFile(repository, file, sizes[file], next(licences, "not stated"))
 
 
 @contextmanager
 def _hub_errors(name: str) -> Iterator[None]:
-    """Raise ModelUnavailable for the errors of huggingface_hub."""
-    from huggingface_hub.errors import HfHubHTTPError, HFValidationError
+    """Raise ModelUnavailable for errors of the hub and of the network; errors of the disk remain OSError."""
+    from httpx2 import HTTPError
+    from huggingface_hub.errors import HFValidationError
 
     try:
         yield
     except HFValidationError as error:
-        raise ModelUnavailable(
-            f"{name} is not a name that the hub can have", "a name like google/flan-t5-base"
-        ) from error
-    except (HfHubHTTPError, OSError) as error:
+        raise ModelUnavailable(f"{name} is not a valid name on the hub", "a name like google/flan-t5-base") from error
+    except (HTTPError, OSError) as error:
+        if isinstance(error, OSError) and error.errno:  # of the operating system: huggingface_hub's own have no errno
+            raise
         raise ModelUnavailable(
             f"{name} could not be fetched: the hub cannot be reached from here or does not have it",
             "the network, or a folder with the model's files in place of the name",
@@ -167,7 +172,7 @@ T = TypeVar("T")
 
 
 class HubModel(Generic[T]):
-    """A model by hub name or folder. Loaded at its first call, once; computes in the inference queue."""
+    """A model given by hub name or folder, loaded once, when it is first used. It runs in the inference queue."""
 
     FIX: ClassVar[str]
     """How to make the model available where it is missing."""
@@ -177,14 +182,14 @@ class HubModel(Generic[T]):
         self.name = shown_name(name_or_path)
         self._name_or_path = name_or_path
         self._inference = inference or Inference()
-        read = partial(self._read, name_or_path, threads, fix or self.FIX)
-        self._loaded = LazyModel(self._inference, read, self.name)
+        load = partial(self._load, name_or_path, threads, fix or self.FIX)
+        self._loaded = LazyModel(self._inference, load, self.name)
 
     def load(self) -> T:
-        """Load the model before the first call and return it. Raises ModelUnavailable."""
+        """Return the model, which is loaded now unless it was loaded before. Raises ModelUnavailable."""
         return self._loaded()
 
-    def _read(self, name_or_path: str, threads: int, fix: str) -> T:
+    def _load(self, name_or_path: str, threads: int, fix: str) -> T:
         raise NotImplementedError
 
 
@@ -200,9 +205,8 @@ def fingerprint(*paths: Path) -> str:
         digest.update(f"{path.name}\0{size}\0".encode())
         with path.open("rb") as file:
             digest.update(file.read(FINGERPRINT_BYTES))
-            if size > FINGERPRINT_BYTES:
-                file.seek(-min(FINGERPRINT_BYTES, size - FINGERPRINT_BYTES), os.SEEK_END)
-                digest.update(file.read())
+            file.seek(max(FINGERPRINT_BYTES, size - FINGERPRINT_BYTES))  # no byte is read twice
+            digest.update(file.read())
     return digest.hexdigest()[:12]
 
 
@@ -219,9 +223,9 @@ class Pretrained:
 class ModelKind:
     """A kind of model that a module requires."""
 
-    auto: str  # name of the Auto class in transformers
-    words: str  # description for error messages
-    outputs: int | None = None  # number of the head's outputs, for a head that may be trained anew
+    auto_class: str  # in transformers
+    description: str  # for error messages
+    num_labels: int | None = None  # outputs of the head, where research/training may add a new one
 
 
 SEQ2SEQ = ModelKind("AutoModelForSeq2SeqLM", "a sequence-to-sequence model like FLAN-T5")
@@ -253,7 +257,7 @@ def load(name_or_path: str, kind: ModelKind, threads: int, fix: str, untrained: 
     Weights whose names begin with `untrained` may be missing, as they are about to be trained. Raises ModelUnavailable
     when the model is not on this machine, not of this kind, incomplete or damaged.
     """
-    folder, name = model_folder(name_or_path, fix), shown_name(name_or_path)
+    folder, name = require_model_folder(name_or_path, fix), shown_name(name_or_path)
     import torch
     import transformers
 
@@ -262,18 +266,17 @@ def load(name_or_path: str, kind: ModelKind, threads: int, fix: str, untrained: 
     torch.set_num_threads(threads)
     try:
         config = check_kind(folder, name, kind, fix)
-        if untrained and kind.outputs:
-            config.num_labels = kind.outputs  # the base may have been trained with another head
-        auto = getattr(transformers, kind.auto)
-        model, loading_info = auto.from_pretrained(folder, config=config, output_loading_info=True, **_SAFE_OPTIONS)
-        if absent := [
-            key for key in sorted(loading_info["missing_keys"]) if not untrained or not key.startswith(untrained)
-        ]:
-            raise ModelUnavailable(f"{name} is not {kind.words}: its weights lack {absent[0]}", fix)
+        if untrained and kind.num_labels:
+            config.num_labels = kind.num_labels  # the base may have been trained with another head
+        auto_class = getattr(transformers, kind.auto_class)
+        model, info = auto_class.from_pretrained(folder, config=config, output_loading_info=True, **_SAFE_OPTIONS)
+        missing = [key for key in sorted(info["missing_keys"]) if not (untrained and key.startswith(untrained))]
+        if missing:
+            raise ModelUnavailable(f"{name} is not {kind.description}: its weights lack {missing[0]}", fix)
         tokenizer = transformers.AutoTokenizer.from_pretrained(
             folder, trust_remote_code=False, split_special_tokens=True
         )
-        _read_special_tokens_as_text(tokenizer)
+        _read_special_tokens_as_text(tokenizer, name, fix)
         version = fingerprint(folder / "config.json", *sorted(folder.glob("*.safetensors")))
     except ModelUnavailable:
         raise
@@ -285,25 +288,30 @@ def load(name_or_path: str, kind: ModelKind, threads: int, fix: str, untrained: 
 _SAFE_OPTIONS = {"use_safetensors": True, "trust_remote_code": False, "local_files_only": True}
 
 
-def _read_special_tokens_as_text(tokenizer: Any) -> None:
+def _read_special_tokens_as_text(tokenizer: Any, name: str, fix: str) -> None:
     """Make the tokenizer read a special token's name, such as "</s>" in a passage, as ordinary text.
 
     This keeps passages from injecting control tokens. `split_special_tokens` does it for most tokenizers, but not for
-    SentencePiece, whose vocabulary contains the names: there a normalizer inserts a space into each name.
+    SentencePiece, whose vocabulary contains the names: there a normalizer inserts a space into each name. Raises
+    ModelUnavailable for a slow tokenizer that recognises names, since it has no normalizer.
     """
     from tokenizers import normalizers
 
     names = [each for each in tokenizer.all_special_tokens if each != tokenizer.unk_token and len(each) > 1]
     recognised = [
-        name
-        for name in names
-        if tokenizer.convert_tokens_to_ids(name) in tokenizer(name, add_special_tokens=False)["input_ids"]
+        each
+        for each in names
+        if tokenizer.convert_tokens_to_ids(each) in tokenizer(each, add_special_tokens=False)["input_ids"]
     ]
-    if recognised and tokenizer.is_fast:
-        backend = tokenizer.backend_tokenizer
-        first = [backend.normalizer] if backend.normalizer else []
-        split_names = [normalizers.Replace(name, f"{name[0]} {name[1:]}") for name in recognised]
-        backend.normalizer = normalizers.Sequence([*first, *split_names])
+    if not recognised:
+        return
+    if not tokenizer.is_fast:
+        problem = f"{name} has a slow tokenizer, which reads {recognised[0]} in a text as a control token"
+        raise ModelUnavailable(problem, fix)
+    backend = tokenizer.backend_tokenizer
+    first = [backend.normalizer] if backend.normalizer else []
+    split_names = [normalizers.Replace(each, f"{each[0]} {each[1:]}") for each in recognised]
+    backend.normalizer = normalizers.Sequence([*first, *split_names])
 
 
 def check_kind(folder: Path, name: str, kind: ModelKind, fix: str) -> Any:
@@ -311,8 +319,9 @@ def check_kind(folder: Path, name: str, kind: ModelKind, fix: str) -> Any:
     import transformers
 
     config = _config(folder, name, fix)
-    if type(config) not in getattr(transformers, kind.auto)._model_mapping:
-        raise ModelUnavailable(f"{name} is a model of the type {config.model_type}, not {kind.words}", fix)
+    known_configs = getattr(transformers, kind.auto_class)._model_mapping  # transformers has no public list of them
+    if type(config) not in known_configs:
+        raise ModelUnavailable(f"{name} is a model of the type {config.model_type}, not {kind.description}", fix)
     return config
 
 

@@ -48,7 +48,7 @@ class Seq2Seq(HubModel[Pretrained]):
         total = sum(math.exp(score - best) for score in scores)
         return Choice(options[scores.index(best)], 1 / total)
 
-    def _read(self, name_or_path: str, threads: int, fix: str) -> Pretrained:
+    def _load(self, name_or_path: str, threads: int, fix: str) -> Pretrained:
         return load(name_or_path, SEQ2SEQ, threads, fix)
 
     def _completed(self, weights: Pretrained, prompt: str, max_tokens: int, stop: Sequence[str]) -> str:

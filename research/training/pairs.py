@@ -1,7 +1,7 @@
 """Claim and evidence pairs for the judge from published data sets; judge_examples.py makes prompts of them.
 
 A pair's label is one of three classes, or NOT_SUPPORTED where a data set merges refuted and unproven (HoVer), which
-trains "anything but supports". AVeriTeC is non-commercial and not read here.
+trains "anything but supports". AVeriTeC is not read, because its licence forbids commercial use.
 """
 
 from __future__ import annotations
@@ -16,12 +16,14 @@ from pathlib import Path
 
 SUPPORTED, REFUTED, NOT_ENOUGH, NOT_SUPPORTED = "SUPPORTED", "REFUTED", "NOT_ENOUGH_EVIDENCE", "NOT_SUPPORTED"
 SOURCES = ("hover_dev", "feverous_s_dev", "fool_me_twice_dev", "fever_symmetric", "wice_dev")
-TRAINED_LABELS = (SUPPORTED, REFUTED, NOT_ENOUGH, NOT_SUPPORTED)
+TRAINING_LABELS = (SUPPORTED, REFUTED, NOT_ENOUGH, NOT_SUPPORTED)
 """Rows with other labels are left out, such as WiCE's partly supported ones."""
 SWAPPED_SHARE = 0.7
-"""Share of the supported claims over several pages that are repeated with a name or number of another claim."""
+"""Share of the supported claims over several pages that give a second pair, with another claim's name or number."""
+DROPPED_SHARE, OTHER_TEXTS_SHARE, OTHER_EVIDENCE_SHARE = 0.4, 0.3, 0.12
+"""Shares of the claims that give a second pair without one passage, with other texts, with another claim's evidence."""
 HELD_OUT_SHARE = 0.12
-MAX_TRAINED_HOPS = 3
+MAX_TRAINING_HOPS = 3
 """Claims with more hops are only measured: they would take a quarter of the training time and teach little."""
 
 Passages = tuple[tuple[str, str], ...]
@@ -45,7 +47,7 @@ def is_held_out(key: str, share: float = HELD_OUT_SHARE) -> bool:
 
 def row_is_held_out(row_id: str, group: str | None = None, hops: int | None = None) -> bool:
     """Return whether a row is held out, by the hash of its group or id, and by its number of hops."""
-    return is_held_out(group or row_id) or (hops or 0) > MAX_TRAINED_HOPS
+    return is_held_out(group or row_id) or (hops or 0) > MAX_TRAINING_HOPS
 
 
 def read_rows(path: Path) -> Iterator[dict]:
@@ -62,7 +64,7 @@ def pairs_from_data(folder: Path, rng: random.Random) -> list[Pair]:
     """Return the gold pairs of every source, with the not-enough and swapped pairs derived from them."""
     pairs: list[Pair] = []
     for source in SOURCES:
-        rows = [row for row in read_rows(folder / f"{source}.jsonl") if _is_trained(row)]
+        rows = [row for row in read_rows(folder / f"{source}.jsonl") if _is_usable(row)]
         gold = [_gold_pair(source, row) for row in rows]
         pairs += gold
         pairs += list(_not_enough_pairs(rows, gold, rng))
@@ -70,8 +72,8 @@ def pairs_from_data(folder: Path, rng: random.Random) -> list[Pair]:
     return pairs
 
 
-def _is_trained(row: dict) -> bool:
-    return bool(row.get("evidence")) and row["label"] in TRAINED_LABELS
+def _is_usable(row: dict) -> bool:
+    return bool(row.get("evidence")) and row["label"] in TRAINING_LABELS
 
 
 def _gold_pair(source: str, row: dict) -> Pair:
@@ -82,17 +84,18 @@ def _gold_pair(source: str, row: dict) -> Pair:
 
 
 def _not_enough_pairs(rows: Sequence[dict], gold: Sequence[Pair], rng: random.Random) -> Iterator[Pair]:
-    """Yield pairs that lack a gold paragraph, or have other sentences of the page or another claim's evidence."""
+    """Yield pairs that lack a gold passage, or have other retrieved texts or another claim's evidence in its place."""
     for row, pair in zip(rows, gold, strict=True):
         drawn = rng.random()
-        if len(pair.passages) > 1 and pair.label == SUPPORTED and drawn < 0.4:
-            out = rng.randrange(len(pair.passages))
-            yield _not_enough_pair(pair, tuple(p for place, p in enumerate(pair.passages) if place != out))
-        elif row.get("retrieved") and drawn < 0.3:
+        if len(pair.passages) > 1 and pair.label == SUPPORTED and drawn < DROPPED_SHARE:
+            dropped = rng.randrange(len(pair.passages))
+            yield _not_enough_pair(pair, pair.passages[:dropped] + pair.passages[dropped + 1 :])
+        elif row.get("retrieved") and drawn < OTHER_TEXTS_SHARE:
             gold_texts = {part["text"].strip() for part in row["evidence"]}
             others = [text for text in row["retrieved"] if text.strip() not in gold_texts]
-            yield _not_enough_pair(pair, tuple((pair.passages[0][0], text) for text in others[:3]))
-        elif drawn > 0.88:
+            if others:
+                yield _not_enough_pair(pair, tuple((pair.passages[0][0], text) for text in others[:3]))
+        elif drawn > 1 - OTHER_EVIDENCE_SHARE:
             others = [p for p in gold if p.held_out == pair.held_out and p.claim != pair.claim]
             if others:  # a very small set has none
                 yield _not_enough_pair(pair, rng.choice(others).passages)
@@ -115,9 +118,9 @@ def _swapped_pairs(gold: Sequence[Pair], rng: random.Random) -> Iterator[Pair]:
         swaps = [
             pair.claim[: old.start()] + new[0] + pair.claim[old.end() :]
             for kind in (NAME, NUMBER)
-            for old in list(kind.finditer(pair.claim))
-            for new in list(kind.finditer(other.claim))
-            if old.start() and new.start() and new[0] not in evidence
+            for old in kind.finditer(pair.claim)
+            for new in kind.finditer(other.claim)
+            if old.start() and new.start() and new[0] != old[0] and new[0] not in evidence
         ]
         if swaps:
             yield Pair(f"{pair.source}-swapped", rng.choice(swaps), pair.passages, NOT_SUPPORTED, pair.held_out)

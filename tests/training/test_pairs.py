@@ -53,6 +53,17 @@ def test_a_swapped_claim_has_a_name_missing_from_its_evidence_and_is_merely_unsu
         assert not all(word.strip(".") in evidence for word in pair.claim.split()[3:5] + pair.claim.split()[-1:])
 
 
+def test_a_swapped_claim_is_never_the_claim_itself(tmp_path):
+    evidence = [{"title": "A", "text": "The first."}, {"title": "B", "text": "The second."}]
+    for source in SOURCES:
+        rows = [
+            {"id": f"{source}{at}", "claim": "The town of Ulm is old.", "label": "SUPPORTED", "evidence": evidence}
+            for at in range(40)
+        ]
+        (tmp_path / f"{source}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert not [p for p in pairs_from_data(tmp_path, random.Random(3)) if p.source.endswith("-swapped")]
+
+
 def test_partly_supported_claims_are_not_trained_on(tmp_path):
     row = {"id": "x", "claim": "A.", "label": "PARTIALLY_SUPPORTED", "evidence": [{"title": "A", "text": "B."}]}
     for source in SOURCES:

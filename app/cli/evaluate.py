@@ -1,4 +1,4 @@
-"""The commands `evaluate`, which measures on a data set, and `results`, which compares evaluations."""
+"""The commands `datasets`, `evaluate` and `results`: data sets, measuring on one, and comparing evaluations."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from research.evaluation.predictions import Prediction, write_text
 
 TABLES = ("qacheck-1", "papelo-1", "papelo-2", "papelo-3")
 MAX_TITLE_HITS = 10
-"""Search results among which an article is looked up by its title."""
+"""Search results among which the article with a title is looked for."""
 PROGRESS_EVERY = 10
 """Rows between progress lines."""
 
@@ -41,7 +41,7 @@ def list_datasets() -> None:
         click.echo(f"{each.name}: {each.title}")
         size = f" ({each.megabytes:g} MB)" if each.megabytes else ""
         click.echo(f"  from     {each.address}")
-        click.echo(f"  files    {each.files[0]}{size}, {', '.join(each.files[1:]) or 'alone'}")
+        click.echo(f"  files    {', '.join([f'{each.files[0]}{size}', *each.files[1:]])}")
         click.echo(f"  licence  {each.licence}")
         click.echo(f"  needs    {each.also}\n")
 
@@ -67,18 +67,18 @@ def prepare_dataset(name: str, file: Path, corpus: str, out: Path) -> None:
             found = retriever.retrieve(title, MAX_TITLE_HITS)
             return next((each.text for each in found if each.title.casefold() == title.casefold()), "")
 
-        filled = [row for row in (with_texts(row, text_of) for row in rows) if row]
+        filled = [full for row in rows if (full := with_texts(row, text_of))]
         write_text(out, "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in filled))
     click.echo(f"{len(filled)} of {len(rows)} rows have the texts of all their articles; written to {out}.")
 
 
 @click.command()
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--format", "format", required=True, type=click.Choice(list(FORMATS)), help="Data set of FILE.")
+@click.option("--format", required=True, type=click.Choice(list(FORMATS)), help="Data set of FILE.")
 @click.option("--out", required=True, type=click.Path(file_okay=False, path_type=Path), help="Folder for the results.")
 @click.option("--evidence", type=click.Choice(["gold", "run"]), help="Judge FILE's own evidence, or whole runs.")
-@click.option("--baseline", type=click.Choice(BASELINES), help="In the place of --evidence: what is to be beaten.")
-@click.option("--table", type=click.Choice(TABLES), help="In the place of --evidence: every row of a paper's table.")
+@click.option("--baseline", type=click.Choice(BASELINES), help="Measure a simple baseline instead of --evidence.")
+@click.option("--table", type=click.Choice(TABLES), help="Reproduce a paper's table instead of --evidence.")
 @click.option(
     "--labels",
     default=LabelSet.THREE.value,
@@ -86,46 +86,48 @@ def prepare_dataset(name: str, file: Path, corpus: str, out: Path) -> None:
     type=click.Choice([each.value for each in LabelSet]),
     help="Labels to choose from; a table's rows have their own.",
 )
-@click.option("--strategy", help="Of runs: how to check; STRATEGY when not given.")
+@click.option("--strategy", help="Of runs: how to check; default: STRATEGY.")
 @click.option("--preset", help="Of runs: mix of modules.")
-@click.option("--answerer", help="Of runs: what answers; ANSWERER when not given.")
+@click.option("--answerer", help="Of runs: what answers; default: ANSWERER.")
 @click.option("--model", help="Of runs: language model.")
-@click.option(
-    "--corpus", "corpora", multiple=True, help="Of runs: corpus to search, once for each; CORPORA when not given."
-)
-@click.option("--given-sentences", is_flag=True, help="Of runs: search finds what FILE has as `web`.")
-@click.option("--held-out", is_flag=True, help="Only rows that the judge that ships was not trained on.")
-@click.option("--all-rows", is_flag=True, help="Keep rows whose label cannot be said with --labels, as wrong ones.")
-@click.option("--first", type=click.IntRange(1), help="Only the first rows of FILE, so many.")
-@click.option("--limit", type=click.IntRange(1), help="Only so many rows, the first after shuffling.")
-@click.option("--per-hops", type=click.IntRange(1), help="Only so many rows of each number of hops.")
+@click.option("--corpus", "corpora", multiple=True, help="Of runs: a corpus to search, repeatable; default: CORPORA.")
+@click.option("--given-sentences", is_flag=True, help="Of runs: search only the sentences that FILE has as `web`.")
+@click.option("--held-out", is_flag=True, help="Only rows that the shipped judge was not trained on.")
+@click.option("--all-rows", is_flag=True, help="Keep rows whose label is not among --labels; they count as wrong.")
+@click.option("--first", type=click.IntRange(1), help="Only the first N rows of FILE.", metavar="N")
+@click.option("--limit", type=click.IntRange(1), help="Only N rows, the first after shuffling.", metavar="N")
+@click.option("--per-hops", type=click.IntRange(1), help="Only N rows of each number of hops.", metavar="N")
 @click.option("--seed", default=7, show_default=True, help="Seeds the shuffling and the intervals.")
 @click.option("--model-seed", type=click.IntRange(0, MAX_SEED), help="Of runs: seed of the language model's replies.")
 @click.option("--temperature", type=click.FloatRange(0, MAX_TEMPERATURE), help="Of runs: temperature of its replies.")
 @click.option("--max-tokens", type=click.IntRange(1, MAX_REPLY_TOKENS), help="Of runs: tokens of a reply at most.")
-@click.option("--workers", type=click.IntRange(1, 64), help="Rows at work at once: 8 with a language model, else 1.")
-@click.option("--estimate", is_flag=True, help="Only say what it would take: calls, tokens, money and hours.")
+@click.option(
+    "--workers",
+    type=click.IntRange(1, 64),
+    help="Rows evaluated at once; default: 8 with a language model on a server, else 1.",
+)
+@click.option("--estimate", is_flag=True, help="Print the estimated calls, tokens, cost and hours, and stop.")
 @click.option("--yes", is_flag=True, help="Do not ask before a language model on a server is called.")
 @with_appcontext
 def evaluate(table: str | None, labels: str, evidence: str | None, estimate: bool, yes: bool, **chosen: Any) -> None:
-    """Measure the judge, whole runs, a baseline or a paper's table on the claims of FILE; OUT gets the results.
+    """Measure the judge, whole runs, a baseline or a paper's table on the claims of FILE, and write the results to OUT.
 
-    The same command goes on where it was stopped. Exits 0 when all is measured, 2 on bad input, 1 on failure.
+    The same command resumes an evaluation that was stopped. Exits 0 on success, 2 on bad input, 1 on failure.
     """
     with one_line_errors():
-        from research.evaluation.evaluate import EvaluationConfig  # imports scipy, which would delay servers
+        from research.evaluation.evaluate import EvaluationConfig  # imports scipy, and Flask imports each command
 
         if sum(map(bool, (table, evidence, chosen["baseline"]))) != 1:
             raise InvalidInput("Give one of --evidence, --baseline and --table.", "evidence")
-        order = EvaluationConfig(labels=LabelSet(labels), evidence=evidence or "run", **chosen)
+        config = EvaluationConfig(labels=LabelSet(labels), evidence=evidence or "run", **chosen)
         if estimate:
-            _print_estimate(table, order)
+            _print_estimate(table, config)
         elif table:
             if not yes:
-                _confirm_table(table, order)
-            _print_table(table, order)
+                _confirm_table(table, config)
+            _print_table(table, config)
         else:
-            _print_figures(_measure(order, confirm=not yes), order.out)
+            _print_figures(_measure(config, confirm=not yes), config.out)
 
 
 @click.command()
@@ -149,16 +151,16 @@ def _figures_in(folder: Path) -> dict[str, Any]:
     raise InvalidInput(f"{folder} has no complete figures; run the command of its evaluation again.", "folders")
 
 
-def _measure(order: Any, confirm: bool = False) -> dict[str, Any]:
+def _measure(config: Any, confirm: bool = False) -> dict[str, Any]:
     from research.evaluation.evaluate import measure
 
     def follow(predictions: Iterable[Prediction], rows: Sequence[Row]) -> list[Prediction]:
-        return _collect(predictions, rows, order.labels, order.out)
+        return _collect(predictions, rows, config.labels, config.out)
 
-    return measure(order, _site(), _say, follow, confirm_costs if confirm else lambda: None).figures
+    return measure(config, _context(), _say, follow, confirm_costs if confirm else lambda: None).figures
 
 
-def _site() -> Any:
+def _context() -> Any:
     from research.evaluation.evaluate import EvaluationContext
 
     hopcheck = services()
@@ -167,38 +169,38 @@ def _site() -> Any:
     )
 
 
-def _print_estimate(table: str | None, order: Any) -> None:
+def _print_estimate(table: str | None, config: Any) -> None:
     from research.evaluation.evaluate import expected_cost
     from research.evaluation.paper_tables import TABLES as papers
     from research.evaluation.paper_tables import estimate_table
 
     if table:
-        lines, _ = estimate_table(papers[table], order, _site())
+        lines, _ = estimate_table(papers[table], config, _context())
         click.echo("\n".join(lines))
         return
-    cost = expected_cost(order, _site(), _say)
+    cost = expected_cost(config, _context(), _say)
     click.echo(str(cost) if cost else "No language model on a server is called.")
 
 
-def _confirm_table(table: str, order: Any) -> None:
+def _confirm_table(table: str, config: Any) -> None:
     """Print the estimate of a table and ask, if a language model on a server is called."""
     from research.evaluation.paper_tables import TABLES as papers
     from research.evaluation.paper_tables import estimate_table
 
-    lines, total = estimate_table(papers[table], order, _site())
+    lines, total = estimate_table(papers[table], config, _context())
     if total.calls:
         _say("\n".join(lines))
         confirm_costs()
 
 
-def _print_table(name: str, order: Any) -> None:
+def _print_table(name: str, config: Any) -> None:
     from research.evaluation.paper_tables import TABLES as papers
     from research.evaluation.paper_tables import as_markdown, run_table
 
-    outcomes = run_table(papers[name], order, services().container, _measure)
-    table = as_markdown(papers[name], outcomes, order.format)
-    order.out.mkdir(parents=True, exist_ok=True)
-    write_text(order.out / "table.md", table)
+    outcomes = run_table(papers[name], config, services().container, _measure)
+    table = as_markdown(papers[name], outcomes, config.format)
+    config.out.mkdir(parents=True, exist_ok=True)
+    write_text(config.out / "table.md", table)
     click.echo(table)
 
 

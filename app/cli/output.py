@@ -38,7 +38,7 @@ def confirm_costs() -> None:
 
 
 def print_event(event: Event, say: Writer) -> None:
-    """Print an event; phases and costs are skipped."""
+    """Print what a hop brought, a failure, or why no more questions are asked; other events print nothing."""
     match event:
         case QuestionAsked(number, question):
             say(f"{number}. {question.text}")
@@ -71,7 +71,8 @@ def _source(passage: Passage) -> str:
     parts = [passage.title]
     if passage.origin is Origin.WEB:
         parts += [passage.source, passage.published or "date unknown"]
-        parts += ["a fact-checker's own article"] if is_fact_check(passage.url) else []
+        if is_fact_check(passage.url):
+            parts.append("a fact-checker's own article")
     return f"{', '.join(filter(None, parts))} {passage.url or ''}".strip()
 
 
@@ -88,14 +89,14 @@ def print_verdict(verdict: Verdict, report: Report, say: Writer) -> None:
 
 
 def strip_control_chars(line: str) -> str:
-    """Replace characters that could control the terminal, and escape those that change the direction of text."""
+    """Replace control characters and lone surrogates, and escape characters that change the direction of text."""
     safe = "".join("\ufffd" if unicodedata.category(each) in ("Cc", "Cs") else each for each in line)
     return escape_direction(safe)
 
 
 @contextmanager
 def one_line_errors() -> Iterator[None]:
-    """Turn errors into one line: invalid input exits with 2, other errors of Hopcheck or the disk with 1."""
+    """Turn errors into one line: invalid input exits with 2; other errors, of packages and disks too, with 1."""
     try:
         yield
     except InvalidInput as error:
@@ -106,4 +107,5 @@ def one_line_errors() -> Iterator[None]:
         fix = "make evaluate or make train, which install requirements-research.lock first"
         raise click.ClickException(f"The package {error.name} is not installed. Fix it with: {fix}") from None
     except OSError as error:
-        raise click.ClickException(f"{error.strerror}: {error.filename or 'a file'}") from None
+        problem = f"{error.strerror}: {error.filename or 'a file'}" if error.strerror else str(error)
+        raise click.ClickException(problem) from None

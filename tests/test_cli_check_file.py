@@ -95,6 +95,9 @@ def test_an_interrupted_batch_resumes_by_its_id(terminal):
         (("A claim.", "--file", "HERE/claims.csv"), "Give one claim, a file of claims"),
         (("--batch", "nothing"), "There is no batch with this id that could be resumed."),
         (("--file", "HERE/none.csv"), "does not exist"),
+        (("--file", "HERE/claims.csv", "--speaker", "A", "--json"), "No effect with --file: --speaker, --json."),
+        (("--batch", "nothing", "--fresh", "--max-hops", "1"), "No effect with --batch: --fresh, --max-hops."),
+        (("A claim.", "--out", "HERE/results.csv"), "No effect with a single claim: --out."),
     ],
 )
 def test_contradictory_arguments_are_invalid_input(terminal, arguments, message):

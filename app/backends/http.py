@@ -7,6 +7,7 @@ import ipaddress
 import json
 import logging
 import random
+import re
 import socket
 import ssl
 import threading
@@ -25,6 +26,17 @@ DEADLINE_GRACE_SECONDS = 2.0
 
 MAX_QUOTED_CHARACTERS = 200
 
+MAX_ATTEMPTS = 4
+INITIAL_WAIT_SECONDS = 0.5
+MAX_WAIT_SECONDS = 8.0
+MIN_REPORTED_WAIT_SECONDS = 1.0
+
+_NO_CREDIT = re.compile(
+    rb"insufficient_quota|billing_hard_limit_reached|QUOTA_LIMITED|not enough credits", re.IGNORECASE
+)
+"""Codes and messages for an account without credit (OpenAI, Brave, Serper), where waiting does not help."""
+
+log = logging.getLogger(__name__)
 _loop_lock = threading.Lock()
 
 
@@ -36,6 +48,7 @@ class HttpResult:
     headers: Mapping[str, str] = field(default_factory=dict)
     """Header names are in lower case."""
     content: bytes = b""
+    """The body as it was received."""
     error: str = ""
     """Continues a sentence that begins with the host's name."""
     timed_out: bool = False
@@ -43,12 +56,17 @@ class HttpResult:
     """A retry would fail in the same way."""
 
     @property
-    def body(self) -> Any:
+    def parsed(self) -> Any:
         """Return the content parsed as JSON; None when it is not JSON or nested too deeply."""
         try:
             return json.loads(self.content)
         except (ValueError, RecursionError):
             return None
+
+    @property
+    def has_no_credit(self) -> bool:
+        """Return whether the reply, of a status other than success, says that the account has no credit left."""
+        return self.status == 402 or bool(_NO_CREDIT.search(self.content))
 
 
 def run_with_deadline(request: Coroutine[Any, Any, HttpResult], seconds: float) -> HttpResult:
@@ -61,25 +79,28 @@ def run_with_deadline(request: Coroutine[Any, Any, HttpResult], seconds: float) 
         return HttpResult(timed_out=True)
 
 
-def causes(error: BaseException | None) -> list[BaseException]:
-    """Return the error and what led to it."""
-    return [error, *causes(error.__cause__ or error.__context__)] if error else []
+def error_chain(error: BaseException | None) -> list[BaseException]:
+    """Return the error, its cause, the cause of that, and so on."""
+    return [error, *error_chain(error.__cause__ or error.__context__)] if error else []
 
 
 def result_from_error(error: BaseException | None) -> HttpResult:
-    """Describe a client library's error by its types, since its message may contain what was sent."""
-    chain = causes(error)
+    """Describe a client library's error by its types, since its message may contain what was sent.
+
+    The types are compared by name, so that no client library is imported before its first call.
+    """
+    chain = error_chain(error)
     kinds = {type(each).__name__ for each in chain}
     if any(isinstance(each, socket.gaierror) for each in chain):
         return HttpResult(error="cannot be found: no such host is known")
     if any(isinstance(each, ssl.SSLError) for each in chain):
         return HttpResult(error="offers no secure connection that can be trusted", permanent=True)
     if kinds & {"ConnectError", "ConnectTimeout"}:
-        return HttpResult(error="cannot be reached; see that it runs there and that the address is right")
+        return HttpResult(error="cannot be reached; check that it is running and that the address is right")
     if "ReadError" in kinds or any("complete message body" in str(each) for each in chain):
         return HttpResult(error="broke off in the middle of its reply")
     if "RemoteProtocolError" in kinds:
-        return HttpResult(error="hung up without a reply that can be read")
+        return HttpResult(error="closed the connection without a valid reply")
     return HttpResult(error=f"could not be asked ({', '.join(sorted(kinds))})", permanent="LocalProtocolError" in kinds)
 
 
@@ -91,7 +112,7 @@ def quoted(text: str, key: str | None) -> str:
 
 def _loop() -> asyncio.AbstractEventLoop:
     """Return the process's event loop, shared by all threads: a client's connections are tied to their loop."""
-    with _loop_lock:
+    with _loop_lock:  # two first calls at once would otherwise both start a loop
         return _start_loop()
 
 
@@ -102,63 +123,55 @@ def _start_loop() -> asyncio.AbstractEventLoop:
     return loop
 
 
-# Retries: exponential backoff with jitter, at least the server's Retry-After, never past the call's deadline.
-
-log = logging.getLogger(__name__)
-
-MAX_ATTEMPTS = 4
-INITIAL_WAIT_SECONDS = 0.5
-MAX_WAIT_SECONDS = 8.0
-MIN_REPORTED_WAIT_SECONDS = 1.0
-QUOTA_EXHAUSTED = ("insufficient_quota", "billing_hard_limit_reached", "QUOTA_LIMITED")
-"""Codes of a 429 (OpenAI, Brave) for an account without credit, where waiting does not help."""
-
-
 @dataclass(frozen=True)
 class RetryPolicy:
-    """Retries of requests that failed for a transient reason."""
+    """Retries with exponential backoff and jitter, after at least the server's Retry-After."""
 
     clock: Callable[[], float] = time.monotonic
+    """Seconds, in which deadlines are given."""
     now: Callable[[], float] = time.time
     """Unix time, to which a Retry-After date is compared."""
     sleep: Callable[[float], None] = time.sleep
     jitter: Callable[[], float] = random.random
 
     def run(self, request: Callable[[float], HttpResult], deadline: float, host: str) -> HttpResult:
-        """Return the first result that is not retryable, or the last one.
+        """Return the first result that is not retryable, or the last one before `deadline`, by `clock`.
 
-        `request` receives the seconds left until `deadline`, a time of `clock`; `host` is for the log.
+        `request` receives the seconds that are left; `host` is for the log.
         """
         for attempt in range(1, MAX_ATTEMPTS + 1):
             left = deadline - self.clock()
             if left <= 0:
                 return HttpResult(timed_out=True)
-            outcome = request(left)
-            wait = self._wait(outcome, attempt)
-            if attempt == MAX_ATTEMPTS or not is_retryable(outcome) or self.clock() + wait >= deadline:
+            result = request(left)
+            wait = self._wait(result, attempt)
+            if attempt == MAX_ATTEMPTS or not is_retryable(result) or self.clock() + wait >= deadline:
                 break
-            log.warning("%s: %s; trying again in %.1f s", host, outcome.status or outcome.error, wait)
+            log.warning("%s: %s; trying again in %.1f s", host, result.status or result.error, wait)
             if wait >= MIN_REPORTED_WAIT_SECONDS:
                 report_phase(f"waiting {wait:.0f} s for {host}")
             self.sleep(wait)
-        return outcome
+        return result
 
-    def _wait(self, outcome: HttpResult, attempt: int) -> float:
+    def _wait(self, result: HttpResult, attempt: int) -> float:
         """Return the seconds to wait after the given attempt: 50 to 100% of a doubling span, or Retry-After."""
         span = min(MAX_WAIT_SECONDS, INITIAL_WAIT_SECONDS * 2 ** (attempt - 1))
-        return max(span * (0.5 + 0.5 * self.jitter()), retry_after(outcome, self.now()) or 0.0)
+        return max(span * (0.5 + 0.5 * self.jitter()), retry_after(result, self.now()) or 0.0)
 
 
-def is_retryable(outcome: HttpResult) -> bool:
-    """Return whether the same request may succeed later: 429 with credit left, 5xx, or a broken connection."""
-    if outcome.status == 429:
-        return not any(code.encode() in outcome.content for code in QUOTA_EXHAUSTED)
-    return outcome.status >= 500 or bool(outcome.error and not outcome.permanent)
+def is_retryable(result: HttpResult) -> bool:
+    """Return whether the same request may succeed later: 429 with credit left, 5xx, or no connection or reply.
+
+    A timeout is not retried, since it used up the time of the call.
+    """
+    if result.status == 429:
+        return not result.has_no_credit
+    return result.status >= 500 or bool(result.error and not result.permanent)
 
 
-def retry_after(outcome: HttpResult, now: float) -> float | None:
+def retry_after(result: HttpResult, now: float) -> float | None:
     """Parse the Retry-After header, seconds or an HTTP date, to seconds; None when it is missing or invalid."""
-    value = outcome.headers.get("retry-after", "").strip()
+    value = result.headers.get("retry-after", "").strip()
     try:
         seconds = float(value)
     except ValueError:

@@ -34,7 +34,13 @@ from app.domain.model import ANSWERERS, CORPUS_SEARCH, QACHECK, RunOptions
 from app.modules.answerers import Need, kind_of
 from app.presets import PROMPTED_PURSUIT, PURSUIT_PRESETS, PursuitPreset
 
+GUIDED = "question-guided"
+LOCAL_PURSUIT = "local"
+"""The default preset of a pursuit if PRESET starts with local; PROMPTED_PURSUIT otherwise."""
+SEQ2SEQ = "flan-t5"
 NO_MODEL = "No language model is set up.", "LOCAL_MODEL, OPENAI_API_KEY and OPENAI_MODEL, or MODELS_FILE"
+"""The reason and the fix where no language model is available, for Choice.unavailable."""
+NO_CORPUS = "No corpus is indexed on this machine, and live Wikipedia is off.", "make corpus"
 FETCH_FLAN_T5 = "flask --app app models fetch flan-t5, or FLAN_T5, a folder with the model"
 JUDGE, GENERATOR, CORPUS, RERANKER, READER = (
     "judge",
@@ -44,6 +50,8 @@ JUDGE, GENERATOR, CORPUS, RERANKER, READER = (
     "reader",
 )
 """The names of the components of the default configuration."""
+_COMPONENTS_OF = {"claim_verifier": (JUDGE,), "question_generator": (GENERATOR,), "reasoner": (JUDGE,)}
+"""The components behind the local implementation of each role; the local validator has none."""
 
 
 def failed_choice(choice: Choice, part: Component) -> Choice:
@@ -53,7 +61,7 @@ def failed_choice(choice: Choice, part: Component) -> Choice:
 
 def pursuit_choices(settings: Settings, parts: Components, has_model: bool) -> Iterator[Choice]:
     """Yield every preset of a pursuit; `has_model` says whether a language model is available."""
-    for preset in (row.resolved(not why_missing(settings.question_seq2seq or "")) for row in PURSUIT_PRESETS.values()):
+    for preset in (row.resolved(_has_model_files(settings.question_seq2seq)) for row in PURSUIT_PRESETS.values()):
         choice = Choice(preset.name, f"{preset.title}. {preset.changes}", needs_model=preset.needs_model)
         local = (JUDGE, GENERATOR, READER) if preset.others == "local" else ()
         if part := parts.first_failed(*local):
@@ -67,21 +75,25 @@ def pursuit_choices(settings: Settings, parts: Components, has_model: bool) -> I
 
 def _missing_questioner(settings: Settings, preset: PursuitPreset) -> str:
     """Return the setting of the fine-tuned model that the preset needs and this machine lacks, or ""."""
-    if preset.needs_first_seq2seq and why_missing(settings.question_seq2seq or ""):
+    if preset.needs_first_seq2seq and not _has_model_files(settings.question_seq2seq):
         return "QUESTION_SEQ2SEQ"
-    if preset.needs_next_seq2seq and why_missing(settings.next_question_seq2seq or ""):
+    if preset.needs_next_seq2seq and not _has_model_files(settings.next_question_seq2seq):
         return "NEXT_QUESTION_SEQ2SEQ"
     return ""
 
 
-def search_choices(engines: Sequence[ProviderSearch], corpora: bool) -> tuple[Choice, ...]:
-    """Return the search of corpora and every engine, configured or not; `corpora` says whether a corpus is indexed.
+def _has_model_files(name: str | None) -> bool:
+    return bool(name) and not why_missing(name)
+
+
+def search_choices(engines: Sequence[ProviderSearch], has_corpus: bool) -> tuple[Choice, ...]:
+    """Return the search of corpora and every engine, configured or not; live Wikipedia counts as a corpus.
 
     The destination of an engine names every host that may get a query, since other engines replace a failed one.
     """
-    here = Choice(CORPUS_SEARCH, "The corpora of this machine, searched as the web is")
-    if not corpora:
-        here = here.unavailable("No corpus is indexed on this machine.", "make corpus")
+    corpora = Choice(CORPUS_SEARCH, "The corpora, searched as the web is")
+    if not has_corpus:
+        corpora = corpora.unavailable(*NO_CORPUS)
     set_up = with_failover(engines)
     others = (
         Choice(provider.name, provider.title, destination=set_up[provider.name].destination)
@@ -89,7 +101,7 @@ def search_choices(engines: Sequence[ProviderSearch], corpora: bool) -> tuple[Ch
         else Choice(provider.name, provider.title).unavailable("It is not set up.", provider.setting)
         for provider in PROVIDERS
     )
-    return here, *others
+    return corpora, *others
 
 
 def pursuit_modules(
@@ -98,7 +110,7 @@ def pursuit_modules(
     """Return the (role, implementation) pairs of a pursuit; `local` maps roles to their local implementation."""
     if options.preset not in PURSUIT_PRESETS:
         return ()
-    preset = PURSUIT_PRESETS[options.preset].resolved(not why_missing(settings.question_seq2seq or ""))
+    preset = PURSUIT_PRESETS[options.preset].resolved(_has_model_files(settings.question_seq2seq))
     model = f"{options.model}, prompted"
     first = {"llm": model, "local": local["question generator"], "seq": f"{settings.question_seq2seq}, fine-tuned"}
     then = first | {"local": "local judge and rules", "seq": f"{settings.next_question_seq2seq}, fine-tuned"}
@@ -112,15 +124,6 @@ def pursuit_modules(
     )
 
 
-GUIDED = "question-guided"
-LOCAL_PURSUIT = "local"
-"""The default preset of a pursuit where PRESET is local; PROMPTED_PURSUIT otherwise."""
-SEQ2SEQ = "flan-t5"
-
-_COMPONENTS_OF = {"claim_verifier": (JUDGE,), "question_generator": (GENERATOR,), "reasoner": (JUDGE,)}
-"""The components behind the local implementation of each role; the local validator has none."""
-
-
 @dataclass(frozen=True)
 class Availability:
     """Computes the available options."""
@@ -129,7 +132,7 @@ class Availability:
     parts: Components
     models: Sequence[ModelSettings]
     engines: Sequence[ProviderSearch] = ()
-    found: Callable[[], Sequence[ModelSettings]] = tuple
+    discover_models: Callable[[], Sequence[ModelSettings]] = tuple
     """Return the models of servers that were found on this machine."""
 
     def capabilities(self) -> Capabilities:
@@ -150,7 +153,7 @@ class Availability:
         )
 
     def mixes(self) -> dict[str, Mix]:
-        """Return the presets by name, with the site's own when a setting replaces a module."""
+        """Return the mix of each preset by name, with the site's own when a setting replaces a module."""
         replaced = {
             role: getattr(self.settings, role)
             for role in ("claim_verifier", "question_generator", "qa_validator", "reasoner")
@@ -160,15 +163,14 @@ class Availability:
         return own | MIXES
 
     def _defaults(self, strategy: str, models: Sequence[Choice]) -> RunOptions:
-        """Return the default options for a strategy, with the first available model that somebody has set up.
-
-        The default preset of a pursuit is local if PRESET is, else the paper's without its fine-tuned model.
-        """
+        """Return the default options for a strategy, with the first available model that a setting names."""
         model = next((choice.name for choice in models if choice.available and not choice.found), None)
         engine = next((engine.name for engine in self.engines), None)
-        search = self.settings.search or engine or CORPUS_SEARCH
-        if self.settings.source == WEB and search == CORPUS_SEARCH:
-            search = engine or PROVIDERS[0].name
+        if self.settings.source == WEB:
+            chosen = None if self.settings.search == CORPUS_SEARCH else self.settings.search
+            search = chosen or engine or PROVIDERS[0].name
+        else:
+            search = self.settings.search or engine or CORPUS_SEARCH
         preset = OWN if OWN in self.mixes() else self.settings.preset
         if strategy == PURSUIT:
             preset = LOCAL_PURSUIT if self.settings.preset.startswith("local") else PROMPTED_PURSUIT
@@ -197,11 +199,11 @@ class Availability:
         mix = self.mixes().get(options.preset)
         if mix is None:
             return ()
-        words = {**self._local_names(), "prompted": model, "flan-t5": self.settings.flan_t5}
-        words[QACHECK] = f"{model} as in QACheck"
+        others = {"prompted": model, SEQ2SEQ: self.settings.flan_t5, QACHECK: f"{model} as in QACheck"}
+        local = self._local_names()
 
         def implementation(role: str, kind: str) -> tuple[str, str]:
-            return role, words[role if kind == "local" else kind]
+            return role, local[role] if kind == "local" else others[kind]
 
         return (
             implementation("claim verifier", mix.claim_verifier),
@@ -223,8 +225,8 @@ class Availability:
             Group("Language models", "OPENAI_MODEL", capabilities.models),
             Group("Ways of pursuing evidence", "", capabilities.pursuits),
             Group("Search engines", "SEARCH", capabilities.searches),
-            Group("Judges", "JUDGE", self._own_and_configured("judge", JUDGE, "SmolLM2-135M with an adapter")),
-            Group("Readers", "READER", self._own_and_configured("reader", READER, "MiniLM-L12")),
+            Group("Judges", "JUDGE", self._own_and_configured(JUDGE, "SmolLM2-135M with an adapter")),
+            Group("Readers", "READER", self._own_and_configured(READER, "MiniLM-L12")),
             Group("Corpora", "CORPORA", capabilities.corpora),
         )
 
@@ -246,10 +248,8 @@ class Availability:
         return kind_of(options.answerer).describe(titled, self.settings)
 
     def _strategies(self, has_model: bool) -> tuple[Choice, ...]:
-        baselines = (
-            Choice(BASELINES[0], "Baseline: a language model, asked directly", needs_model=True),
-            Choice(BASELINES[1], "Baseline: a language model that thinks step by step", needs_model=True),
-        )
+        titles = ("Baseline: a language model, asked directly", "Baseline: a language model that thinks step by step")
+        baselines = (Choice(name, title, needs_model=True) for name, title in zip(BASELINES, titles, strict=True))
         guided = Choice(GUIDED, "One question at a time (QACheck)")
         pursuing = Choice(PURSUIT, "Evidence pursued by searching (Papelo)")
         return guided, pursuing, *(choice if has_model else choice.unavailable(*NO_MODEL) for choice in baselines)
@@ -258,9 +258,9 @@ class Availability:
         """Yield the implementations of each module except the answerer."""
         prompted = Choice("prompted", "A language model, prompted", needs_model=True)
         prompted = prompted if has_model else prompted.unavailable(*NO_MODEL)
-        for role, words in self._local_names().items():
+        for role, local_name in self._local_names().items():
             name = role.replace(" ", "_").lower()
-            local = Choice("local", words[:1].upper() + words[1:])
+            local = Choice("local", local_name[:1].upper() + local_name[1:])
             if part := self.parts.first_failed(*_COMPONENTS_OF.get(name, ())):
                 local = failed_choice(local, part)
             seq2seq = (self._with_seq2seq(Choice(SEQ2SEQ, "FLAN-T5, end to end")),) if name == "reasoner" else ()
@@ -280,10 +280,10 @@ class Availability:
         return self._with_seq2seq(choice) if mix.reasoner == SEQ2SEQ else choice
 
     def _answerer(self, name: str, has_model: bool) -> Choice:
-        """Return the answerer as an option, unavailable for the first of its needs that is not met."""
+        """Return the answerer as an option, unavailable if one of its needs is not met."""
         kind = kind_of(name)
         choice = Choice(name, kind.title, needs_model=Need.MODEL in kind.needs)
-        return next((lacking for need in kind.needs if (lacking := self._unmet(choice, need, has_model))), choice)
+        return next(filter(None, (self._unmet(choice, need, has_model) for need in kind.needs)), choice)
 
     def _unmet(self, choice: Choice, need: Need, has_model: bool) -> Choice | None:
         """Return the choice as unavailable because `need` is not met on this machine, or None if it is met."""
@@ -292,26 +292,26 @@ class Availability:
             return failed_choice(choice, part)
         if need is Need.MODEL and not has_model:
             return choice.unavailable(*NO_MODEL)
-        if need is Need.FLAN_T5 and not (needing := self._with_seq2seq(choice)).available:
-            return needing
+        if need is Need.FLAN_T5 and not self._with_seq2seq(choice).available:
+            return self._with_seq2seq(choice)
         if need is Need.CORPUS and not any(corpus.available for corpus in self._corpora()):
-            return choice.unavailable("No corpus is indexed on this machine.", "make corpus")
+            return choice.unavailable(*NO_CORPUS)
         if need is Need.SEARCH and not any(search.available for search in self._searches()):
-            return choice.unavailable("No search engine is set up, and no corpus is indexed.", "SEARXNG_URL")
+            return choice.unavailable("No search engine is set up, and there is no corpus.", "SEARXNG_URL")
         return None
 
     def _models(self) -> tuple[Choice, ...]:
-        remote = (_language_model(each, self.settings.local_model) for each in (*self.models, *self.found()))
+        remote = (_language_model(each, self.settings.local_model) for each in (*self.models, *self.discover_models()))
         seq2seq = Choice(SEQ2SEQ, f"FLAN-T5 ({self.settings.flan_t5}), on this machine")
         return *remote, self._with_seq2seq(seq2seq)
 
-    def _own_and_configured(self, role: str, part: str, own_words: str) -> tuple[Choice, ...]:
+    def _own_and_configured(self, role: str, own_model: str) -> tuple[Choice, ...]:
         """Return Hopcheck's own reader or judge, then the one that a setting names, if any."""
-        own = Choice("local", f"Hopcheck's own {role}, {own_words}")
+        own = Choice("local", f"Hopcheck's own {role}, {own_model}")
         other = getattr(self.settings, role)
         if not other:
-            lost = self.parts.first_failed(part)
-            return (failed_choice(own, lost) if lost else own,)
+            failed = self.parts.first_failed(role)
+            return (failed_choice(own, failed) if failed else own,)
         named, missing = Choice(other, f"The {role} {other}"), why_missing(other)
         return own, named.unavailable(missing, f"flask --app app models fetch {role}") if missing else named
 
@@ -336,7 +336,7 @@ def _language_model(model: ModelSettings, local_model: str | None) -> Choice:
     choice = Choice(model.name, title, destination=model.destination, found=bool(model.found_by))
     if not (reason := unavailable_reason(model)):
         return choice
-    fix = "the setting that is named there, and a new start"
+    fix = "the setting that the reason names, and a restart"
     if model.gguf:
         is_hub = (local_model or "").startswith("hub:")
         fix = f"flask --app app models fetch {local_model}" if is_hub else "LOCAL_MODEL, the path of a GGUF file"

@@ -6,10 +6,12 @@ import json
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import fields
+from functools import partial
 from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
 import click
+from click.core import ParameterSource
 from flask.cli import with_appcontext
 
 from app.batches.files import as_csv, as_jsonl, read_claims
@@ -27,27 +29,149 @@ from app.runs.service import Runs, StoredEvent
 from app.runs.transfer import run_as_dict
 from app.web import services
 
+OWNER = "command line"
+"""The owner of runs that this command starts."""
 POLL_SECONDS = 0.5
 """Interval at which a batch is fed and its progress is read."""
+_EXISTING = click.Path(exists=True, dir_okay=False, path_type=Path)
+_WRITABLE = click.Path(dir_okay=False, writable=True, path_type=Path)
+_WITHOUT_OPTION = ("modules", "undated", "fact_checks")
+"""Fields of RunOptions without an option of their name: --dated and --no-fact-checks set two, the first is computed."""
 
-NO_SUCH_BATCH = "There is no batch with this id that could be resumed."
 
+def with_other_options(command: click.Command, options: type = RunOptions) -> click.Command:
+    """Add an option for each field of `options` that has none yet, with the field's docstring as help.
 
-def resume_batch(runs: Runs, batch_id: str, out: Path | None) -> bool:
-    """Continue an earlier batch, or only write the results of a complete one; return whether all have a verdict.
-
-    Raises InvalidInput for an unknown or cancelled batch, and OSError.
+    So far this adds none: it gives a new field of RunOptions an option without a change here.
     """
+    named = {each.name for each in command.params}
+    for each in fields(options):
+        if each.name not in named and each.name not in _WITHOUT_OPTION:
+            kind = get_type_hints(options)[each.name]
+            kind = next((other for other in get_args(kind) if other is not type(None)), kind)
+            flag = each.name.replace("_", "-")
+            flags = f"--{flag}/--no-{flag}" if kind is bool else f"--{flag}"
+            about = descriptions(options).get(each.name)
+            command.params.append(click.Option([flags], type=kind, default=None, help=about))
+    return command
+
+
+@click.command()
+@click.argument("claim", required=False)
+@click.option("--file", "claims_file", type=_EXISTING, help="Check a batch: the claims of a CSV, JSONL or text file.")
+@click.option("--batch", help="Resume the batch with this id, which --file prints at its start.")
+@click.option("--yes", is_flag=True, help="With --file: call a language model on a server without asking first.")
+@click.option(
+    "--out", type=_WRITABLE, help="File for a batch's results: CSV if its name ends in .csv, else JSON Lines."
+)
+@click.option("--speaker", default="", help="Who made the claim.")
+@click.option("--date", default="", help="Date of the claim, like 2020-10-31: only earlier web pages are evidence.")
+@click.option("--strategy", help="Strategy: question-guided, evidence-pursuit, or a baseline; default: STRATEGY.")
+@click.option("--preset", help="Preset of modules, or of an evidence pursuit; default: PRESET.")
+@click.option("--source", help="Source of the answers: web, or a corpus; default: SOURCE.")
+@click.option("--answerer", help="Module that answers the questions; default: ANSWERER, or web-search in a pursuit.")
+@click.option("--search", help="Search engine of web-search, or corpus for the corpora; default: SEARCH.")
+@click.option("--dated", is_flag=True, help="With web-search and a dated claim: leave out pages without a date.")
+@click.option("--no-fact-checks", is_flag=True, help="With web-search: leave out fact-checkers' articles.")
+@click.option("--model", help="Language model of the prompted modules; default: the first that is set up.")
+@click.option("--corpora", help="Corpora to search, separated by commas; default: CORPORA.")
+@click.option("--fresh", is_flag=True, help="Repeat every call instead of using cached replies.")
+@click.option(
+    "--labels",
+    type=click.Choice([each.value for each in LabelSet]),
+    help="Labels that the verdict may have; default: those of the preset, else three.",
+)
+@click.option("--max-hops", type=click.IntRange(1, MAX_HOPS), help="Maximum number of questions; default: MAX_HOPS.")
+@click.option(
+    "--model-seed", type=click.IntRange(0, MAX_SEED), help="Seed of the model's replies; default: MODEL_SEED."
+)
+@click.option(
+    "--temperature",
+    type=click.FloatRange(0, MAX_TEMPERATURE),
+    help="Temperature of the model's replies; default: MODEL_TEMPERATURE.",
+)
+@click.option(
+    "--max-tokens",
+    type=click.IntRange(1, MAX_REPLY_TOKENS),
+    help="Maximum tokens of a reply; default: MODEL_MAX_TOKENS.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the run as one JSON object; hops go to standard error.")
+@with_appcontext
+def check(
+    claim: str | None,
+    claims_file: Path | None,
+    batch: str | None,
+    yes: bool,
+    out: Path | None,
+    speaker: str,
+    date: str,
+    as_json: bool,
+    **chosen: Any,
+) -> None:
+    """Check CLAIM hop by hop, or all claims of a file. Exits 0 with a verdict, 2 on bad input, 1 on failure.
+
+    `flask --app app models list` lists the values that can be chosen here.
+    """
+    if sum(each is not None for each in (claim, claims_file, batch)) != 1:
+        raise click.UsageError("Give one claim, a file of claims, or a batch to resume.")
+    _refuse_options_without_effect(claim, claims_file)
+    if claim is not None:
+        _check_claim(claim, speaker, date, as_json, chosen)
+    elif claims_file is not None:
+        _check_file(claims_file, out, not yes, chosen)
+    elif batch is not None:
+        _resume_batch(batch, out)
+
+
+with_other_options(check)
+
+
+def _refuse_options_without_effect(claim: str | None, claims_file: Path | None) -> None:
+    """Raise UsageError for given options that a claim, a file or an earlier batch, respectively, does not use."""
+    context = click.get_current_context()
+    given = {
+        each.name: each.opts[0]
+        for each in context.command.params
+        if context.get_parameter_source(each.name or "") is ParameterSource.COMMANDLINE
+    }
+    if claim is not None:
+        subject, unused = "a single claim", given.keys() & {"out"}
+    elif claims_file is not None:
+        subject, unused = "--file", given.keys() & {"speaker", "date", "as_json"}
+    else:
+        subject, unused = "--batch", given.keys() - {"batch", "out", "yes"}
+    if unused:
+        flags = ", ".join(flag for name, flag in given.items() if name in unused)
+        raise click.UsageError(f"No effect with {subject}: {flags}.")
+
+
+@one_line_errors()
+def _check_file(claims_file: Path, out: Path | None, confirm: bool, chosen: dict[str, Any]) -> None:
+    runs, capabilities = services().runs, services().container.capabilities()
+    options = resolve_options(_raw_options(**chosen), capabilities)
+    _print_destination(options, capabilities)
+    lines = read_claims(claims_file.read_bytes(), claims_file.name)
+    _print_estimate([line.claim.text for line in lines if not line.problem], options, confirm)
+    _run_batch(runs, runs.start_batch(lines, options, OWNER, claims_file.name), out)
+
+
+@one_line_errors()
+def _resume_batch(batch_id: str, out: Path | None) -> None:
+    """Continue an earlier batch, or only write the results of a complete one."""
+    runs = services().runs
     batch = runs.batches.get(batch_id)
     if batch is None or batch.state is BatchState.CANCELLED:
-        raise InvalidInput(NO_SUCH_BATCH, "batch")
+        raise InvalidInput("There is no batch with this id that could be resumed.", "batch")
     runs.batch_commands.resume(batch_id)
-    return _run_batch(runs, batch_id, out)
+    _run_batch(runs, batch_id, out)
 
 
-def _run_batch(runs: Runs, batch_id: str, out: Path | None) -> bool:
-    """Run the batch, print its progress and write its results. Any exception, including Ctrl-C, pauses it."""
-    _say(f"Batch {batch_id} is running; if interrupted, resume it with --batch {batch_id}.")
+def _run_batch(runs: Runs, batch_id: str, out: Path | None) -> None:
+    """Run the batch, print its progress and write its results. Any exception meanwhile, also Ctrl-C, pauses it.
+
+    Raises ClickException if a claim got no verdict.
+    """
+    _print_line(f"Batch {batch_id} is running; if interrupted, resume it with --batch {batch_id}.")
     try:
         _run_until_complete(runs, batch_id)
     except BaseException:
@@ -55,19 +179,23 @@ def _run_batch(runs: Runs, batch_id: str, out: Path | None) -> bool:
         raise
     _write_results(runs, batch_id, out)
     progress = runs.batches.progress(batch_id)
-    return progress.with_verdict == progress.total
+    if progress.with_verdict != progress.total:
+        raise click.ClickException("Not every claim got a verdict.")
 
 
 def _run_until_complete(runs: Runs, batch_id: str) -> None:
-    """Start the batch's runs until it is complete. Raises ClickException at the daily limit."""
+    """Start the batch's runs as places in the queue become free, until the batch is complete, paused or cancelled.
+
+    Raises ClickException at the daily limit.
+    """
     shown = None
     while True:
         runs.feeder.feed()
         for run_id in runs.batch_commands.unfinished(batch_id):
-            runs.wake(run_id)
+            runs.wake(run_id)  # continues a run whose process has ended
         progress = runs.batches.progress(batch_id)
         if progress != shown:
-            _say(_progress_line(progress))
+            _print_line(_progress_line(progress))
         shown = progress
         batch = runs.batches.get(batch_id)
         if batch is None or batch.state is not BatchState.GOING:
@@ -92,112 +220,11 @@ def _write_results(runs: Runs, batch_id: str, out: Path | None) -> None:
         return
     with out.open("w", encoding="utf-8", newline="") as file:
         file.writelines(written)
-    _say(f"Results are in {out}.")
+    _print_line(f"Results are in {out}.")
 
 
-def _say(line: str) -> None:
-    click.echo(strip_control_chars(line), err=True)
-
-
-OWNER = "command line"
-"""The owner of runs that this command starts."""
-
-_EXISTING = click.Path(exists=True, dir_okay=False, path_type=Path)
-_WRITABLE = click.Path(dir_okay=False, writable=True, path_type=Path)
-_OTHERWISE_NAMED = ("modules", "undated", "fact_checks")
-"""Fields of RunOptions that no option of the command has the name of."""
-
-
-def with_other_options(command: click.Command, options: type = RunOptions) -> click.Command:
-    """Add an option for each field of `options` that the command does not name, with the field's docstring as help."""
-    named = {each.name for each in command.params}
-    for each in fields(options):
-        if each.name not in named and each.name not in _OTHERWISE_NAMED:
-            kind = get_type_hints(options)[each.name]
-            kind = next((other for other in get_args(kind) if other is not type(None)), kind)
-            flag = each.name.replace("_", "-")
-            flags = f"--{flag}/--no-{flag}" if kind is bool else f"--{flag}"
-            about = descriptions(options).get(each.name)
-            command.params.append(click.Option([flags], type=kind, default=None, help=about))
-    return command
-
-
-@click.command()
-@click.argument("claim", required=False)
-@click.option("--file", "claims_file", type=_EXISTING, help="Check a batch: the claims of a CSV, JSONL or text file.")
-@click.option("--batch", help="Go on with an earlier batch, by the id that it told.")
-@click.option("--yes", is_flag=True, help="Do not ask before a file's claims are sent to a language model on a server.")
-@click.option("--out", type=_WRITABLE, help="Where a batch's results go: a .csv file, or JSON Lines.")
-@click.option("--speaker", default="", help="Who made the claim.")
-@click.option("--date", default="", help="The day it was made on, like 2020-10-31: nothing later is evidence.")
-@click.option(
-    "--strategy", help="How to check: question-guided, evidence-pursuit, or a baseline; STRATEGY if not given."
-)
-@click.option("--preset", help="Mix of modules, or way of pursuing evidence; PRESET when not given.")
-@click.option("--source", help="Where answers come from: web, or a corpus; SOURCE when not given.")
-@click.option("--answerer", help="Who answers the questions; ANSWERER when not given, web-search in a pursuit.")
-@click.option("--search", help="Search engine of web-search, or corpus; SEARCH when not given.")
-@click.option("--dated", is_flag=True, help="Of what web-search finds, leave out what has no date.")
-@click.option("--no-fact-checks", is_flag=True, help="Of what web-search finds, leave out what fact-checkers wrote.")
-@click.option("--model", help="Language model for what prompts one; the first that is set up when not given.")
-@click.option("--corpora", help="Corpora to search, with commas between; CORPORA when not given.")
-@click.option("--fresh", is_flag=True, help="Ask everything anew, also what the cache knows.")
-@click.option("--labels", type=click.Choice([each.value for each in LabelSet]), help="Labels; three, or the preset's.")
-@click.option("--max-hops", type=click.IntRange(1, MAX_HOPS), help="Questions asked at most; MAX_HOPS when not given.")
-@click.option("--model-seed", type=click.IntRange(0, MAX_SEED), help="Seed of replies; MODEL_SEED when not given.")
-@click.option(
-    "--temperature",
-    type=click.FloatRange(0, MAX_TEMPERATURE),
-    help="Temperature of replies; MODEL_TEMPERATURE when not given.",
-)
-@click.option(
-    "--max-tokens",
-    type=click.IntRange(1, MAX_REPLY_TOKENS),
-    help="Tokens of a reply at most; MODEL_MAX_TOKENS when not given.",
-)
-@click.option("--json", "as_json", is_flag=True, help="Print the run as one JSON object; hops go to standard error.")
-@with_appcontext
-def check(
-    claim: str | None,
-    claims_file: Path | None,
-    batch: str | None,
-    yes: bool,
-    out: Path | None,
-    speaker: str,
-    date: str,
-    as_json: bool,
-    **chosen: Any,
-) -> None:
-    """Check CLAIM hop by hop, or all claims of a file. Exits 0 with a verdict, 2 on bad input, 1 on failure.
-
-    `flask --app app models list` says what can be chosen here.
-    """
-    if sum(each is not None for each in (claim, claims_file, batch)) != 1:
-        raise click.UsageError("Give one claim, a file of claims, or a batch to resume.")
-    if claim is None:
-        return _check_batch(claims_file, batch, yes, out, chosen)
-    _check_claim(claim, speaker, date, as_json, chosen)
-
-
-with_other_options(check)
-
-
-def _check_batch(
-    claims_file: Path | None, batch: str | None, yes: bool, out: Path | None, chosen: dict[str, Any]
-) -> None:
-    runs = services().runs
-    with one_line_errors():
-        if claims_file is None:
-            all_decided = resume_batch(runs, batch or "", out)
-        else:
-            capabilities = services().container.capabilities()
-            options = resolve_options(_raw(**chosen), capabilities)
-            _print_destination(options, capabilities)
-            lines = read_claims(claims_file.read_bytes(), claims_file.name)
-            _print_estimate([line.claim.text for line in lines if not line.problem], options, confirm=not yes)
-            all_decided = _run_batch(runs, runs.start_batch(lines, options, OWNER, claims_file.name), out)
-    if not all_decided:
-        raise click.ClickException("Not every claim got a verdict.")
+def _print_line(line: str, err: bool = True) -> None:
+    click.echo(strip_control_chars(line), err=err)
 
 
 def _print_estimate(claims: Sequence[str], options: RunOptions, confirm: bool) -> None:
@@ -206,21 +233,18 @@ def _print_estimate(claims: Sequence[str], options: RunOptions, confirm: bool) -
 
     settings = services().settings
     if cost := estimate(options, unlabelled(claims), settings, settings.workers):
-        _say(f"Estimated: {cost}.")
+        _print_line(f"Estimated: {cost}.")
         if confirm:
             confirm_costs()
 
 
 def _check_claim(claim: str, speaker: str, date: str, as_json: bool, chosen: dict[str, Any]) -> None:
     runs = services().runs
-
-    def say(line: str) -> None:
-        click.echo(strip_control_chars(line), err=as_json)
-
+    say = partial(_print_line, err=as_json)
     with one_line_errors():
         capabilities = services().container.capabilities()
         run_request = RunRequest.resolve(
-            {"claim": claim, "speaker": speaker, "date": date, **_raw(**chosen)}, capabilities
+            {"claim": claim, "speaker": speaker, "date": date, **_raw_options(**chosen)}, capabilities
         )
         _print_destination(run_request.options, capabilities)
         run_id = runs.start(run_request.claim, run_request.options, OWNER)
@@ -234,7 +258,8 @@ def _check_claim(claim: str, speaker: str, date: str, as_json: bool, chosen: dic
         raise click.ClickException(strip_control_chars(report.problem))
 
 
-def _raw(corpora: str | None, dated: bool, no_fact_checks: bool, **chosen: Any) -> dict[str, Any]:
+def _raw_options(corpora: str | None, dated: bool, no_fact_checks: bool, **chosen: Any) -> dict[str, Any]:
+    """Return the command's options as input for `resolve_options`."""
     given = {name: value for name, value in chosen.items() if value is not None}
     if corpora is not None:
         given["corpora"] = tuple(name.strip() for name in corpora.split(",") if name.strip())

@@ -121,7 +121,7 @@ def test_a_changed_byte_in_an_installed_packages_file_is_detected(installed):
     assert require_as_installed(installed, "carrier") == installed
     change_a_byte(installed)
     assert not is_as_installed(installed, "carrier")
-    with pytest.raises(ModelUnavailable, match=r"model\.bin is not as the package carrier .* make models"):
+    with pytest.raises(ModelUnavailable, match=r"model\.bin has changed since the package carrier .* make models"):
         require_as_installed(installed, "carrier")
 
 

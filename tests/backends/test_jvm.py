@@ -69,9 +69,15 @@ def test_a_recent_enough_java_home_is_preferred(tmp_path):
     assert choose_java(home) == home
 
 
-@pytest.mark.parametrize(("version", "library"), [("17.0.15", True), ("21.0.2", False)], ids=["old", "without a JVM"])
-def test_any_other_java_home_is_ignored_in_favour_of_the_packaged_one(tmp_path, version, library):
+@pytest.mark.parametrize(
+    ("version", "library", "problem"),
+    [("17.0.15", True, "has no Java 21 or newer (found: 17)"), ("21.0.2", False, "has no libjvm (found: 21)")],
+    ids=["old", "without a JVM"],
+)
+def test_any_other_java_home_is_ignored_in_favour_of_the_packaged_one(tmp_path, caplog, version, library, problem):
+    caplog.set_level("INFO")
     chosen = choose_java(java_home(tmp_path / "java", version, library))
+    assert problem in caplog.text
     assert chosen == choose_java(None)
     assert java_version(chosen) >= 21
 

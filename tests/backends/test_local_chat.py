@@ -90,7 +90,7 @@ def test_a_reply_with_a_schema_is_always_json_of_that_schema(transport, claim):
     request = {"messages": [{"role": "user", "content": claim}], "max_tokens": 100, "temperature": 0}
     both = {"response_format": form, "grammar": 'root ::= "no JSON"'}
     reply = json.loads(
-        transport.post({"model": "any", **request, **both}, 300).body["choices"][0]["message"]["content"]
+        transport.post({"model": "any", **request, **both}, 300).parsed["choices"][0]["message"]["content"]
     )
     assert reply.keys() == {"label", "question"}
     assert reply["label"] in ("true", "false") and reply["question"].endswith("?")
@@ -107,7 +107,7 @@ def test_a_reply_with_a_schema_is_never_cut_off(transport, max_tokens):
         "temperature": 0,
         "response_format": {"type": "json_schema", "json_schema": {"name": "reply", "schema": schema}},
     }
-    body = transport.post(request, 300).body
+    body = transport.post(request, 300).parsed
     assert json.loads(body["choices"][0]["message"]["content"]).keys() == properties.keys()
     assert body["choices"][0]["finish_reason"] == "stop"
 

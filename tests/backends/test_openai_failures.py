@@ -163,7 +163,7 @@ def test_a_server_that_does_not_speak_http_is_reported():
     with socket.create_server(("127.0.0.1", 0)) as listening:
         threading.Thread(target=_greet_like_a_mail_server, args=(listening,), daemon=True).start()
         said = failure(f"http://127.0.0.1:{listening.getsockname()[1]}/v1")
-    assert "hung up without a reply that can be read." in said
+    assert "closed the connection without a valid reply." in said
 
 
 def _greet_like_a_mail_server(listening: socket.socket) -> None:

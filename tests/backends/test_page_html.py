@@ -53,6 +53,7 @@ HIDDEN = [
     f"<style>.a {{ display: none }}</style><p class='b a'>{CANARY}</p>",
     f"<style>@media print {{ .b {{ color: red }} }} h6, p#a {{ display: none }}</style><p id=a>{CANARY}</p>",
     f"<style>@import 'x'; @media screen {{.x{{color:red}}}} .a,.b{{opacity:0}}</style><p class=b>{CANARY}</p>",
+    f"<style>H2.c {{ display: none }}</style><h2 class=c>{CANARY}</h2>",
 ]
 
 SHOWN = [
@@ -67,6 +68,7 @@ SHOWN = [
     "<style>@media print { .a { display: none } }</style><p class=a>SHOWN</p>",
     "<style media=print>.a { display: none }</style><p class=a>SHOWN</p>",
     "<style>.js .a, .a:hover, .a::before { display: none }</style><p class=a>SHOWN</p>",
+    "<style>p.c, p#c { display: none }</style><div class=c id=c>SHOWN</div>",
     '<style>body { opacity: 0 } .a { opacity: 0 }</style><script>document.body.className = "b"</script><p>SHOWN</p>',
     "<p hidden></p>SHOWN",
 ]
@@ -157,7 +159,7 @@ class TestSubprocess:
         assert read_html(html, URL, 30) == extract_text(html, URL)
 
     def test_a_page_without_text_is_reported(self):
-        with pytest.raises(HtmlFailed, match="holds no text that can be told from its frame"):
+        with pytest.raises(HtmlFailed, match="has no readable text"):
             read_html("", URL, 30)
 
     def test_a_page_that_takes_too_long_to_parse_is_given_up(self):

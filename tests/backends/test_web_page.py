@@ -100,7 +100,7 @@ class TestRefused:
             ),
             (Sent(b" \n\0", kind=TEXT), "The page of good.test is empty."),
             (Sent(b"", kind=TEXT), "The page of good.test is empty."),
-            (Sent(b"<html></html>"), "The page of good.test holds no text that can be told from its frame."),
+            (Sent(b"<html></html>"), "The page of good.test has no readable text."),
             (Sent(b"%PDF-1.4 broken"), "The page of good.test is no PDF that can be read."),
             (
                 Sent(pdf(""), kind="application/pdf"),

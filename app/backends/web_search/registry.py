@@ -188,7 +188,7 @@ class ProviderSearch:
 
     def _listed(self, outcome: HttpResult) -> list[Any]:
         """Return the results in a reply. Raises CallFailed when it holds none."""
-        body = outcome.body
+        body = outcome.parsed
         listed = self._provider.results(body) if isinstance(body, dict) else None
         if not isinstance(listed, list):
             raise CallFailed(no_results(outcome, self._provider))

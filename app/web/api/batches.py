@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from datetime import datetime
 from typing import Any
 
 from flask import Response, jsonify, request, url_for
@@ -10,16 +11,17 @@ from flask.typing import ResponseReturnValue
 from werkzeug.exceptions import Conflict, NotFound
 
 from app.batches.files import result
-from app.batches.service import Batch
+from app.batches.service import Batch, BatchState
 from app.domain.errors import InvalidInput
 from app.runs.json_schema import as_json
 from app.web import services
 from app.web.api import schemas
 from app.web.api.auth import current_principal, principal_for_new_run
 from app.web.api.blueprint import API, api_blueprint, sent, sent_batch, sent_key, sent_limit
-from app.web.api.schemas import BatchList, BatchResults, BatchSummary, Nothing
 from app.web.observability import log_refusal
 from app.web.pages.batches import CLOSED, NOT_NOW, NOTHING_FAILED, most_claims, permalink
+
+MAX_CLAIM_DIGITS = 7
 
 api_batches = api_blueprint("api_batches")
 
@@ -49,42 +51,44 @@ def read(batch_id: str) -> Response:
 
 @api_batches.get(f"{API}/batches/<batch_id>/results")
 def results(batch_id: str) -> Response:
-    """List the results of its claims, to anybody who has its id."""
+    """List the results of a batch's claims to anybody who has its id."""
     batch, after, limit = _stored(batch_id), _sent_after(), sent_limit()
-    found = services().runs.batches.claims(batch.id, after, limit + 1)
-    page = found[:limit]
-    following = page[-1].number if len(found) > limit else None
-    return jsonify(as_json(BatchResults(tuple(result(each, permalink) for each in page), following)))
+    claims = services().runs.batches.claims(batch.id, after, limit + 1)
+    page = claims[:limit]
+    next_after = page[-1].number if len(claims) > limit else None
+    return jsonify(as_json(schemas.BatchResults(tuple(result(each, permalink) for each in page), next_after)))
 
 
 @api_batches.post(f"{API}/batches/<batch_id>/pause")
 def pause(batch_id: str) -> Response:
-    """Start no more of its runs until it is resumed."""
-    return _done(_owned(batch_id), services().runs.batch_commands.pause(batch_id))
+    """Pause the principal's batch: none of its waiting runs is started until it is resumed."""
+    return _change(batch_id, services().runs.batch_commands.pause)
 
 
 @api_batches.post(f"{API}/batches/<batch_id>/resume")
 def resume(batch_id: str) -> Response:
-    """Continue a paused batch."""
-    return _done(_owned(batch_id), services().runs.batch_commands.resume(batch_id))
+    """Continue the principal's paused batch."""
+    return _change(batch_id, services().runs.batch_commands.resume)
 
 
 @api_batches.post(f"{API}/batches/<batch_id>/cancel")
 def cancel(batch_id: str) -> Response:
-    """Start no more of its runs, and stop those that are running."""
-    return _done(_owned(batch_id), services().runs.batch_commands.cancel(batch_id))
+    """Cancel the principal's batch: its waiting runs are not started, and those that are running are stopped."""
+    return _change(batch_id, services().runs.batch_commands.cancel)
 
 
 @api_batches.post(f"{API}/batches/<batch_id>/retry")
 def retry(batch_id: str) -> Response:
-    """Check the failed claims again."""
-    return _done(_owned(batch_id), services().runs.batch_commands.retry(batch_id) > 0, NOTHING_FAILED)
+    """Check the failed claims of the principal's batch again."""
+    return _change(batch_id, services().runs.batch_commands.retry, NOTHING_FAILED)
 
 
 @api_batches.delete(f"{API}/batches/<batch_id>")
 def delete(batch_id: str) -> ResponseReturnValue:
     """Delete the principal's batch with all its runs, cancelling it first where it is running."""
-    services().runs.batch_deletion.delete(_owned(batch_id).id)
+    _check_owned(batch_id)
+    sent(schemas.Nothing)
+    services().runs.batch_deletion.delete(batch_id)
     return "", 204
 
 
@@ -97,9 +101,9 @@ def deleted() -> Response:
 @api_batches.post(f"{API}/batches/<batch_id>/restore")
 def restore(batch_id: str) -> Response:
     """Restore the principal's deleted batch."""
-    sent(Nothing)
+    sent(schemas.Nothing)
     if not services().runs.batch_deletion.restore(batch_id, current_principal()):
-        _owned(batch_id)  # it was not deleted, or does not exist
+        _check_owned(batch_id)  # restoring a batch that was not deleted succeeds
     return jsonify(_as_dict(_stored(batch_id)))
 
 
@@ -110,37 +114,42 @@ def _stored(batch_id: str) -> Batch:
     return batch
 
 
-def _owned(batch_id: str) -> Batch:
-    """Return the batch if the principal owns it. Raises NotFound otherwise, and InvalidInput for a request body."""
+def _check_owned(batch_id: str) -> None:
+    """Raise NotFound unless the principal owns the batch."""
     principal, batch = current_principal(), services().runs.batches.get(batch_id)
     if batch is None or batch.owner != principal:
         if batch is not None:
             log_refusal("owner")
         raise NotFound("There is no such batch of yours.")
-    sent(Nothing)
-    return batch
 
 
-def _done(batch: Batch, changed: bool, otherwise: str = NOT_NOW) -> Response:
-    if not changed:
-        raise Conflict(otherwise)
+def _change(batch_id: str, command: Callable[[str], int], conflict: str = NOT_NOW) -> Response:
+    """Run a command of the principal's batch and return its progress. Raises Conflict if nothing was changed."""
+    _check_owned(batch_id)
+    sent(schemas.Nothing)
+    if not command(batch_id):
+        raise Conflict(conflict)
     services().runs.feeder.feed()
-    return jsonify(_as_dict(_stored(batch.id)))
+    return jsonify(_as_dict(_stored(batch_id)))
 
 
 def _list_response(batches: Iterable[Batch]) -> Response:
-    found = (BatchSummary(each.id, each.title, each.state, each.created_at) for each in batches)
-    return jsonify(as_json(BatchList(tuple(found))))
+    summaries = (schemas.BatchSummary(*_summary(each)) for each in batches)
+    return jsonify(as_json(schemas.BatchList(tuple(summaries))))
 
 
 def _as_dict(batch: Batch) -> dict[str, Any]:
     progress, held_up = services().runs.batches.progress(batch.id), services().runs.feeder.held_up()
-    summary = (batch.id, batch.title, batch.state, batch.created_at)
-    return as_json(schemas.Batch(*summary, progress.counts, progress.done, progress.total, held_up))
+    return as_json(schemas.Batch(*_summary(batch), progress.counts, progress.done, progress.total, held_up))
+
+
+def _summary(batch: Batch) -> tuple[str, str, BatchState, datetime]:
+    """Return the values of a BatchSummary."""
+    return batch.id, batch.title, batch.state, batch.created_at
 
 
 def _sent_after() -> int:
     text = request.args.get("after", "0")
-    if not (text.isascii() and text.isdigit() and len(text) < 8):
+    if not (text.isascii() and text.isdigit() and len(text) <= MAX_CLAIM_DIGITS):
         raise InvalidInput("after must be the number of a claim.", "after")
     return int(text)

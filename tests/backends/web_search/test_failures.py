@@ -144,7 +144,7 @@ def test_a_refused_connection_is_reported():
     said = failure(ProviderSearch(Searxng(f"http://127.0.0.1:{port}"), 30))
     assert said == (
         f"The search engine SearXNG at 127.0.0.1:{port} cannot be reached; "
-        "see that it runs there and that the address is right."
+        "check that it is running and that the address is right."
     )
 
 

@@ -17,7 +17,7 @@ from flask.cli import with_appcontext
 from app.batches.files import as_csv, as_jsonl, read_claims
 from app.batches.service import BatchState, Progress
 from app.capabilities.options import Capabilities
-from app.cli.output import Writer, confirm_costs, one_line_errors, print_event, print_verdict, strip_control_chars
+from app.cli.output import Writer, confirm_costs, one_line_errors, print_event, print_verdict, escape_for_terminal
 from app.config.settings import MAX_HOPS, MAX_REPLY_TOKENS, MAX_SEED, MAX_TEMPERATURE
 from app.domain.errors import InvalidInput
 from app.domain.model import LabelSet, RunOptions
@@ -224,7 +224,7 @@ def _write_results(runs: Runs, batch_id: str, out: Path | None) -> None:
 
 
 def _print_line(line: str, err: bool = True) -> None:
-    click.echo(strip_control_chars(line), err=err)
+    click.echo(escape_for_terminal(line), err=err)
 
 
 def _print_estimate(claims: Sequence[str], options: RunOptions, confirm: bool) -> None:
@@ -255,7 +255,7 @@ def _check_claim(claim: str, speaker: str, date: str, as_json: bool, chosen: dic
     elif report.verdict:
         print_verdict(report.verdict, report, say)
     if not report.verdict:
-        raise click.ClickException(strip_control_chars(report.problem))
+        raise click.ClickException(escape_for_terminal(report.problem))
 
 
 def _raw_options(corpora: str | None, dated: bool, no_fact_checks: bool, **chosen: Any) -> dict[str, Any]:

@@ -12,7 +12,7 @@ import click
 from flask.cli import with_appcontext
 from pydantic import Field
 
-from app.cli.output import print_event, print_verdict, strip_control_chars
+from app.cli.output import print_event, print_verdict, escape_for_terminal
 from app.config import VERSION
 from app.domain.errors import HopcheckError, InvalidInput
 from app.logging import configure_logging
@@ -166,7 +166,7 @@ def progress_of(runs: Runs, run_id: str, after: int, seconds: float) -> CheckPro
         print_verdict(report.verdict, report, lines.append)
     elif report.ended:
         lines.append(report.problem)
-    return CheckProgress(tuple(map(strip_control_chars, lines)), after, bool(report.ended))
+    return CheckProgress(tuple(map(escape_for_terminal, lines)), after, bool(report.ended))
 
 
 def stored_run(runs: Runs, run_id: str) -> StoredRun:

@@ -88,7 +88,7 @@ def print_verdict(verdict: Verdict, report: Report, say: Writer) -> None:
         say(f"   missing: {verdict.missing}")
 
 
-def strip_control_chars(line: str) -> str:
+def escape_for_terminal(line: str) -> str:
     """Replace control characters and lone surrogates, and escape characters that change the direction of text."""
     safe = "".join("\ufffd" if unicodedata.category(each) in ("Cc", "Cs") else each for each in line)
     return escape_direction(safe)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import click
 from flask.cli import AppGroup, with_appcontext
 
-from app.cli.output import one_line_errors, print_event, print_verdict, strip_control_chars
+from app.cli.output import one_line_errors, print_event, print_verdict, escape_for_terminal
 from app.components import keep_warm
 from app.logging import configure_logging
 from app.runs.call_log import MEGABYTE, CallLog
@@ -128,7 +128,7 @@ def _print_run(about: str, claim: str) -> None:
 
 
 def _say(line: str) -> None:
-    click.echo(strip_control_chars(line))
+    click.echo(escape_for_terminal(line))
 
 
 tokens = AppGroup("tokens", help="Tokens for the JSON API.")

@@ -83,7 +83,7 @@ def _missing_questioner(settings: Settings, preset: PursuitPreset) -> str:
 
 
 def _has_model_files(name: str | None) -> bool:
-    return bool(name) and not why_missing(name)
+    return not why_missing(name or "")
 
 
 def search_choices(engines: Sequence[ProviderSearch], has_corpus: bool) -> tuple[Choice, ...]:

@@ -17,7 +17,7 @@ from flask.cli import with_appcontext
 from app.batches.files import as_csv, as_jsonl, read_claims
 from app.batches.service import BatchState, Progress
 from app.capabilities.options import Capabilities
-from app.cli.output import Writer, confirm_costs, one_line_errors, print_event, print_verdict, escape_for_terminal
+from app.cli.output import Writer, confirm_costs, escape_for_terminal, one_line_errors, print_event, print_verdict
 from app.config.settings import MAX_HOPS, MAX_REPLY_TOKENS, MAX_SEED, MAX_TEMPERATURE
 from app.domain.errors import InvalidInput
 from app.domain.model import LabelSet, RunOptions

@@ -12,7 +12,7 @@ import click
 from flask.cli import with_appcontext
 from pydantic import Field
 
-from app.cli.output import print_event, print_verdict, escape_for_terminal
+from app.cli.output import escape_for_terminal, print_event, print_verdict
 from app.config import VERSION
 from app.domain.errors import HopcheckError, InvalidInput
 from app.logging import configure_logging

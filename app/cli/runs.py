@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import click
 from flask.cli import AppGroup, with_appcontext
 
-from app.cli.output import one_line_errors, print_event, print_verdict, escape_for_terminal
+from app.cli.output import escape_for_terminal, one_line_errors, print_event, print_verdict
 from app.components import keep_warm
 from app.logging import configure_logging
 from app.runs.call_log import MEGABYTE, CallLog

@@ -31,9 +31,7 @@ INITIAL_WAIT_SECONDS = 0.5
 MAX_WAIT_SECONDS = 8.0
 MIN_REPORTED_WAIT_SECONDS = 1.0
 
-_NO_CREDIT = re.compile(
-    rb"insufficient_quota|billing_hard_limit_reached|QUOTA_LIMITED|not enough credits", re.IGNORECASE
-)
+_NO_CREDIT = re.compile(rb"(?i)insufficient_quota|billing_hard_limit_reached|QUOTA_LIMITED|not enough credits")
 """Codes and messages for an account without credit (OpenAI, Brave, Serper), where waiting does not help."""
 
 log = logging.getLogger(__name__)

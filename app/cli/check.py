@@ -35,6 +35,7 @@ POLL_SECONDS = 0.5
 """Interval at which a batch is fed and its progress is read."""
 _EXISTING = click.Path(exists=True, dir_okay=False, path_type=Path)
 _WRITABLE = click.Path(dir_okay=False, writable=True, path_type=Path)
+_LABELS = click.Choice([each.value for each in LabelSet])
 _WITHOUT_OPTION = ("modules", "undated", "fact_checks")
 """Fields of RunOptions without an option of their name: --dated and --no-fact-checks set two, the first is computed."""
 
@@ -61,9 +62,7 @@ def with_other_options(command: click.Command, options: type = RunOptions) -> cl
 @click.option("--file", "claims_file", type=_EXISTING, help="Check a batch: the claims of a CSV, JSONL or text file.")
 @click.option("--batch", help="Resume the batch with this id, which --file prints at its start.")
 @click.option("--yes", is_flag=True, help="With --file: call a language model on a server without asking first.")
-@click.option(
-    "--out", type=_WRITABLE, help="File for a batch's results: CSV if its name ends in .csv, else JSON Lines."
-)
+@click.option("--out", type=_WRITABLE, help="File for a batch's results: CSV if named .csv, else JSON Lines.")
 @click.option("--speaker", default="", help="Who made the claim.")
 @click.option("--date", default="", help="Date of the claim, like 2020-10-31: only earlier web pages are evidence.")
 @click.option("--strategy", help="Strategy: question-guided, evidence-pursuit, or a baseline; default: STRATEGY.")
@@ -76,19 +75,13 @@ def with_other_options(command: click.Command, options: type = RunOptions) -> cl
 @click.option("--model", help="Language model of the prompted modules; default: the first that is set up.")
 @click.option("--corpora", help="Corpora to search, separated by commas; default: CORPORA.")
 @click.option("--fresh", is_flag=True, help="Repeat every call instead of using cached replies.")
-@click.option(
-    "--labels",
-    type=click.Choice([each.value for each in LabelSet]),
-    help="Labels that the verdict may have; default: those of the preset, else three.",
-)
+@click.option("--labels", type=_LABELS, help="Labels that the verdict may have; default: the preset's, else three.")
 @click.option("--max-hops", type=click.IntRange(1, MAX_HOPS), help="Maximum number of questions; default: MAX_HOPS.")
-@click.option(
-    "--model-seed", type=click.IntRange(0, MAX_SEED), help="Seed of the model's replies; default: MODEL_SEED."
-)
+@click.option("--model-seed", type=click.IntRange(0, MAX_SEED), help="Seed of replies; default: MODEL_SEED.")
 @click.option(
     "--temperature",
     type=click.FloatRange(0, MAX_TEMPERATURE),
-    help="Temperature of the model's replies; default: MODEL_TEMPERATURE.",
+    help="Temperature of replies; default: MODEL_TEMPERATURE.",
 )
 @click.option(
     "--max-tokens",
@@ -167,9 +160,9 @@ def _resume_batch(batch_id: str, out: Path | None) -> None:
 
 
 def _run_batch(runs: Runs, batch_id: str, out: Path | None) -> None:
-    """Run the batch, print its progress and write its results. Any exception meanwhile, also Ctrl-C, pauses it.
+    """Run the batch, print progress and write results; raise ClickException if a claim got no verdict.
 
-    Raises ClickException if a claim got no verdict.
+    Any exception while it runs, including Ctrl-C, pauses it.
     """
     _print_line(f"Batch {batch_id} is running; if interrupted, resume it with --batch {batch_id}.")
     try:
@@ -184,15 +177,12 @@ def _run_batch(runs: Runs, batch_id: str, out: Path | None) -> None:
 
 
 def _run_until_complete(runs: Runs, batch_id: str) -> None:
-    """Start the batch's runs as places in the queue become free, until the batch is complete, paused or cancelled.
-
-    Raises ClickException at the daily limit.
-    """
+    """Start the batch's runs until it is complete, paused or cancelled. Raises ClickException at the daily limit."""
     shown = None
     while True:
         runs.feeder.feed()
         for run_id in runs.batch_commands.unfinished(batch_id):
-            runs.wake(run_id)  # continues a run whose process has ended
+            runs.wake(run_id)  # continues it if its process has ended
         progress = runs.batches.progress(batch_id)
         if progress != shown:
             _print_line(_progress_line(progress))
@@ -259,7 +249,6 @@ def _check_claim(claim: str, speaker: str, date: str, as_json: bool, chosen: dic
 
 
 def _raw_options(corpora: str | None, dated: bool, no_fact_checks: bool, **chosen: Any) -> dict[str, Any]:
-    """Return the command's options as input for `resolve_options`."""
     given = {name: value for name, value in chosen.items() if value is not None}
     if corpora is not None:
         given["corpora"] = tuple(name.strip() for name in corpora.split(",") if name.strip())

@@ -102,11 +102,9 @@ def _libjvm(home: Path) -> Path | None:
 
 
 def _start_pyserini(home: Path, memory: str) -> Pyserini:
-    options = [
-        f"-Xmx{memory}",
-        *JVM_OPTIONS,
-        *([ALLOW_UNSAFE] if java_version(home) >= MIN_UNSAFE_JAVA_VERSION else []),
-    ]
+    options = [f"-Xmx{memory}", *JVM_OPTIONS]
+    if java_version(home) >= MIN_UNSAFE_JAVA_VERSION:
+        options.append(ALLOW_UNSAFE)
     jar = _anserini_jar()
     with _environment(JAVA_HOME=str(home), JVM_PATH=str(_libjvm(home))):
         try:

@@ -110,8 +110,7 @@ def _without_paragraphs(tree: Any) -> Any:
 def remove_hidden(tree: Any) -> None:
     """Remove hidden elements from an lxml tree: by tag, attribute, style, or a class or id that a style hides.
 
-    Elements hidden by an external style sheet or by a selector of several parts remain. trafilatura's parser drops
-    comments.
+    Elements hidden by an external sheet or a selector of several parts remain. trafilatura's parser drops comments.
     """
     hidden = tree.xpath("|".join(f"//{each}" for each in HIDDEN_ELEMENTS))
     hidden += [each for each in tree.xpath("//*[@style]") if _hides(each.get("style"))]
@@ -122,10 +121,7 @@ def remove_hidden(tree: Any) -> None:
 
 
 def _hidden_by_sheets(tree: Any) -> list[Any]:
-    """Return the elements hidden by the page's own style sheets for screens, by rules for a class or id.
-
-    Rules inside at-rules such as @media, and selectors of several parts, are ignored.
-    """
+    """Return the elements that rules for one class or id, outside @media, hide in the page's own style sheets."""
     hiding: set[str] = set()
     for sheet in tree.xpath("//style[not(@media) or @media='all' or @media='screen']/text()"):
         for selectors, declarations in _CSS_RULE.findall(_CSS_AT_RULE.sub("", _CSS_COMMENT.sub("", sheet))):

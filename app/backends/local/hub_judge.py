@@ -171,10 +171,7 @@ def _count(tokenizer: Any, text: str) -> int:
 
 
 def _forward(judge: LoadedJudge, batch: Sequence[tuple[str, Evidence]]) -> tuple[list[list[float]], int]:
-    """Return a row of probabilities for each pair, and the number of tokens read.
-
-    Runs in the inference queue, since a tokenizer must not be used by two threads at once.
-    """
+    """Return probabilities for each pair, and the tokens read. Runs in the queue: tokenizers are not thread-safe."""
     import torch
 
     premises = [_premise(judge, claim, passages) for claim, passages in batch]

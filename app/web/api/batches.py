@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from datetime import datetime
 from typing import Any
 
 from flask import Response, jsonify, request, url_for
@@ -11,7 +10,7 @@ from flask.typing import ResponseReturnValue
 from werkzeug.exceptions import Conflict, NotFound
 
 from app.batches.files import result
-from app.batches.service import Batch, BatchState
+from app.batches.service import Batch
 from app.domain.errors import InvalidInput
 from app.runs.json_schema import as_json
 from app.web import services
@@ -20,8 +19,6 @@ from app.web.api.auth import current_principal, principal_for_new_run
 from app.web.api.blueprint import API, api_blueprint, sent, sent_batch, sent_key, sent_limit
 from app.web.observability import log_refusal
 from app.web.pages.batches import CLOSED, NOT_NOW, NOTHING_FAILED, most_claims, permalink
-
-MAX_CLAIM_DIGITS = 7
 
 api_batches = api_blueprint("api_batches")
 
@@ -134,22 +131,18 @@ def _change(batch_id: str, command: Callable[[str], int], conflict: str = NOT_NO
 
 
 def _list_response(batches: Iterable[Batch]) -> Response:
-    summaries = (schemas.BatchSummary(*_summary(each)) for each in batches)
+    summaries = (schemas.BatchSummary(each.id, each.title, each.state, each.created_at) for each in batches)
     return jsonify(as_json(schemas.BatchList(tuple(summaries))))
 
 
 def _as_dict(batch: Batch) -> dict[str, Any]:
     progress, held_up = services().runs.batches.progress(batch.id), services().runs.feeder.held_up()
-    return as_json(schemas.Batch(*_summary(batch), progress.counts, progress.done, progress.total, held_up))
-
-
-def _summary(batch: Batch) -> tuple[str, str, BatchState, datetime]:
-    """Return the values of a BatchSummary."""
-    return batch.id, batch.title, batch.state, batch.created_at
+    summary = (batch.id, batch.title, batch.state, batch.created_at)
+    return as_json(schemas.Batch(*summary, progress.counts, progress.done, progress.total, held_up))
 
 
 def _sent_after() -> int:
     text = request.args.get("after", "0")
-    if not (text.isascii() and text.isdigit() and len(text) <= MAX_CLAIM_DIGITS):
+    if not (text.isascii() and text.isdigit() and len(text) < 8):  # within a database integer
         raise InvalidInput("after must be the number of a claim.", "after")
     return int(text)

@@ -7,14 +7,13 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from app.capabilities.options import Capabilities
-from app.config.settings import MAX_HOPS, MAX_REPLY_TOKENS, MAX_SEED, MAX_TEMPERATURE
 from app.domain.errors import InvalidInput
-from app.domain.model import Claim, LabelSet, RunOptions
+from app.domain.model import RANGES, Claim, LabelSet, RunOptions
 from app.presets import defaults_of
 from app.text.claims import parse_claim
 
 CLAIM_FIELDS = ("claim", "speaker", "date")
-MAX_HOPS_REQUIRED = f"The number of hops must be a whole number from 1 to {MAX_HOPS}."
+DEFAULTS = RunOptions()
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,24 +49,13 @@ def resolve_options(raw: Mapping[str, Any], capabilities: Capabilities) -> RunOp
     usual = defaults_of(options.strategy, options.preset)
     unset = {name: value for name, value in usual.items() if given.get(name) is None and name != "labels"}
     options = replace(options, **unset)
-    _check_sampling(options)
-    if type(options.max_hops) is not int or not 1 <= options.max_hops <= MAX_HOPS:  # True is an int as well
-        raise InvalidInput(MAX_HOPS_REQUIRED, "max_hops")
+    for name, limits in RANGES.items():
+        if (number := getattr(options, name)) not in limits and number != getattr(DEFAULTS, name):
+            raise InvalidInput(str(limits), name)
     options = replace(options, labels=label_set(usual.get("labels", LabelSet.THREE) if labels is None else labels))
     options = capabilities.effective(options)
     capabilities.check(options)
     return replace(options, modules=capabilities.modules(options))
-
-
-def _check_sampling(options: RunOptions) -> None:
-    """Raise InvalidInput for a seed, temperature or number of tokens that no language model takes."""
-    seed, heat, tokens = options.model_seed, options.temperature, options.max_tokens
-    if seed is not None and (type(seed) is not int or not 0 <= seed <= MAX_SEED):
-        raise InvalidInput(f"The model's seed must be a whole number from 0 to {MAX_SEED}.", "model_seed")
-    if heat is not None and (type(heat) not in (int, float) or not 0 <= heat <= MAX_TEMPERATURE):
-        raise InvalidInput(f"The temperature must be a number from 0 to {MAX_TEMPERATURE}.", "temperature")
-    if tokens is not None and (type(tokens) is not int or not 1 <= tokens <= MAX_REPLY_TOKENS):
-        raise InvalidInput(f"The tokens of a reply must be a whole number from 1 to {MAX_REPLY_TOKENS}.", "max_tokens")
 
 
 def raw_options(options: RunOptions) -> dict[str, Any]:

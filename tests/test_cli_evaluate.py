@@ -11,7 +11,8 @@ import pytest
 from app import create_app
 from app.config.settings import Settings, load_settings
 from app.domain.errors import CallFailed, ModelUnavailable
-from app.domain.model import Bounds, LabelSet
+from app.domain.model import LabelSet
+from app.domain.ports import Bounds
 from research.training.pairs import row_is_held_out
 from tests.evaluation.rows import averitec, hover, written
 from tests.fakes import AWAY, TWO_HOPS, Script, scripted_container

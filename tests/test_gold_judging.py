@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from app.domain.instrumentation import Call, cached_call
-from app.domain.model import Bounds, Label, LabelSet
+from app.domain.model import Label, LabelSet
+from app.domain.ports import Bounds
 from research.evaluation.gold import gold_judge
 from research.evaluation.labels import Gold
 from tests.evaluation.rows import row

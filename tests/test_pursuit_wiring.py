@@ -12,7 +12,8 @@ from app.config.settings import Settings
 from app.container.container import Container
 from app.domain.errors import CallFailed, InvalidInput
 from app.domain.events import RunStarted
-from app.domain.model import Bounds, HopStatus, Label, LabelSet, Origin, Question, RunOptions
+from app.domain.model import HopStatus, Label, LabelSet, Origin, Question, RunOptions
+from app.domain.ports import Bounds
 from app.domain.report import reduce_events
 from app.modules.answerers.web_search import DocumentSettings
 from app.presets import PURSUIT_PRESETS, default_labels

@@ -17,10 +17,17 @@ from flask.cli import with_appcontext
 from app.batches.files import as_csv, as_jsonl, read_claims
 from app.batches.service import BatchState, Progress
 from app.capabilities.options import Capabilities
-from app.cli.output import Writer, confirm_costs, escape_for_terminal, one_line_errors, print_event, print_verdict
-from app.config.settings import MAX_HOPS, MAX_REPLY_TOKENS, MAX_SEED, MAX_TEMPERATURE
+from app.cli.output import (
+    Writer,
+    confirm_costs,
+    escape_for_terminal,
+    one_line_errors,
+    print_event,
+    print_verdict,
+    range_type,
+)
 from app.domain.errors import InvalidInput
-from app.domain.model import LabelSet, RunOptions
+from app.domain.model import RANGES, LabelSet, RunOptions
 from app.domain.report import Report, reduce_events
 from app.run_request import RunRequest, resolve_options
 from app.runs.jobs import RESUBMIT_SECONDS
@@ -50,10 +57,11 @@ def with_other_options(command: click.Command, options: type = RunOptions) -> cl
         if each.name not in named and each.name not in _WITHOUT_OPTION:
             kind = get_type_hints(options)[each.name]
             kind = next((other for other in get_args(kind) if other is not type(None)), kind)
+            number = range_type(each.name) if each.name in RANGES else None
             flag = each.name.replace("_", "-")
             flags = f"--{flag}/--no-{flag}" if kind is bool else f"--{flag}"
             about = descriptions(options).get(each.name)
-            command.params.append(click.Option([flags], type=kind, default=None, help=about))
+            command.params.append(click.Option([flags], type=number or kind, default=None, help=about))
     return command
 
 
@@ -76,16 +84,16 @@ def with_other_options(command: click.Command, options: type = RunOptions) -> cl
 @click.option("--corpora", help="Corpora to search, separated by commas; default: CORPORA.")
 @click.option("--fresh", is_flag=True, help="Repeat every call instead of using cached replies.")
 @click.option("--labels", type=_LABELS, help="Labels that the verdict may have; default: the preset's, else three.")
-@click.option("--max-hops", type=click.IntRange(1, MAX_HOPS), help="Maximum number of questions; default: MAX_HOPS.")
-@click.option("--model-seed", type=click.IntRange(0, MAX_SEED), help="Seed of replies; default: MODEL_SEED.")
+@click.option("--max-hops", type=range_type("max_hops"), help="Maximum number of questions; default: MAX_HOPS.")
+@click.option("--model-seed", type=range_type("model_seed"), help="Seed of replies; default: MODEL_SEED.")
 @click.option(
     "--temperature",
-    type=click.FloatRange(0, MAX_TEMPERATURE),
+    type=range_type("temperature"),
     help="Temperature of replies; default: MODEL_TEMPERATURE.",
 )
 @click.option(
     "--max-tokens",
-    type=click.IntRange(1, MAX_REPLY_TOKENS),
+    type=range_type("max_tokens"),
     help="Maximum tokens of a reply; default: MODEL_MAX_TOKENS.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the run as one JSON object; hops go to standard error.")

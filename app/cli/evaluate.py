@@ -14,8 +14,7 @@ from flask.cli import AppGroup, with_appcontext
 
 from app.backends.corpus.bm25 import Java
 from app.backends.corpus.registry import CorpusRegistry
-from app.cli.output import EXIT_INTERRUPTED, confirm_costs, one_line_errors
-from app.config.settings import MAX_REPLY_TOKENS, MAX_SEED, MAX_TEMPERATURE
+from app.cli.output import EXIT_INTERRUPTED, confirm_costs, one_line_errors, range_type
 from app.domain.errors import InvalidInput
 from app.domain.model import LabelSet
 from app.web import services
@@ -98,9 +97,9 @@ def prepare_dataset(name: str, file: Path, corpus: str, out: Path) -> None:
 @click.option("--limit", type=click.IntRange(1), help="Only N rows, the first after shuffling.", metavar="N")
 @click.option("--per-hops", type=click.IntRange(1), help="Only N rows of each number of hops.", metavar="N")
 @click.option("--seed", default=7, show_default=True, help="Seeds the shuffling and the intervals.")
-@click.option("--model-seed", type=click.IntRange(0, MAX_SEED), help="Of runs: seed of the language model's replies.")
-@click.option("--temperature", type=click.FloatRange(0, MAX_TEMPERATURE), help="Of runs: temperature of its replies.")
-@click.option("--max-tokens", type=click.IntRange(1, MAX_REPLY_TOKENS), help="Of runs: tokens of a reply at most.")
+@click.option("--model-seed", type=range_type("model_seed"), help="Of runs: seed of the language model's replies.")
+@click.option("--temperature", type=range_type("temperature"), help="Of runs: temperature of its replies.")
+@click.option("--max-tokens", type=range_type("max_tokens"), help="Of runs: tokens of a reply at most.")
 @click.option(
     "--workers",
     type=click.IntRange(1, 64),

@@ -20,7 +20,7 @@ from app.domain.events import (
     StepFailed,
     TroubleMet,
 )
-from app.domain.model import Answer, Origin, Passage, Verdict
+from app.domain.model import RANGES, Answer, Origin, Passage, Verdict
 from app.domain.report import Report
 from app.modules.answerers.reciter_reader import SOURCE
 from app.text.fact_checkers import is_fact_check
@@ -30,6 +30,12 @@ Writer = Callable[[str], None]
 
 EXIT_INTERRUPTED = 130
 """The exit status after Ctrl-C."""
+
+
+def range_type(option: str) -> click.ParamType:
+    """Return the type of a number in the range of that field of RunOptions."""
+    limits = RANGES[option]
+    return (click.IntRange if limits.is_whole else click.FloatRange)(limits.minimum, limits.maximum)
 
 
 def confirm_costs() -> None:

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from app.domain.errors import SettingsError
+from app.domain.model import Range
 
 MIN_SECRET_LENGTH = 16
 """Characters. A generated secret has 43; a truncated one must not be used."""
@@ -89,6 +90,11 @@ def number(low: float, high: float | None = None) -> dict[str, Any]:
         return number
 
     return {"parse": parse, "choices": f"a number from {low:g} " + ("up" if high is None else f"to {high:g}")}
+
+
+def within(limits: Range) -> dict[str, Any]:
+    """Accept a number in the range of an option of a check."""
+    return (whole if limits.is_whole else number)(limits.minimum, limits.maximum)
 
 
 def switch() -> dict[str, Any]:

@@ -27,21 +27,16 @@ from app.config.kinds import (
     setting,
     switch,
     whole,
+    within,
 )
 from app.domain.errors import SettingsError
-from app.domain.model import ANSWERERS
+from app.domain.model import ANSWERERS, RANGES
 
 ROOT = Path(__file__).resolve().parents[2]
 
 STRATEGIES = ("question-guided", "evidence-pursuit", "direct", "chain-of-thought")
 SEARCHES = ("corpus", "searxng", "brave", "tavily", "serper")
 """The corpora, then each provider by its module in app/backends/web_search: an operator's own first, for privacy."""
-MAX_HOPS = 10
-"""Highest value of the setting MAX_HOPS, and of the hop limit that a single run may set."""
-
-MAX_SEED, MAX_TEMPERATURE, MAX_REPLY_TOKENS = 2**31 - 1, 2, 100_000
-"""Highest values of MODEL_SEED, MODEL_TEMPERATURE and MODEL_MAX_TOKENS, and of the options of a single run."""
-
 PRESETS = ("local", "prompted", "local+flan-t5", "prompted+flan-t5", "qacheck")
 """Mixes of modules (capabilities/options.py): local or prompted, with a reasoner of the same kind or FLAN-T5."""
 
@@ -84,7 +79,7 @@ class Settings:
         "SOURCE", None, "Source of answers by default", **like(r"[a-z0-9][\w.-]*", "a source's name, like vital or web")
     )
     answerer: str = setting("ANSWERER", ANSWERERS[0], "Answerer used by default", **one_of(*ANSWERERS))
-    max_hops: int = setting("MAX_HOPS", 5, "Hops a run may ask, kept or not", **whole(1, MAX_HOPS))
+    max_hops: int = setting("MAX_HOPS", 5, "Hops a run may ask, kept or not", **within(RANGES["max_hops"]))
     workers: int = setting("WORKERS", 2, "Runs worked on at once; others wait their turn", **whole(1, 64))
     max_waiting: int = setting(
         "MAX_WAITING", 20, "Runs that may wait for their turn; one more is turned away", **whole(0, 10_000)
@@ -188,19 +183,22 @@ class Settings:
         **switch(),
     )
     model_seed: int | None = setting(
-        "MODEL_SEED", None, "Seed of language models' replies; 1, or the preset's, when not set", **whole(0, MAX_SEED)
+        "MODEL_SEED",
+        None,
+        "Seed of language models' replies; 1, or the preset's, when not set",
+        **within(RANGES["model_seed"]),
     )
     model_temperature: float | None = setting(
         "MODEL_TEMPERATURE",
         None,
         "Temperature of language models; 0 when not set",
-        **number(0, MAX_TEMPERATURE),
+        **within(RANGES["temperature"]),
     )
     model_max_tokens: int | None = setting(
         "MODEL_MAX_TOKENS",
         None,
         "Tokens that one text of a language model may have; each prompt's own limit when not set",
-        **whole(1, MAX_REPLY_TOKENS),
+        **within(RANGES["max_tokens"]),
     )
     run_calls: int = setting(
         "RUN_CALLS",

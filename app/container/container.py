@@ -38,8 +38,9 @@ from app.container.parts import (
     loads_of,
 )
 from app.domain.errors import CallFailed
-from app.domain.model import CORPUS_SEARCH, QACHECK, Bounds, Origin, Page, RunOptions, SearchHit
+from app.domain.model import CORPUS_SEARCH, QACHECK, Origin, Page, RunOptions, SearchHit
 from app.domain.ports import (
+    Bounds,
     ClaimVerifier,
     PageReader,
     QAValidator,

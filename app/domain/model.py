@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
+from typing import Annotated, get_type_hints
 
 
 class Label(StrEnum):
@@ -15,20 +15,6 @@ class Label(StrEnum):
     REFUTED = "REFUTED"
     NOT_ENOUGH_EVIDENCE = "NOT_ENOUGH_EVIDENCE"
     CONFLICTING_EVIDENCE = "CONFLICTING_EVIDENCE"
-
-
-@dataclass(frozen=True, slots=True)
-class Bounds:
-    """Minimum probabilities for the verdicts SUPPORTED and REFUTED."""
-
-    supported: float
-    refuted: float
-
-    def label(self, probabilities: Mapping[Label, float]) -> Label | None:
-        """Return SUPPORTED or REFUTED, the more probable one, if its probability reaches its bound."""
-        likely = max((Label.SUPPORTED, Label.REFUTED), key=lambda label: probabilities[label])
-        bound = self.supported if likely is Label.SUPPORTED else self.refuted
-        return likely if probabilities[likely] >= bound else None
 
 
 class LabelSet(StrEnum):
@@ -262,6 +248,24 @@ CORPUS_SEARCH = "corpus"
 
 
 @dataclass(frozen=True, slots=True)
+class Range:
+    """The limits of an option that is a number, both inclusive. `str()` is the message for a value outside of them."""
+
+    name: str
+    minimum: int
+    maximum: int
+    is_whole: bool = True
+
+    def __contains__(self, value: object) -> bool:
+        if isinstance(value, bool) or not isinstance(value, int if self.is_whole else int | float):
+            return False
+        return self.minimum <= value <= self.maximum
+
+    def __str__(self) -> str:
+        return f"The {self.name} must be a {'whole ' * self.is_whole}number from {self.minimum} to {self.maximum}."
+
+
+@dataclass(frozen=True, slots=True)
 class RunOptions:
     """The options of a run, stored with the run."""
 
@@ -271,7 +275,7 @@ class RunOptions:
     """The module that answers the questions."""
     labels: LabelSet = LabelSet.THREE
     """Labels that the verdict may have."""
-    max_hops: int = 5
+    max_hops: Annotated[int, Range("number of hops", 1, 10)] = 5
     """The maximum number of questions."""
     modules: tuple[tuple[str, str], ...] = ()
     """The (role, implementation and version) pairs that were used, for readers of the report."""
@@ -289,12 +293,17 @@ class RunOptions:
     """True if undated pages are evidence for a dated claim."""
     fact_checks: bool = True
     """True if fact-checkers' articles are evidence."""
-    model_seed: int | None = None
+    model_seed: Annotated[int | None, Range("model's seed", 0, 2**31 - 1)] = None
     """Seed of the language model's replies; null for the usual one, or without a language model."""
-    temperature: float | None = None
+    temperature: Annotated[float | None, Range("temperature", 0, 2, is_whole=False)] = None
     """Temperature of the language model's replies; null for the usual one, 0."""
-    max_tokens: int | None = None
+    max_tokens: Annotated[int | None, Range("number of a reply's tokens", 1, 100_000)] = None
     """Tokens that one text of the language model may have; null for each prompt's own limit."""
+
+
+_HINTS = get_type_hints(RunOptions, include_extras=True).items()
+RANGES: dict[str, Range] = {name: hint.__metadata__[0] for name, hint in _HINTS if hasattr(hint, "__metadata__")}
+"""The range of each option that is a number, by field."""
 
 
 @dataclass(frozen=True, slots=True)

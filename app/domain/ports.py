@@ -135,6 +135,20 @@ Asked = Sequence[tuple[str, str]]
 """(question, answer) of each kept hop."""
 
 
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """Minimum probabilities for the verdicts SUPPORTED and REFUTED."""
+
+    supported: float
+    refuted: float
+
+    def label(self, probabilities: Mapping[Label, float]) -> Label | None:
+        """Return SUPPORTED or REFUTED, the more probable one, if its probability reaches its bound."""
+        likely = max((Label.SUPPORTED, Label.REFUTED), key=lambda label: probabilities[label])
+        bound = self.supported if likely is Label.SUPPORTED else self.refuted
+        return likely if probabilities[likely] >= bound else None
+
+
 class EntailmentModel(Protocol):
     """Returns (p(supports), p(refutes), p(not enough)), which sum to 1, for each pair of `pairs`.
 

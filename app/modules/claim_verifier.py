@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from app.domain.instrumentation import report_phase
-from app.domain.model import Bounds, Claim, Context, Judgement
-from app.domain.ports import Chat, TextGenerator
+from app.domain.model import Claim, Context, Judgement
+from app.domain.ports import Bounds, Chat, TextGenerator
 from app.modules.judging import EvidenceJudge, decision_probability, unmentioned_name
 from app.modules.prompting import (
     EXAMPLE,

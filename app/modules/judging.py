@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from app.domain.model import Bounds, Claim, Context, Hop, Label, Passage, Span
-from app.domain.ports import EntailmentModel, Reranker
+from app.domain.model import Claim, Context, Hop, Label, Passage, Span
+from app.domain.ports import Bounds, EntailmentModel, Reranker
 from app.modules.answer_comparison import compare_answers
 from app.text.sentences import sentence_spans, sentences
 from app.text.wording import names, stems

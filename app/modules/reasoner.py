@@ -9,8 +9,8 @@ from typing import Any
 
 from app.domain.errors import UnparseableOutput
 from app.domain.instrumentation import report_phase
-from app.domain.model import Bounds, Claim, Context, Hop, Label, Sentence, Verdict
-from app.domain.ports import Chat, TextGenerator
+from app.domain.model import Claim, Context, Hop, Label, Sentence, Verdict
+from app.domain.ports import Bounds, Chat, TextGenerator
 from app.modules.answer_comparison import compare_answers
 from app.modules.judging import (
     Evidence,

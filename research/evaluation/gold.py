@@ -15,7 +15,6 @@ from app.domain.errors import CallFailed
 from app.domain.instrumentation import MemoryStore, use_stores
 from app.domain.model import (
     Answer,
-    Bounds,
     Claim,
     Context,
     Hop,
@@ -28,6 +27,7 @@ from app.domain.model import (
     SearchHit,
     Span,
 )
+from app.domain.ports import Bounds
 from app.modules.judging import EvidenceJudge
 from app.modules.reasoner import JudgeReasoner
 from research.evaluation.datasets import Row, read_jsonl

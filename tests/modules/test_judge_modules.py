@@ -2,7 +2,8 @@
 
 import pytest
 
-from app.domain.model import Answer, Bounds, Claim, Hop, HopStatus, Label, LabelSet, Passage, Question, Span
+from app.domain.model import Answer, Claim, Hop, HopStatus, Label, LabelSet, Passage, Question, Span
+from app.domain.ports import Bounds
 from app.modules.claim_verifier import JudgeClaimVerifier
 from app.modules.reasoner import NOT_ENOUGH_AS_SUPPORTED, OPPOSED, JudgeReasoner
 from tests.judges import ScriptedJudge, over

@@ -15,8 +15,8 @@ from app.backends.local.judge import Calibration, Probabilities
 from app.backends.local.loading import PAIR_CLASSIFIER, HubModel, Pretrained, find_model_folder, load, token_limit
 from app.domain.errors import CallFailed, ModelUnavailable
 from app.domain.instrumentation import Call, cached_call, report_usage
-from app.domain.model import Bounds, Label, Usage
-from app.domain.ports import Asked
+from app.domain.model import Label, Usage
+from app.domain.ports import Asked, Bounds
 from app.text.sentences import select_sentences
 
 MAX_TOKENS = 512

@@ -17,8 +17,8 @@ from app.backends.local.inference_queue import Inference, LazyModel
 from app.backends.local.loading import fingerprint
 from app.domain.errors import CallFailed, ModelUnavailable
 from app.domain.instrumentation import Call, cached_call, report_usage
-from app.domain.model import Bounds, Usage
-from app.domain.ports import Asked
+from app.domain.model import Usage
+from app.domain.ports import Asked, Bounds
 from app.text.sentences import judge_prompt, select_sentences
 
 if TYPE_CHECKING:

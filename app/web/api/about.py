@@ -15,9 +15,9 @@ from app.batches.files import BatchResult
 from app.batches.service import BatchState
 from app.capabilities.options import Choice
 from app.config import VERSION
-from app.config.settings import MAX_HOPS
 from app.domain.events import AnswerFound, Event, HopKept, QuestionAsked, QuestioningEnded, RunStarted, VerdictReached
 from app.domain.model import (
+    RANGES,
     Answer,
     Claim,
     Label,
@@ -154,7 +154,7 @@ def choices() -> Response:
         available.pursuits,
         available.searches,
         labels=tuple(Labels(each, each.labels) for each in LabelSet),
-        most_hops=MAX_HOPS,
+        most_hops=RANGES["max_hops"].maximum,
         defaults=options_of(available.defaults()),
         samples=tuple(sample.claim for sample in EXAMPLES),
     )

@@ -19,9 +19,9 @@ from werkzeug.exceptions import BadRequest, HTTPException, UnsupportedMediaType
 
 from app.batches.files import NO_CLAIMS, check_lines, line_of, title_of
 from app.domain.errors import HopcheckError, InvalidInput
-from app.domain.model import BatchLine, RunOptions
+from app.domain.model import RANGES, BatchLine, RunOptions
 from app.domain.ports import RunCommand
-from app.run_request import CLAIM_FIELDS, MAX_HOPS_REQUIRED, RunRequest, resolve_options
+from app.run_request import CLAIM_FIELDS, RunRequest, resolve_options
 from app.runs.json_schema import as_json
 from app.runs.projections import Cursor
 from app.runs.service import Rejected, RunFilter, RunSummary, StoredRun, Unreadable
@@ -96,7 +96,7 @@ SentFields = TypeVar("SentFields", bound=Request)
 MISSING = {"claim": "Please write a claim.", "hop": "Choose the hop to go on from.", "claims": NO_CLAIMS}
 """Messages for required fields that are missing."""
 INVALID = {
-    "max_hops": MAX_HOPS_REQUIRED,
+    **{name: str(limits) for name, limits in RANGES.items()},
     "hop": "The hop must be its number, a whole one from 1 on.",
     "corpora": "corpora must be a list of names.",
 }

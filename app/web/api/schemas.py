@@ -10,8 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, SkipValidation, create_model
 from app.batches.files import MAX_CLAIMS, BatchResult
 from app.batches.service import BatchState
 from app.capabilities.options import Choice
-from app.config.settings import MAX_HOPS
-from app.domain.model import MAX_NOTE_LENGTH, Label, LabelSet, RunOptions
+from app.domain.model import MAX_NOTE_LENGTH, RANGES, Label, LabelSet, RunOptions
 from app.runs.admission import Place
 from app.runs.json_schema import Moment, descriptions
 from app.runs.lifecycle import PublishedRun
@@ -67,7 +66,9 @@ JSON_TYPES: dict[Any, Any] = {
 def _options() -> dict[str, Any]:
     hints, about = get_type_hints(RunOptions), descriptions(RunOptions)
     kinds = {each.name: JSON_TYPES.get(hints[each.name], hints[each.name]) for each in fields(RunOptions)}
-    kinds["max_hops"] = Annotated[int, Field(ge=1, le=MAX_HOPS)]
+    for name, limits in RANGES.items():
+        number = int if limits.is_whole else float
+        kinds[name] = Annotated[number, Field(ge=limits.minimum, le=limits.maximum)]
     chosen = {name: (kind | None, _optional(about.get(name, ""))) for name, kind in kinds.items() if name != "modules"}
     return {**chosen, "source": (str | None, _optional(SOURCE))}
 

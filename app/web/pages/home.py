@@ -12,9 +12,8 @@ from flask.typing import ResponseReturnValue
 from itsdangerous import BadSignature, URLSafeSerializer
 
 from app.capabilities.options import PURSUIT
-from app.config.settings import MAX_HOPS
 from app.domain.errors import CallFailed, InvalidInput, UnparseableOutput
-from app.domain.model import RunOptions, SourceText
+from app.domain.model import RANGES, RunOptions, SourceText
 from app.run_request import RunRequest, resolve_options
 from app.runs.service import StoredRun
 from app.text.claims import (
@@ -245,7 +244,7 @@ def form_context(form: ClaimForm, error: InvalidInput | None = None, hint: Hint 
         "chosen_source": chosen_source(form, capabilities()),
         "recalling": recalling(capabilities()),
         "label_sets": views.LABEL_SETS,
-        "most_hops": MAX_HOPS,
+        "most_hops": RANGES["max_hops"].maximum,
     }
 
 

@@ -13,9 +13,8 @@ from flask import Blueprint, abort, redirect, render_template, request, session,
 from flask.typing import ResponseReturnValue
 from flask_wtf.csrf import CSRFError
 
-from app.config.settings import MAX_HOPS
 from app.domain.errors import InvalidInput
-from app.domain.model import Hop, Question
+from app.domain.model import RANGES, Hop, Question
 from app.run_request import raw_options, resolve_options
 from app.runs.lifecycle import UNDO_SECONDS
 from app.runs.service import RunSummary, StoredRun, Unreadable, hop_to_change
@@ -158,7 +157,7 @@ def branch_off(run: StoredRun, hop: Hop, sent: BranchForm, leave_out: bool, owne
     answerer = {"answerer": sent.answerer} if sent.answerer else {}
     options = resolve_options({**raw_options(run.report.options), **answerer}, capabilities())
     if question is None:  # the dropped hop counts towards the limit, and is replaced by another
-        options = replace(options, max_hops=min(options.max_hops + 1, MAX_HOPS))
+        options = replace(options, max_hops=min(options.max_hops + 1, RANGES["max_hops"].maximum))
     return services().runs.branch(run.id, hop.number, question, options, owner, sent.name, client())
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from app.domain.events import Event, RunFailed, RunStarted, VerdictReached
-from app.domain.model import Answer, Bounds, Claim, HopStatus, Label, LabelSet, Passage, Question, RunOptions, Span
-from app.domain.ports import Pursuer
+from app.domain.model import Answer, Claim, HopStatus, Label, LabelSet, Passage, Question, RunOptions, Span
+from app.domain.ports import Bounds, Pursuer
 from app.domain.report import Report, reduce_events
 from app.modules.pursuit_paraphraser import LocalParaphraser
 from app.modules.pursuit_questioners import LocalPursuer, PromptedParaphraser, PromptedPursuer, Relay, Seq2SeqPursuer

@@ -18,7 +18,7 @@ CLAIMS = (
     ("london is in england", NOT_ENOUGH),
     ("paris is not the capital of france", NOT_SUPPORTED),
 )
-SETTINGS = AdapterSettings(first_layer=0, rank=4, learning_rate=3e-2, warmup_steps=4, batch_size=4)
+SETTINGS = AdapterSettings(first_layer=0, rank=4, learning_rate=1e-2, warmup_steps=4, batch_size=4)
 EPOCHS = 60
 """As many passes as the toy needs to be learned by heart."""
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import is_dataclass
 from datetime import UTC, datetime
 from functools import cache
-from typing import Annotated, Any, cast
+from itertools import pairwise
+from typing import Annotated, Any
 
 from pydantic import AwareDatetime, ConfigDict, Field, PlainSerializer, TypeAdapter, WithJsonSchema
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
@@ -43,9 +47,8 @@ class _SchemaGenerator(GenerateJsonSchema):
         generated = super().dataclass_schema(schema)
         generated.pop("title", None)
         fields = generated.setdefault("properties", {})
-        for base in filter(is_dataclass, schema["cls"].__mro__[1:]):  # docstrings are read from a class's own source
-            for name, text in descriptions(cast(Any, base)).items():
-                fields[name].setdefault("description", text)
+        for name, text in descriptions(schema["cls"]).items():  # pydantic reads none of inherited fields
+            fields[name].setdefault("description", text)
         optional = getattr(schema["cls"], "OPTIONAL", ())
         return generated | {
             "required": [name for name in fields if name not in optional],
@@ -70,10 +73,20 @@ class _SchemaGenerator(GenerateJsonSchema):
 
 
 @cache
-def descriptions(of: Any) -> dict[str, str]:
-    """Return the docstrings of a dataclass's fields, by name."""
-    generated = json_schemas([of], "{model}")[of.__name__]["properties"]
-    return {name: schema["description"] for name, schema in generated.items() if "description" in schema}
+def descriptions(of: type) -> dict[str, str]:
+    """Return the docstrings of a dataclass's fields, own and inherited, by name.
+
+    Pydantic would take a hundred times as long, at every start, because it builds a schema.
+    """
+    found: dict[str, str] = {}
+    for each in filter(is_dataclass, reversed(of.__mro__)):
+        with suppress(OSError):  # a class without source, of make_dataclass
+            definition: Any = ast.parse(inspect.cleandoc(inspect.getsource(each))).body[0]
+            for line, after in pairwise(definition.body):
+                match line, after:
+                    case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(text))):
+                        found[name] = inspect.cleandoc(text)
+    return found
 
 
 def json_schemas(types: Iterable[Any], ref_template: str) -> dict[str, JsonSchemaValue]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields, make_dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, get_args, get_type_hints
 
 from pydantic import AfterValidator, ConfigDict, Field, StringConstraints, TypeAdapter
@@ -251,8 +252,10 @@ class ExportedRun(RunReport):
     """The owner's notes; only if the owner requested them."""
 
 
-REPORT = TypeAdapter(RunReport)
-"""Validator of imports."""
+@cache
+def report_adapter() -> TypeAdapter[RunReport]:
+    """Return the validator of imports. Building it takes as long as a tenth of a start, so it is built when needed."""
+    return TypeAdapter(RunReport)
 
 
 def export_schema() -> dict[str, Any]:

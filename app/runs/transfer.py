@@ -55,7 +55,6 @@ from app.domain.report import Report
 from app.runs.json_schema import as_json
 from app.runs.projections import StoredRun
 from app.runs.report_schema import (
-    REPORT,
     VERSION,
     BranchedFrom,
     Evidence,
@@ -67,6 +66,7 @@ from app.runs.report_schema import (
     RunNote,
     RunReport,
     RunUsage,
+    report_adapter,
 )
 from app.text.claims import parse_claim
 from app.text.fact_checkers import is_fact_check
@@ -179,7 +179,7 @@ def read_export(text: bytes) -> tuple[TimedEvent, ...]:
     if len(text) > MAX_BYTES:
         raise InvalidInput(TOO_LARGE, "report")
     try:
-        exported = REPORT.validate_json(text.removeprefix(b"\xef\xbb\xbf"))
+        exported = report_adapter().validate_json(text.removeprefix(b"\xef\xbb\xbf"))
     except ValidationError as error:
         raise rejection(_first_mistake(error)) from None
     _check_consistency(exported)

@@ -29,7 +29,7 @@ State = Annotated[str, Field(json_schema_extra={"enum": list(STATES)})]
 class Request(BaseModel):
     """A JSON object in a request; a null field counts as omitted."""
 
-    model_config = ConfigDict(strict=True, extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(strict=True, extra="forbid")
 
 
 class Nothing(Request):
@@ -82,15 +82,16 @@ NewRun = create_model(
 
 
 class _Batch(Request):
-    claims: SkipValidation[list[str | NewClaim]] = Field(json_schema_extra={"minItems": 1, "maxItems": MAX_CLAIMS})
-    """Each claim as text or as an object."""
+    claims: SkipValidation[list[str | NewClaim]] = Field(
+        description="Each claim as text or as an object.", json_schema_extra={"minItems": 1, "maxItems": MAX_CLAIMS}
+    )
     title: str | None = None
 
 
 NewBatch = create_model("NewBatch", __base__=_Batch, __doc__="Claims to check with the same options.", **_options())
 
 
-class NewBranch(Request):
+class NewBranch(Request, use_attribute_docstrings=True):
     """A branch that continues a run from one of its hops."""
 
     hop: Annotated[int, Field(ge=1, le=MAX_HOP_NUMBER)]
@@ -103,7 +104,7 @@ class NewBranch(Request):
     """The answerer from this hop on; if omitted, the run's answerer."""
 
 
-class NewNote(Request):
+class NewNote(Request, use_attribute_docstrings=True):
     """The owner's opinion on a hop or the verdict."""
 
     agrees: bool | None = None

@@ -21,7 +21,6 @@ from app.web.exporters.claim_review import claim_review
 from app.web.observability import log_run
 from app.web.run_view import may_embed, may_steer, notes_on, run_page, summary_of
 from app.web.security import STALE, allow_embedding, on_csrf_error, owner
-from app.web.sharing import as_png, card_of, etag_of
 
 exports = Blueprint("exports", __name__)
 
@@ -70,6 +69,8 @@ def review_of(run: StoredRun) -> dict[str, Any] | None:
 @exports.get("/runs/<run_id>/card.png")
 def card(run_id: str) -> Response:
     """Return the share card of a report with a verdict; 304 if the client has it."""
+    from app.web.sharing import as_png, card_of, etag_of  # loads Pillow, which no other page needs
+
     run = services().runs.report(run_id) or abort(404)
     shown = card_of(run.report) or abort(404)
     tag = etag_of(shown)

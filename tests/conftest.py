@@ -8,11 +8,12 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import CodeType, MethodType
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
-from jinja2 import FileSystemBytecodeCache
+from jinja2.bccache import Bucket, BytecodeCache
 from sqlalchemy import Engine, create_engine, event
 from sqlalchemy.orm import sessionmaker
 from werkzeug.routing import Rule
@@ -88,16 +89,21 @@ def one_thread_a_model(pytestconfig: pytest.Config) -> Iterator[None]:
 @pytest.fixture(autouse=True, scope="session")
 def routes_compiled_once() -> Iterator[None]:
     """Compile each route once a process: thousands of tests create an application, and its routes take 20 ms."""
-    compile_builder, known = Rule._compile_builder, {}
+    compile_rule, known = Rule.compile, {}
 
-    def compiled_once(rule: Rule, append_unknown: bool = True) -> Any:
-        key = (rule.rule, rule.subdomain, repr(rule.defaults), append_unknown)
+    def compiled_once(rule: Rule) -> None:
+        key = (rule.rule, rule.subdomain, rule.host, repr(rule.defaults))
         if key not in known:
-            known[key] = compile_builder(rule, append_unknown)
-        return known[key]
+            compile_rule(rule)
+            known[key] = rule
+        same = known[key]
+        rule.arguments = same.arguments
+        rule._parts, rule._trace, rule._converters = same._parts, same._trace, same._converters
+        rule._build = MethodType(same._build.__func__, rule)
+        rule._build_unknown = MethodType(same._build_unknown.__func__, rule)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Rule, "_compile_builder", compiled_once)
+        patch.setattr(Rule, "compile", compiled_once)
         yield
 
 
@@ -147,10 +153,23 @@ def as_served():
     event.listen(Engine, "connect", wait_for_no_disk)
 
 
+class CompiledTemplates(BytecodeCache):
+    """Jinja's compiled templates in memory."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, CodeType] = {}
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        bucket.code = self._known.get(bucket.key)
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        self._known[bucket.key] = bucket.code
+
+
 @pytest.fixture(scope="session")
-def compiled(tmp_path_factory) -> FileSystemBytecodeCache:
-    """Jinja's compiled templates, shared by all applications of this process: compiling one page's takes 0.1 s."""
-    return FileSystemBytecodeCache(str(tmp_path_factory.mktemp("compiled")))
+def compiled() -> CompiledTemplates:
+    """Compiled templates, shared by all applications of this process: compiling one page's takes 0.1 s."""
+    return CompiledTemplates()
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from app.web.exporters.markdown import IMPORTED, encoded
 from app.web.report_view import web_link
 
 _CONTROL_OR_SPACE = re.compile(r"[\s\x00-\x1f\x7f-\x9f]+")
-_DAY = re.compile(r"(\d{4})(?:-(\d\d)(?:-(\d\d))?)?")
+_ISO_DATE = re.compile(r"(\d{4})(?:-(\d\d)(?:-(\d\d))?)?")
 _COMMANDS = {
     "\\": r"\textbackslash{}",
     "{": r"\textbraceleft{}",
@@ -38,24 +38,25 @@ class Source(NamedTuple):
     publisher: str  # the site, or the corpus with its licence
     url: str
     date: tuple[str, ...]  # year, month and day, as far as known
-    accessed: str  # the day of the run for a web page
+    accessed: str  # the day of the check, for a web page
     note: str
 
 
 def sources(run: StoredRun) -> tuple[Source, ...]:
-    """Return the distinct sources that kept answers cite; recited text is none."""
+    """Return the distinct sources that kept answers cite; recited text is not a source."""
     kept = {hop.number for hop in run.report.context}
     return tuple(_source(page.passage, run) for page in pages([run.report]) if kept.intersection(page.uses[0].cited))
 
 
 def _source(passage: Passage, run: StoredRun) -> Source:
-    published = _DAY.fullmatch(passage.published or "")
+    published = _ISO_DATE.fullmatch(passage.published or "")
+    checked_at = run.report.imported.made_at if run.report.imported else run.created_at.isoformat()
     return Source(
         _one_line(passage.title) or "A page without a title",
         _one_line(passage.source),
         encoded(web_link(passage) or ""),
         tuple(filter(None, published.groups())) if published else (),
-        run.created_at.date().isoformat() if passage.origin is Origin.WEB else "",
+        checked_at[:10] if passage.origin is Origin.WEB else "",
         IMPORTED if run.report.imported else "",
     )
 

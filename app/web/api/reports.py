@@ -170,11 +170,10 @@ def remove(run_id: str, hop: str) -> ResponseReturnValue:
     return "", 204
 
 
-def _hop(run: StoredRun, number: str) -> int:
+def _hop(run: StoredRun, text: str) -> int:
     """Return the hop's number. Raises NotFound for an unknown hop, Conflict while the run has not ended."""
-    known = number.isascii() and number.isdigit() and len(number) < 4
     try:
-        return hop_to_note(run.report, int(number) if known else -1)
+        return hop_to_note(run.report, text)
     except InvalidInput as error:
         raise (NotFound if run.report.ended else Conflict)(str(error)) from None
 

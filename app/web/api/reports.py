@@ -131,7 +131,7 @@ def _check_open() -> None:
 
 api_notes = api_blueprint("api_notes")
 
-CHANGED = "This note was changed by somebody else at the same moment, so nothing was done. Please read it again."
+CHANGED = "Another request changed this note at the same time. Read it and try again."
 
 
 @api_notes.get(f"{API}/runs/<run_id>/notes")

@@ -133,7 +133,7 @@ class Runner:
             self._leases.release(lease)
             log.warning("run %s is left to another version that can read it: %s", lease.run_id, error.__cause__)
         except RunEnded:
-            log.warning("run %s was ended by another process", lease.run_id)
+            log.info("run %s was ended elsewhere, for example by its owner", lease.run_id)
         except (DatabaseUnavailable, SQLAlchemyError):
             raise
         except Exception as error:
@@ -145,6 +145,8 @@ class Runner:
     def _continue(self, lease: Lease) -> None:
         """Start or resume the run. Raises Unreadable for events that this version cannot read."""
         stored = self._events.read(lease.run_id)
+        if not stored:
+            raise RunEnded(f"run {lease.run_id} was deleted")
         try:
             report = reduce_events((each.event, each.seconds) for each in stored)
         except ValueError as error:  # known events in an unknown order

@@ -62,7 +62,7 @@ class LocalQuestionGenerator:
     def next_question(self, claim: Claim, context: Context, set_aside: Sequence[Hop]) -> Question | None:
         """Return the first proposal that passes the filters; None if none does or the model writes a verdict."""
         report_phase("thinking of a question")
-        hops = sorted((*context, *set_aside), key=lambda hop: hop.number)
+        hops = sorted((hop for hop in (*context, *set_aside) if hop.question.text), key=lambda hop: hop.number)
         prompt = self.demonstrations + transcript(claim, hops)
         if hops and hops[-1].status is HopStatus.KEPT and self._continue(prompt, "").startswith(VERDICT):
             return None

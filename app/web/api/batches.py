@@ -84,7 +84,6 @@ def retry(batch_id: str) -> Response:
 def delete(batch_id: str) -> ResponseReturnValue:
     """Delete the principal's batch with all its runs, cancelling it first where it is running."""
     _check_owned(batch_id)
-    sent(schemas.Nothing)
     services().runs.batch_deletion.delete(batch_id)
     return "", 204
 

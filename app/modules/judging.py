@@ -46,7 +46,8 @@ class Evidence:
 def evidence_of(claim: str, context: Context, selector: Reranker) -> Evidence:
     """Return the evidence for the judge.
 
-    It has at most MAX_SELECTED sentences of all retrieved passages, and the sentence in which each cited answer begins.
+    It has at most MAX_SELECTED of the first MAX_FIRST_CANDIDATES sentences retrieved, in the order of the hops, and the
+    sentence in which each cited answer begins.
     A passage cited without a question (the evidence of a data set) and an answer without citation are taken whole.
     """
     cited = (*map(_whole_passage, filter(_stays_whole, context)), *_cited_sentences(context))

@@ -59,26 +59,29 @@ class Parameter:
 
 
 ONCE = Parameter(
-    "Idempotency-Key", TEXT, "Any text: sent again with the same one, the request returns what it made first.", "header"
+    "Idempotency-Key",
+    TEXT,
+    "Any text. A repeated request with the same key returns the run or batch that the first one created.",
+    "header",
 )
-AT_MOST = Parameter("limit", LIMIT, "How many at most.")
-LISTING = (AT_MOST, Parameter("cursor", TEXT, "The next of the list before."))
+AT_MOST = Parameter("limit", LIMIT, "The maximum number of entries.")
+LISTING = (AT_MOST, Parameter("cursor", TEXT, "`next` of the previous page."))
 FILTERS = (
     Parameter("q", {**TEXT, "maxLength": MAX_SEARCH}, "Words of the claim, whatever their case."),
     Parameter(
         "label", {**TEXT, "enum": list(OUTCOMES)}, "The label of the verdict, or the state of a run without one."
     ),
-    Parameter("answerer", TEXT, "Who answered."),
+    Parameter("answerer", TEXT, "The run's answerer: a name of `answerers` in /choices."),
 )
 FOLLOWING = (
-    Parameter("after", COUNT, "The last seen."),
-    Parameter("Last-Event-ID", TEXT, "The same, and it goes first.", "header"),
+    Parameter("after", COUNT, "The number of the last event received; the stream continues after it."),
+    Parameter("Last-Event-ID", TEXT, "Overrides `after`; sent by an EventSource that reconnects.", "header"),
 )
-WITH_NOTES = Parameter("notes", {**TEXT, "enum": ["yes"]}, "Add your notes; for a run of yours.")
+WITH_NOTES = Parameter("notes", {**TEXT, "enum": ["yes"]}, "Include your notes. Only for your own runs.")
 COMPARED = Parameter(
     "run",
     {"type": "array", "items": TEXT, "minItems": MIN_RUNS, "maxItems": MAX_RUNS},
-    "The ids, one parameter each; of runs of one claim.",
+    "The ids of runs of one claim; repeat the parameter for each.",
     required=True,
 )
 
@@ -186,15 +189,14 @@ RUNS = (
     ),
     Operation(
         "post /runs", "startRun", "Start a run", "The new run.",
-        "What is left out is as the settings have it; /choices says what can be chosen, and who then gets the claim.",
+        "Omitted fields have the site's defaults. GET /choices lists the values and which host receives the claim.",
         "Run", 201, problems=STARTED, body="NewRun", owned=True, parameters=(ONCE,),
     ),
     Operation("get /runs/{run_id}", "readRun", "Read a run as it is now", "The run.", "", "Run", problems=BY_ID),
     Operation(
-        "delete /runs/{run_id}", "deleteRun", "Delete a run", "It is gone.",
-        "It is gone for everybody at once, its owner too, and stopped first where it is still running. For "
-        f"{UNDO_MINUTES} its owner can restore it; then it goes for good, with its events and notes and what the cache "
-        "has kept of its calls alone.",
+        "delete /runs/{run_id}", "deleteRun", "Delete a run", "Deleted.",
+        "Stops the run if it is running and hides it from everybody. Its owner can restore it for "
+        f"{UNDO_MINUTES}. Then it is purged with its events, its notes and the cached replies that no other run used.",
         status=204, problems=OWNED, owned=True,
     ),
     Operation(
@@ -204,7 +206,7 @@ RUNS = (
     _steering(
         "stop", "stopRun", "Stop a run",
         "Ends a run of yours at once. Finished hops are kept, the one under way is marked as interrupted.",
-        "The run, which has ended.",
+        "The ended run.",
     ),
     _steering(
         "conclude", "concludeRun", "Conclude a run now",
@@ -220,8 +222,7 @@ RUNS = (
         "The runs, oldest first; all of them, so there is no next.", "", "RunList", problems=OWNED, owned=True,
     ),
     _steering(
-        "restore", "restoreRun", "Restore a deleted run", "A second time changes nothing.",
-        "The run, which is there again.",
+        "restore", "restoreRun", "Restore a deleted run", "A second time changes nothing.", "The restored run.",
     ),
     Operation(
         "get /deleted", "listDeletedRuns", "List the runs that can be restored",
@@ -246,15 +247,15 @@ BATCHES = (
         problems=(404, 503),
     ),
     Operation(
-        "delete /batches/{batch_id}", "deleteBatch", "Delete a batch", "It is gone.",
-        "It is cancelled first where it is not over, and all its runs are deleted with it: gone for everybody at once. "
-        f"For {UNDO_MINUTES} its owner can restore them together; then they go for good.",
+        "delete /batches/{batch_id}", "deleteBatch", "Delete a batch", "Deleted.",
+        "Cancels the batch if it has not ended and hides it and all its runs from everybody. Its owner can restore "
+        f"them together for {UNDO_MINUTES}. Then they are purged.",
         status=204, problems=(401, 404, 503), owned=True,
     ),
     Operation(
         "get /batches/{batch_id}/results", "listBatchResults", "Read the results of a batch",
         "The claims and the result of each, in order.", "", "BatchResults", problems=(404, 422, 503),
-        parameters=(AT_MOST, Parameter("after", {**COUNT, "maximum": 9_999_999}, "The next of the answer before.")),
+        parameters=(AT_MOST, Parameter("after", {**COUNT, "maximum": 9_999_999}, "`next` of the previous page.")),
     ),
     _steering(
         "pause", "pauseBatch", "Pause a batch",
@@ -271,8 +272,9 @@ BATCHES = (
     ),
     _steering(
         "restore", "restoreBatch", "Restore a deleted batch",
-        "With the runs that were deleted with it. One that was not over is cancelled. A second time changes nothing.",
-        "The batch, which is there again.", of="batch",
+        "Also restores the runs that were deleted with it. A batch that had not ended when it was deleted is "
+        "cancelled. A second time changes nothing.",
+        "The restored batch.", of="batch",
     ),
     Operation(
         "get /deleted/batches", "listDeletedBatches", "List the batches that can be restored",
@@ -303,8 +305,8 @@ REPORTS = (
     *(_export(each) for each in exporters() if each.operation),
     Operation(
         "get /compare", "compareRuns", "Compare runs of a claim", "The runs side by side.",
-        "As they are now; each can be followed by itself. Open to whoever has the ids.", "Comparison",
-        problems=(422, *BY_ID), parameters=(COMPARED,),
+        "Returns their current state; use GET /runs/{run_id}/events to follow one. Open to anybody who has the ids.",
+        "Comparison", problems=(422, *BY_ID), parameters=(COMPARED,),
     ),
 )  # fmt: skip
 
@@ -319,17 +321,22 @@ NOTES = (
         "Note", problems=STEERED, body="NewNote", owned=True,
     ),
     Operation(
-        "delete /runs/{run_id}/notes/{hop}", "removeNote", "Remove a note", "There is none now.",
-        "Where there is none nothing changes.", status=204, problems=(409, *OWNED), owned=True,
+        "delete /runs/{run_id}/notes/{hop}", "removeNote", "Remove a note", "The note no longer exists.",
+        "If there is none, nothing changes.", status=204, problems=(409, *OWNED), owned=True,
     ),
 )  # fmt: skip
 
 SITE = (
-    Operation("get /choices", "listChoices", "What a run can be made of here", "The choices.", answer="Choices"),
-    Operation("get //healthz", "checkHealth", "Whether the process lives", "It does.", content=("text/plain", TEXT)),
     Operation(
-        "get //readyz", "checkReadiness", "Whether runs can be carried out now", "They can.", answer="Readiness",
-        also=((503, "Something is missing or still loading."),),
+        "get /choices", "listChoices", "List the options of a run on this site", "The choices.", answer="Choices",
+    ),
+    Operation(
+        "get //healthz", "checkHealth", "Check that the process responds", "The process responds.",
+        content=("text/plain", TEXT),
+    ),
+    Operation(
+        "get //readyz", "checkReadiness", "Check that runs can be executed", "Runs can be executed.",
+        answer="Readiness", also=((503, "Something is missing or still loading."),),
     ),
 )  # fmt: skip
 

@@ -215,7 +215,7 @@ def created_run(run_id: str) -> ResponseReturnValue:
 
 MAX_LISTED = 100
 DEFAULT_LISTED = 20
-LIMIT = {"type": "integer", "minimum": 1, "maximum": MAX_LISTED, "default": DEFAULT_LISTED}
+LIMIT_SCHEMA = {"type": "integer", "minimum": 1, "maximum": MAX_LISTED, "default": DEFAULT_LISTED}
 """The JSON Schema of `limit`."""
 
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from app.domain.comparison import pages
 from app.domain.model import Origin, Passage
 from app.runs.service import StoredRun
-from app.web.exporters import Exporter
+from app.web.exporters import Exporter, ExportOperation
 from app.web.exporters.markdown import IMPORTED, encoded
 from app.web.report_view import web_link
 
@@ -123,7 +123,7 @@ def _exporter(ending: str, title: str, media_type: str, write: Callable[[StoredR
         write=lambda export: write(export.run),
         has_content=lambda run: bool(sources(run)),
         without_content="No kept answer of this report cites a source, so there is nothing to list.",
-        operation=(
+        operation=ExportOperation(
             f"export{title.capitalize()}",
             f"Read the cited sources in {title}",
             "The sources.",

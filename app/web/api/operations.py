@@ -10,6 +10,7 @@ from app.domain.comparison import MAX_RUNS, MIN_RUNS
 from app.domain.model import Label
 from app.runs.lifecycle import UNDO_SECONDS
 from app.web.api.blueprint import LIMIT_SCHEMA
+from app.web.api.schemas import MAX_CLAIM_NUMBER
 from app.web.exporters import Exporter, ExportOperation, exporters
 from app.web.pages.history import MAX_SEARCH, OUTCOMES
 
@@ -18,7 +19,7 @@ Schema = dict[str, Any]
 REF = "#/components/schemas/{model}"
 TEXT: Schema = {"type": "string"}
 COUNT: Schema = {"type": "integer", "minimum": 0}
-CLAIM_NUMBER: Schema = {**COUNT, "maximum": 9_999_999}
+CLAIM_NUMBER: Schema = {**COUNT, "maximum": MAX_CLAIM_NUMBER}
 UNDO_MINUTES = f"{UNDO_SECONDS / 60:.0f} minutes"
 
 STREAM = (

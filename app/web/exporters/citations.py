@@ -43,9 +43,10 @@ class Source(NamedTuple):
 
 
 def sources(run: StoredRun) -> tuple[Source, ...]:
-    """Return the distinct sources that kept answers cite; recited text is not a source."""
+    """Return the distinct sources that kept answers cite; text that a model recited from memory is not one."""
     kept = {hop.number for hop in run.report.context}
-    return tuple(_source(page.passage, run) for page in pages([run.report]) if kept.intersection(page.uses[0].cited))
+    found = pages([run.report])  # of one run, so each has one use
+    return tuple(_source(page.passage, run) for page in found if kept.intersection(page.uses[0].cited))
 
 
 def _source(passage: Passage, run: StoredRun) -> Source:

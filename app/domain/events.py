@@ -119,10 +119,7 @@ class HopInterrupted:
 
 @dataclass(frozen=True, slots=True)
 class StepFailed:
-    """A call outside any hop failed; the run continues without its result.
-
-    It is a call of the claim verifier or, in an evidence pursuit, of the questioner.
-    """
+    """A call of the claim verifier, or of a pursuit's questioner, failed outside any hop; the run continues."""
 
     module: str
     message: str
@@ -139,10 +136,7 @@ class TroubleMet:
 
 @dataclass(frozen=True, slots=True)
 class SufficiencyJudged:
-    """The claim verifier judged whether the context is sufficient.
-
-    In an evidence pursuit: the questioner asks no more questions of its own.
-    """
+    """The claim verifier judged the context; in an evidence pursuit, the questioner's own questions ended."""
 
     judgement: Judgement
     kind: Literal["sufficiency_judged"] = "sufficiency_judged"

@@ -92,9 +92,9 @@ class LocalExplainer:
     model: Completer
 
     def explain(self, claim: Claim, context: Context, label: Label, evidence: str) -> str | None:
-        """Return the model's sentence; None for labels not in VERDICT_WORDS, and for a text that cannot be shown.
+        """Return the model's sentence; None for a label without VERDICT_WORDS, and for a text that must not be shown.
 
-        Such a text has no full stop at its end, or has a name or number that neither claim nor `evidence` has.
+        It must end with a full stop and have no name or number that neither claim nor `evidence` has.
         """
         if label not in VERDICT_WORDS:
             return None
@@ -116,7 +116,7 @@ def transcript(claim: Claim, hops: Sequence[Hop]) -> str:
 
 
 def is_askable(question: str, claim: Claim, hops: Sequence[Hop]) -> bool:
-    """Return whether `question` is whole and new, and shares a word with what is known, as does each of its names.
+    """Return whether `question` is whole, new, and shares a word, as does each of its names, with what is known.
 
     Known are the claim, the kept answers and the titles that these cite.
     """

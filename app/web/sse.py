@@ -260,10 +260,7 @@ def _messages(source: MessageSource) -> Iterator[str]:
 
 
 def message(html: str, event_id: int | str | None = None) -> str:
-    """Return an SSE message named "update".
-
-    `event_id` is the number of the last event, or those of several runs joined by "-".
-    """
+    """Return an SSE message named "update"; `event_id` is the last event's number, for several runs joined by "-"."""
     lines = re.split(r"\r\n|\r|\n", html)  # the line ends of SSE; str.splitlines splits at others too
     head = "" if event_id is None else f"id: {event_id}\n"
     return f"{head}event: update\n" + "".join(f"data: {line}\n" for line in lines) + "\n"

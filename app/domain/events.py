@@ -24,7 +24,7 @@ class RunStarted:
 
 @dataclass(frozen=True, slots=True)
 class RunResumed:
-    """An interrupted run continues: closed hops are kept, the open one is asked again."""
+    """A run whose process was lost continues: closed hops are kept, the open one is asked again."""
 
     reason: str
     kind: Literal["run_resumed"] = "run_resumed"
@@ -48,7 +48,7 @@ class RunImported:
 
 @dataclass(frozen=True, slots=True)
 class PhaseEntered:
-    """A module began an activity, described for the status line ("reading 8 passages")."""
+    """An activity began, as the status line shows it: "reading 8 passages", or "waiting for its turn" in the queue."""
 
     phase: str
     kind: Literal["phase_entered"] = "phase_entered"
@@ -56,7 +56,7 @@ class PhaseEntered:
 
 @dataclass(frozen=True, slots=True)
 class TokensUsed:
-    """A model call finished; `usage` is its cost."""
+    """A call of a model or search service finished, or a stored reply replaced it; `usage` is its cost."""
 
     usage: Usage
     kind: Literal["tokens_used"] = "tokens_used"
@@ -82,7 +82,7 @@ class AnswerFound:
 
 @dataclass(frozen=True, slots=True)
 class HopKept:
-    """The validator accepted the pair; it joins the context."""
+    """The pair joins the context: the validator accepted it or, in an evidence pursuit, it has an answer."""
 
     hop: int
     reason: str
@@ -91,7 +91,7 @@ class HopKept:
 
 @dataclass(frozen=True, slots=True)
 class HopSetAside:
-    """The validator rejected the pair; it stays in the report but not in the context."""
+    """The pair stays in the report but not in the context: rejected, unanswered, or left out by the owner."""
 
     hop: int
     reason: str
@@ -119,7 +119,7 @@ class HopInterrupted:
 
 @dataclass(frozen=True, slots=True)
 class StepFailed:
-    """A call outside any hop failed (the claim verifier's); the run continues without its result."""
+    """A call of the claim verifier, or of a pursuit's questioner, failed outside any hop; the run continues."""
 
     module: str
     message: str
@@ -136,7 +136,7 @@ class TroubleMet:
 
 @dataclass(frozen=True, slots=True)
 class SufficiencyJudged:
-    """The claim verifier judged whether the context is sufficient."""
+    """The claim verifier judged the context; in an evidence pursuit, the questioner's own questions ended."""
 
     judgement: Judgement
     kind: Literal["sufficiency_judged"] = "sufficiency_judged"

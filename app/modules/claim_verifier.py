@@ -41,7 +41,7 @@ class JudgeClaimVerifier:
         """Return whether the judge decides the claim from the kept evidence. Propagates its errors."""
         if name := unmentioned_name(claim.text, context):
             return Judgement(False, f"No passage that was read names {name}.")
-        probabilities = self.judge.score(claim, context)
+        probabilities = self.judge.probabilities(claim, context)
         likely = decision_probability(probabilities)
         if self.bounds.label(probabilities):
             return Judgement(True, "The kept evidence decides the claim.", likely)

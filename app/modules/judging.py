@@ -23,7 +23,7 @@ STOP_SCORE = 0.0
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """A sentence, or a whole passage, with its title and the number of the hop that read it."""
+    """A sentence, a whole passage, or a question with its uncited answer (no title), with the number of the hop."""
 
     title: str
     text: str
@@ -39,29 +39,30 @@ class Evidence:
 
     @property
     def excerpts(self) -> tuple[Excerpt, ...]:
-        """Return all excerpts, each once."""
+        """Return all excerpts, each once, with the number of the last hop that read or cites it."""
         return tuple({(one.title, one.text): one for one in (*self.selected, *self.cited)}.values())
 
 
 def evidence_of(claim: str, context: Context, selector: Reranker) -> Evidence:
     """Return the evidence for the judge.
 
-    It has at most MAX_SELECTED sentences of all retrieved passages, and the sentence in which each cited answer begins.
-    A passage cited without a question (the evidence of a data set) and an answer without citation are taken whole.
+    It has at most MAX_SELECTED of the first MAX_FIRST_CANDIDATES sentences retrieved, in the order of the hops, and the
+    sentence in which each cited answer begins. A passage cited without a question (the evidence of a data set) and an
+    answer without citation are taken whole.
     """
-    cited = (*map(_whole_passage, filter(_stays_whole, context)), *_cited_sentences(context))
+    cited = (*map(_uncut_excerpt, filter(_stays_whole, context)), *_cited_sentences(context))
     read = {(passage.title, passage.text): (passage, number) for passage, number in _sentences_read(context)}
     chosen = select(claim, [passage for passage, _ in islice(read.values(), MAX_FIRST_CANDIDATES)], selector)
     return Evidence(tuple(Excerpt(one.title, one.text, read[one.title, one.text][1]) for one in chosen), cited)
 
 
-def select(claim: str, sentences: Sequence[Passage], selector: Reranker) -> list[Passage]:
+def select(claim: str, candidates: Sequence[Passage], selector: Reranker) -> list[Passage]:
     """Return the sentences that decide `claim`, selected one by one, each with those before it in the query."""
     chosen: list[Passage] = []
-    rest: Sequence[Passage] = sentences
+    rest = candidates
     while rest and len(chosen) < MAX_SELECTED:
         best, *others = selector.rerank(selector_query(claim, chosen), rest)
-        if chosen and (best.score or 0.0) <= STOP_SCORE:
+        if chosen and best.score <= STOP_SCORE:
             break
         chosen.append(best)
         rest = others[:MAX_LATER_CANDIDATES]
@@ -91,7 +92,7 @@ def by_title(found: Sequence[Excerpt]) -> list[tuple[str, str]]:
     return [(title, " ".join(parts)) for (title, _), parts in texts.items()]
 
 
-def answered_pairs(context: Context) -> list[tuple[str, str]]:
+def cited_pairs(context: Context) -> list[tuple[str, str]]:
     """Return (question, answer) of each kept hop whose answer is cited, except where it is the whole cited sentence."""
     asked = ((hop.question.text, hop.answer) for hop in context if hop.question.text)
     return [
@@ -115,7 +116,7 @@ def _stays_whole(hop: Hop) -> bool:
     return answer is not None and answer.text is not None and (answer.cited is None or not hop.question.text)
 
 
-def _whole_passage(hop: Hop) -> Excerpt:
+def _uncut_excerpt(hop: Hop) -> Excerpt:
     answer = hop.answer
     if answer and answer.cited:
         return Excerpt(answer.cited.passage.title, answer.cited.passage.text, hop.number)
@@ -146,6 +147,7 @@ def _sentences_read(context: Context) -> Iterator[tuple[Passage, int]]:
 
 
 LABEL_ORDER = (Label.SUPPORTED, Label.REFUTED, Label.NOT_ENOUGH_EVIDENCE)
+"""The order of `EntailmentModel.classify`'s probabilities."""
 COMPARISON_PROBABILITY = 0.9
 """Probability of a label computed by arithmetic. Of 31 comparisons on new claims 27 were right."""
 
@@ -159,17 +161,15 @@ class EvidenceJudge:
     model: EntailmentModel
     selector: Reranker
 
-    def score(self, claim: Claim, context: Context) -> Probabilities:
-        return self.score_of(claim, context, self.evidence(claim, context))
-
     def evidence(self, claim: Claim, context: Context) -> Evidence:
         return evidence_of(claim.text, context, self.selector)
 
-    def score_of(self, claim: Claim, context: Context, evidence: Evidence) -> Probabilities:
+    def probabilities(self, claim: Claim, context: Context, evidence: Evidence | None = None) -> Probabilities:
         """Return the probability of each label: the normalised geometric mean of two classifications.
 
         The first is by the selected sentences alone; the second by these, the cited ones and the question-answer
-        pairs. If the order of two answers can be computed, it decides alone.
+        pairs. There is only one where the two would be equal, and none where the order of two answers decides.
+        `evidence` is that of `context`, None to compute it.
         """
         if compared := compare_answers(claim, context):
             right, wrong = Label.SUPPORTED, Label.REFUTED
@@ -177,7 +177,8 @@ class EvidenceJudge:
                 right, wrong = wrong, right
             rest = 1 - COMPARISON_PROBABILITY
             return {right: COMPARISON_PROBABILITY, wrong: 0.0, Label.NOT_ENOUGH_EVIDENCE: rest}
-        pairs = answered_pairs(context)
+        evidence = evidence or self.evidence(claim, context)
+        pairs = cited_pairs(context)
         readings: list[Sequence[Excerpt]] = [evidence.excerpts]
         asked: list[Sequence[tuple[str, str]]] = [pairs]
         if evidence.selected and (pairs or evidence.excerpts != evidence.selected):
@@ -199,10 +200,10 @@ class EvidenceJudge:
         """Return the kept hops that most support and most refute the claim; None unless both reach their bounds."""
         if len(context) < 2:
             return None
-        rows = [self.score(claim, (hop,)) for hop in context]
-        supports = max(range(len(context)), key=lambda at: rows[at][Label.SUPPORTED])
-        refutes = max(range(len(context)), key=lambda at: rows[at][Label.REFUTED])
-        if (bounds.label(rows[supports]), bounds.label(rows[refutes])) != (Label.SUPPORTED, Label.REFUTED):
+        by_hop = [self.probabilities(claim, (hop,)) for hop in context]
+        supports = max(range(len(context)), key=lambda at: by_hop[at][Label.SUPPORTED])
+        refutes = max(range(len(context)), key=lambda at: by_hop[at][Label.REFUTED])
+        if (bounds.label(by_hop[supports]), bounds.label(by_hop[refutes])) != (Label.SUPPORTED, Label.REFUTED):
             return None
         return context[supports], context[refutes]
 

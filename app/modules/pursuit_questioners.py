@@ -71,7 +71,7 @@ class LocalPursuer:
     def next_step(self, claim: Claim, context: Context, set_aside: Sequence[Hop]) -> Ask | Decide | None:
         """Return a decision or the next question; None if no question is left. Decides no empty context."""
         if context and self.verifier.is_sufficient(claim, context).holds:
-            probabilities = self.judge.score(claim, context)
+            probabilities = self.judge.probabilities(claim, context)
             return Decide(probabilities[Label.SUPPORTED] >= probabilities[Label.REFUTED])
         question = self.generator.next_question(claim, context, set_aside)
         return None if question is None else Ask(question)

@@ -2,9 +2,9 @@
 
 The local generator is a small fine-tuned model (research/training/question_model.py) that continues a transcript of the
 run with the next question, or with a verdict when no question is needed. Its questions are filtered: they must be new
-and name only what the claim or a kept answer names. If none passes, it asks about retrieved articles that the claim
-names. After the verdict the same model writes one sentence of explanation, which is used only if its names and numbers
-are in the claim or the evidence.
+and name only what the claim, a kept answer or the title that it cites names. If none passes, it asks about retrieved
+articles that the claim names. After the verdict the same model writes one sentence of explanation, which is used only
+if its names and numbers are in the claim or the evidence.
 
 Any other language model is prompted with demonstrations (QACheck, Appendix A.2). Its questions need only be new.
 """
@@ -62,8 +62,9 @@ class LocalQuestionGenerator:
     def next_question(self, claim: Claim, context: Context, set_aside: Sequence[Hop]) -> Question | None:
         """Return the first proposal that passes the filters; None if none does or the model writes a verdict."""
         report_phase("thinking of a question")
-        hops = sorted((*context, *set_aside), key=lambda hop: hop.number)
+        hops = sorted((hop for hop in (*context, *set_aside) if hop.question.text), key=lambda hop: hop.number)
         prompt = self.demonstrations + transcript(claim, hops)
+        # A verdict can follow only from a new answer.
         if hops and hops[-1].status is HopStatus.KEPT and self._continue(prompt, "").startswith(VERDICT):
             return None
         for text in chain(self._proposals(prompt), look_ups(claim, hops)):
@@ -91,7 +92,10 @@ class LocalExplainer:
     model: Completer
 
     def explain(self, claim: Claim, context: Context, label: Label, evidence: str) -> str | None:
-        """Return the model's sentence; None if it has a name or number that neither claim nor `evidence` has."""
+        """Return the model's sentence; None for a label without VERDICT_WORDS, and for a text that must not be shown.
+
+        It must end with a full stop and have no name or number that neither claim nor `evidence` has.
+        """
         if label not in VERDICT_WORDS:
             return None
         prompt = f"{transcript(claim, context)}{VERDICT} {VERDICT_WORDS[label]}\n{EXPLANATION}"
@@ -112,7 +116,10 @@ def transcript(claim: Claim, hops: Sequence[Hop]) -> str:
 
 
 def is_askable(question: str, claim: Claim, hops: Sequence[Hop]) -> bool:
-    """Return whether `question` is new and each of its names shares a word with the claim or a kept answer's source."""
+    """Return whether `question` is whole, new, and shares a word, as does each of its names, with what is known.
+
+    Known are the claim, the kept answers and the titles that these cite.
+    """
     if not question.endswith("?") or len(question.split()) < 3:
         return False
     if any(same_question(question, hop.question.text) for hop in hops):
@@ -122,7 +129,10 @@ def is_askable(question: str, claim: Claim, hops: Sequence[Hop]) -> bool:
 
 
 def look_ups(claim: Claim, hops: Sequence[Hop]) -> Iterator[str]:
-    """Yield questions about retrieved articles that the claim names, best first; without hops, about its names."""
+    """Yield a question about each retrieved, uncited article that the claim names: hop by hop, best first.
+
+    Without hops, yield one about each name of the claim.
+    """
     cited = {hop.answer.cited.passage.title for hop in hops if hop.answer and hop.answer.cited}
     claim_words = stems(claim.text)
     for hop in hops:
@@ -147,15 +157,15 @@ def _answer_texts(hop: Hop) -> Iterator[str]:
 
 
 MAX_REPLY_TOKENS = 64
-NOT_FOUND_BEFORE = "We have already asked these in vain:"
-ASKED_BEFORE = "All of these were asked already, so ask none of them again:"
-WORDINGS = (
-    "",
-    "Write this one question, with its question mark, and nothing else.",
+FRUITLESS_HEADING = "We have already asked these in vain:"
+ASKED_HEADING = "All of these were asked already, so ask none of them again:"
+# Each attempt has another instruction: a request whose reply could not be read is not sent again in the same run.
+FIRST_INSTRUCTIONS = ("", "Write this one question, with its question mark, and nothing else.")
+INSTRUCTIONS_AFTER_FAILURE = (
     "Do not judge the claim. Write one line: a question that begins with a word like Who, What, When, Where or Which.",
     "Reply with one short question, which ends with a question mark, and with no other word.",
 )
-"""Instructions added to the prompt, two for each hop: no request is repeated whose reply could not be read."""
+"""The instructions after a hop that failed before it had a question."""
 NEXT_CASE = "\nClaim ="
 """Stop sequence: without it the model continues with a case of its own."""
 
@@ -169,53 +179,52 @@ class PromptedQuestioner:
     def next_question(self, claim: Claim, context: Context, set_aside: Sequence[Hop]) -> Question | None:
         """Return a new question; None if the model repeats one although the prompt lists those asked before.
 
-        Raises UnparseableOutput if its text is not exactly one whole question.
+        Raises UnparseableOutput if the text has no whole question, or one with more than MAX_QUESTION_WORDS words.
         """
         report_phase("thinking of a question")
         in_vain = [hop.question.text for hop in set_aside if hop.question.text]
         asked = [*(hop.question.text for hop in context), *in_vain]
-        unread = sum(not hop.question.text for hop in set_aside)
-        question = self._ask(claim, context, _previous(NOT_FOUND_BEFORE, in_vain), unread)
+        has_failed_hop = not all(hop.question.text for hop in set_aside)
+        question = self._ask(claim, context, _previous(FRUITLESS_HEADING, in_vain), has_failed_hop)
         if _is_new(question, asked):
             return question
-        question = self._ask(claim, context, _previous(ASKED_BEFORE, asked), unread)
+        question = self._ask(claim, context, _previous(ASKED_HEADING, asked), has_failed_hop)
         return question if _is_new(question, asked) else None
 
-    def _ask(self, claim: Claim, context: Context, previous: str, unread: int) -> Question:
-        """Return the model's question. If it writes other text, ask once more for the question alone.
-
-        `unread` hops failed before they had a question.
-        """
-        first, second = WORDINGS[-2:] if unread else WORDINGS[:2]
+    def _ask(self, claim: Claim, context: Context, previous: str, has_failed_hop: bool) -> Question:
+        """Return the model's question. If it writes other text, ask once more for the question alone."""
+        first, second = INSTRUCTIONS_AFTER_FAILURE if has_failed_hop else FIRST_INSTRUCTIONS
         try:
             return self._written(claim, context, previous, first)
         except UnparseableOutput:
             return self._written(claim, context, previous, second)
 
-    def _written(self, claim: Claim, context: Context, previous: str, also: str) -> Question:
+    def _written(self, claim: Claim, context: Context, previous: str, instruction: str) -> Question:
         return ask(
             self.model,
-            question_prompt(claim, context, previous, also),
+            question_prompt(claim, context, previous, instruction),
             question_from,
             max_tokens=MAX_REPLY_TOKENS,
             stop=(NEXT_CASE,),
-            chat=question_chat(claim, context, previous, also),
+            chat=question_chat(claim, context, previous, instruction),
         )
 
 
-def question_prompt(claim: Claim, context: Context, previous: str = "", also: str = "") -> str:
+def question_prompt(claim: Claim, context: Context, previous: str = "", instruction: str = "") -> str:
     """Return the prompt: the demonstrations and this case, up to the start of the question.
 
-    `previous` lists the questions asked before, `also` is one more instruction.
+    `previous` lists the questions asked before.
     """
     is_first = not context and not previous
     known = kept_pairs(context)
     return few_shot(
-        _shown(is_first), lambda quote: _case(claim.text, known, is_first, quote, previous, also), quoted_texts(known)
+        _shown(is_first),
+        lambda quote: _case(claim.text, known, is_first, quote, previous, instruction),
+        quoted_texts(known),
     )
 
 
-def question_chat(claim: Claim, context: Context, previous: str = "", also: str = "") -> Chat:
+def question_chat(claim: Claim, context: Context, previous: str = "", instruction: str = "") -> Chat:
     """Return the same as a chat, with two demonstrations of a first question and two of a later one."""
     known = kept_pairs(context)
     chosen = (*demonstrations("first_question")[:2], *demonstrations("follow_up_question")[:2])
@@ -226,7 +235,7 @@ def question_chat(claim: Claim, context: Context, previous: str = "", also: str 
     return chat(
         "question",
         shown,
-        lambda quote: facts(claim.text, known, quote, previous, also),
+        lambda quote: facts(claim.text, known, quote, previous, instruction),
         quoted_texts(known),
         question=TEXT,
     )
@@ -241,18 +250,18 @@ def _shown(is_first: bool) -> tuple[str, ...]:
 
 
 def _case(
-    claim: str, known: Iterable[Known], is_first: bool, quote: Quote = str, previous: str = "", also: str = ""
+    claim: str, known: Iterable[Known], is_first: bool, quote: Quote = str, previous: str = "", instruction: str = ""
 ) -> str:
     if is_first:
-        return fill_template("lm_first_question", claim=one_line(claim), also=also)
+        return fill_template("lm_first_question", claim=one_line(claim), also=instruction)
     lines = known_lines(known, quote)
     head = f"We already know the following:\n{lines}\n" if lines else ""
-    return fill_template("lm_next_question", claim=one_line(claim), known=head + previous, also=also)
+    return fill_template("lm_next_question", claim=one_line(claim), known=head + previous, also=instruction)
 
 
-def _previous(how: str, questions: Sequence[str]) -> str:
-    """Return `how` and the questions, one per line; "" if there are none."""
-    return "\n".join([how, *(f"- {one_line(question)}" for question in questions)]) if questions else ""
+def _previous(heading: str, questions: Sequence[str]) -> str:
+    """Return the heading and the questions, one per line; "" if there are none."""
+    return "\n".join([heading, *(f"- {one_line(question)}" for question in questions)]) if questions else ""
 
 
 def _is_new(question: Question, asked: Iterable[str]) -> bool:

@@ -121,7 +121,7 @@ class JudgeReasoner:
             return Verdict(Label.CONFLICTING_EVIDENCE, (*quotations(context), opposed))
         labels = [label for label in labels if label is not Label.CONFLICTING_EVIDENCE]
         found = self.judge.evidence(claim, context)
-        label, confidence = self._label(self.judge.score_of(claim, context, found), labels)
+        label, confidence = self._label(self.judge.probabilities(claim, context, found), labels)
         if Label.NOT_ENOUGH_EVIDENCE in labels and unmentioned_name(claim.text, context):
             label, confidence = Label.NOT_ENOUGH_EVIDENCE, None
         missing = missing_from(claim, context) if label is Label.NOT_ENOUGH_EVIDENCE else None

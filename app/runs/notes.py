@@ -80,13 +80,14 @@ def clean_note(raw: str) -> str:
     return text
 
 
-def hop_to_note(report: Report, number: int) -> int:
-    """Return `number` if the run has ended and it is VERDICT or one of its hops. Raises InvalidInput otherwise."""
+def hop_to_note(report: Report, text: str) -> int:
+    """Return the number in `text`: VERDICT or a hop. Raises InvalidInput for any other, and for a running run."""
     if not report.ended:
         raise InvalidInput("This check still goes on; notes can be written once it has ended.", "hop")
-    if number != VERDICT and number not in {hop.number for hop in report.hops}:
-        raise InvalidInput(f"This check has no hop {number}.", "hop")
-    return number
+    known = {str(number): number for number in (VERDICT, *(hop.number for hop in report.hops))}
+    if text not in known:
+        raise InvalidInput("This check has no such hop. A hop is named by its number; 0 is the verdict.", "hop")
+    return known[text]
 
 
 def _matches(run_id: str, hop: int, seen: datetime | None) -> tuple[ColumnElement[bool], ...]:

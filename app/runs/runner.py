@@ -7,7 +7,7 @@ one continues the run.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from itertools import pairwise
 
 from sqlalchemy.exc import SQLAlchemyError
@@ -24,7 +24,6 @@ from app.domain.events import (
     RunFailed,
     RunInterrupted,
     RunResumed,
-    RunStarted,
     TokensUsed,
     TroubleMet,
     VerdictReached,
@@ -100,7 +99,7 @@ class Runner:
         try:
             for _ in range(MAX_ATTEMPTS):
                 try:
-                    return self._carry_out(lease)
+                    return self._attempt(lease)
                 except DatabaseUnavailable as error:
                     log.warning("run %s: %s", run_id, error)
                 except SQLAlchemyError:
@@ -122,10 +121,10 @@ class Runner:
         self._is_database_up = True
         return lease
 
-    def _carry_out(self, lease: Lease) -> None:
+    def _attempt(self, lease: Lease) -> None:
         """Carry out the run. Raises database errors only."""
         try:
-            self._continue(lease)
+            self._start_or_resume(lease)
         except LeaseLost:
             log.info("run %s was released or is carried out elsewhere", lease.run_id)
         except Unreadable as error:
@@ -133,7 +132,7 @@ class Runner:
             self._leases.release(lease)
             log.warning("run %s is left to another version that can read it: %s", lease.run_id, error.__cause__)
         except RunEnded:
-            log.warning("run %s was ended by another process", lease.run_id)
+            log.info("run %s was ended elsewhere, for example by its owner", lease.run_id)
         except (DatabaseUnavailable, SQLAlchemyError):
             raise
         except Exception as error:
@@ -142,16 +141,18 @@ class Runner:
                 log.exception("run %s failed", lease.run_id)
             self._end(lease, RunFailed(str(error) if is_expected else INTERNAL_ERROR))
 
-    def _continue(self, lease: Lease) -> None:
+    def _start_or_resume(self, lease: Lease) -> None:
         """Start or resume the run. Raises Unreadable for events that this version cannot read."""
         stored = self._events.read(lease.run_id)
+        if not stored:
+            raise RunEnded(f"run {lease.run_id} was deleted")
         try:
             report = reduce_events((each.event, each.seconds) for each in stored)
         except ValueError as error:  # known events in an unknown order
             raise Unreadable from error
         if stored[-1].event == WAITING:
             self._append(lease, PhaseEntered("starting"))
-            return self._run(lease, self._strategy_for(report.options), report, stored)
+            return self._run_strategy(lease, self._strategy_for(report.options), report, is_new=True)
         if lease.lost_leases >= MAX_LOST_LEASES:
             message = f"The check was cut off {lease.lost_leases} times and is not taken up again."
             return self._end(lease, RunInterrupted(message))
@@ -161,20 +162,23 @@ class Runner:
             return self._end(lease, RunInterrupted(f"The check was cut off and cannot go on. {error}"))
         resumed = RunResumed("The check was cut off.")
         self._append(lease, resumed)
-        self._run(lease, strategy, apply_event(report, resumed, report.seconds), stored)
+        report = apply_event(report, resumed, report.seconds)
+        self._run_strategy(lease, strategy, report, worked=worked_seconds(stored))
 
-    def _run(self, lease: Lease, strategy: Strategy, report: Report, stored: Sequence[StoredEvent]) -> None:
+    def _run_strategy(
+        self, lease: Lease, strategy: Strategy, report: Report, *, worked: float = 0.0, is_new: bool = False
+    ) -> None:
         control = RunBudget(
             self._limits,
             self._spending.today,
             report.usage,
-            worked_seconds(stored),
+            worked,
             read_command=lambda: self._events.command(lease.run_id),
         )
         if control.command() is not RunCommand.CONTINUE and not report.hops:
             return self._end(lease, RunFailed(f"{control.reason()} Nothing had been looked at by then."))
         event: Event | None = None
-        calls = self._calls.for_run(lease.run_id, stored[-1].event == WAITING, report.options.fresh)
+        calls = self._calls.for_run(lease.run_id, is_new=is_new, is_fresh=report.options.fresh)
         with listening(self._listener(lease, control)), use_stores(calls, *self.metrics.stores()):
             for event in strategy.run(report.claim, report.options, report, control):
                 self._append(lease, event, control)
@@ -215,17 +219,15 @@ class Runner:
 
 def worked_seconds(stored: Iterable[StoredEvent]) -> float:
     """Return the seconds of work on a run, without its wait in the queue and the gaps before it was resumed."""
-
-    def is_idle(earlier: Event, later: Event) -> bool:
-        is_queued = earlier == WAITING or isinstance(earlier, RunStarted)
-        return is_queued or isinstance(later, RunStarted | RunResumed)
-
-    steps = [(earlier, later) for earlier, later in pairwise(stored) if not is_idle(earlier.event, later.event)]
-    return sum(later.seconds - earlier.seconds for earlier, later in steps)
+    return sum(
+        later.seconds - earlier.seconds
+        for earlier, later in pairwise(stored)
+        if earlier.event != WAITING and not isinstance(later.event, RunResumed)
+    )
 
 
 def _log(run_id: str, event: Event) -> None:
-    """Log one line per hop and one for the end, without text written by users."""
+    """Log a resumption, the end of each hop, and the end of the run, without text written by users."""
     match event:
         case HopKept(hop):
             log.info("run %s hop %d kept", run_id, hop)

@@ -36,7 +36,8 @@ MAX_PATH_CHARACTERS = 200
 MAX_AUDIT_ID_CHARACTERS = 64
 
 Reason = Literal["csrf", "owner", "limit", "password", "token", "origin", "size", "type", "full", "host"]
-"""Why a request is refused. "limit": the client sent too many requests; "full": the queue of runs has no room."""
+"""Why a request is refused. "limit": this client sent too many requests; "full": the queue of runs is full or a daily
+limit is reached."""
 
 REASON_BY_STATUS: dict[int, Reason] = {413: "size", 415: "type", 429: "full"}
 """The reason to log for a response with this status, unless one was logged already, as the rate limit does for 429."""

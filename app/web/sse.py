@@ -73,13 +73,13 @@ class Followers:
     def slot(self) -> Iterator[bool]:
         """Reserve a slot for the block. Yields False where none is free; the block must then end soon."""
         with self._lock:
-            is_taken = self.has_room
-            self._count += is_taken
+            is_reserved = self.has_room
+            self._count += is_reserved
         try:
-            yield is_taken
+            yield is_reserved
         finally:
             with self._lock:
-                self._count -= is_taken
+                self._count -= is_reserved
 
 
 class Renderer(Protocol):
@@ -174,8 +174,8 @@ class PageUpdates:
             coming=range(len(report.hops) + 1, report.options.max_hops + 1)[:1] if has_progress else (),
             busy=has_progress and report.open_hop and report.open_hop not in hops,
             place=self.place,
-            steer=has_buttons,
-            relit=diagram_changed,
+            has_buttons=has_buttons,
+            diagram_changed=diagram_changed,
             notes=note_places(self.run),
             branches=branches_of(self.run) if report.ended else (),
         )
@@ -227,7 +227,7 @@ def last_seen(runs: int = 1) -> tuple[int, ...]:
     for text in (request.headers.get("Last-Event-ID", ""), request.args.get("after", "")):
         numbers = text.split("-")
         if len(numbers) == runs and all(number.isascii() and number.isdigit() for number in numbers):
-            return tuple(int(number[:18]) for number in numbers)
+            return tuple(int(number[:18]) for number in numbers)  # fits a 64-bit column
     return (0,) * runs
 
 
@@ -251,14 +251,16 @@ def _messages(source: MessageSource) -> Iterator[str]:
             if source.ended:
                 yield END
                 return
-            if not has_slot or (not new and time.monotonic() - asked_at < TICK_SECONDS / 2):
-                return  # no more events can come: the run was deleted, or this process shuts down
+            if not has_slot:
+                return
             if not new:
+                if time.monotonic() - asked_at < TICK_SECONDS / 2:
+                    return  # no more events can come: the run was deleted, or this process shuts down
                 yield source.idle() or HEARTBEAT
 
 
-def message(html: str, seq: int | str | None = None) -> str:
-    """Return an SSE message named "update"; `seq`, the number of the last event in it, becomes its id."""
+def message(html: str, event_id: int | str | None = None) -> str:
+    """Return an SSE message named "update"; `event_id` is the last event's number, for several runs joined by "-"."""
     lines = re.split(r"\r\n|\r|\n", html)  # the line ends of SSE; str.splitlines splits at others too
-    head = "" if seq is None else f"id: {seq}\n"
+    head = "" if event_id is None else f"id: {event_id}\n"
     return f"{head}event: update\n" + "".join(f"data: {line}\n" for line in lines) + "\n"

@@ -59,7 +59,7 @@ def _answer_span(passage: Passage, sentence: str, answer: str) -> Span:
 
 def log_probabilities(judge: EvidenceJudge, runs: Sequence[dict[str, Any]]) -> np.ndarray:
     """Return log-probabilities [n, 3] in the order of CLASSES."""
-    rows = [judge.score(Claim(run["claim"]), kept_context(run)) for run in runs]
+    rows = [judge.probabilities(Claim(run["claim"]), kept_context(run)) for run in runs]
     return np.log(np.clip([[row[label] for label in LABEL_ORDER] for row in rows], 1e-9, 1))
 
 

@@ -113,7 +113,7 @@ def gold_judge(judge: EvidenceJudge, bounds: Bounds, labels: LabelSet) -> Judge:
     def judged(row: Row) -> RowResult:
         claim, context = Claim(row.claim), gold_context(row)
         with use_stores(MemoryStore()):  # caches the judge's scores, which `conclude` computes again
-            probabilities = judge.score(claim, context)
+            probabilities = judge.probabilities(claim, context)
             verdict = reasoner.conclude(claim, context, labels.labels)
         return RowResult(verdict.label, verdict.confidence, probabilities[Label.SUPPORTED])
 

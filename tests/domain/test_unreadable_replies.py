@@ -11,7 +11,7 @@ from app.domain.instrumentation import Call, cached_call, kept_if_readable, use_
 from app.domain.model import Claim, Hop, HopStatus, Question
 from app.modules.output_parsing import question_from
 from app.modules.prompting import ask
-from app.modules.question_generator import WORDINGS, PromptedQuestioner
+from app.modules.question_generator import FIRST_INSTRUCTIONS, INSTRUCTIONS_AFTER_FAILURE, PromptedQuestioner
 from tests.openai_server import OpenAIServer, Reply
 from tests.stores import JsonStore
 
@@ -54,11 +54,12 @@ def test_neither_of_two_unreadable_choices_is_stored():
 
 
 def test_a_second_hop_asks_for_the_question_in_words_not_used_before():
+    instructions = (*FIRST_INSTRUCTIONS, *INSTRUCTIONS_AFTER_FAILURE)
     with OpenAIServer([Reply("I would rather not.")]) as server, use_stores(JsonStore()):
         for failed in ((), (NO_QUESTION,)):
             with pytest.raises(UnparseableOutput):
                 PromptedQuestioner(model_at(server)).next_question(CLAIM, (), failed)
-    assert len({asked.prompt for asked in server.asked}) == len(server.asked) == len(WORDINGS)
+    assert len({asked.prompt for asked in server.asked}) == len(server.asked) == len(instructions)
 
 
 def test_calls_made_twice_in_one_reading_are_computed_once():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.domain.errors import InvalidInput
-from app.modules.judging import answered_pairs, by_title, evidence_of
+from app.modules.judging import by_title, cited_pairs, evidence_of
 from research.evaluation.datasets import Row, read_rows
 from research.evaluation.gold import gold_context
 from research.evaluation.labels import Gold
@@ -78,7 +78,7 @@ def test_the_judge_reads_gold_passages_without_questions(tmp_path):
     (row,) = read_rows(written(tmp_path / "f", hover(1)), "hover")
     context = gold_context(row)
     assert by_title(evidence_of(row.claim, context, SharedWords()).excerpts) == [PASSAGE]
-    assert answered_pairs(context) == []
+    assert cited_pairs(context) == []
 
 
 def test_our_own_format_accepts_either_kind_of_evidence_or_none(tmp_path):

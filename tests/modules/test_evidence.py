@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from app.domain.model import Answer, Hop, HopStatus, Passage, Question, Span
-from app.modules.judging import MAX_SELECTED, answered_pairs, by_title, evidence_of, select
+from app.modules.judging import MAX_SELECTED, by_title, cited_pairs, evidence_of, select
 from tests.judges import SharedWords
 
 CLAIM = "Ada Stone sailed to Chur in 1840."
@@ -75,10 +75,10 @@ def test_a_gold_passage_of_a_dataset_is_kept_whole() -> None:
     gold = Hop(1, Question(""), Answer("", Span(ADA, 0, 0)), HopStatus.KEPT)
     assert texts(gold) == [ADA.text]
     assert evidence_of(CLAIM, (gold,), SharedWords()).selected == ()
-    assert answered_pairs((gold,)) == []
+    assert cited_pairs((gold,)) == []
 
 
 def test_the_judge_reads_the_questions_answered_by_a_span_of_a_passage() -> None:
     unanswered, uncited = hop("What is Chur?", None), hop("Who was Ada?", "a painter")
     whole = hop("Is Chur a town?", CHUR.text, CHUR)
-    assert answered_pairs((hop(WHERE, "Basel", ADA), unanswered, uncited, whole)) == [(WHERE, "Basel")]
+    assert cited_pairs((hop(WHERE, "Basel", ADA), unanswered, uncited, whole)) == [(WHERE, "Basel")]

@@ -77,8 +77,8 @@ class TwoReadings:
 
 
 def test_one_confident_reading_does_not_overrule_the_other():
-    agreed = over(TwoReadings((0.9, 0.05, 0.05))).score(CLAIM, (FIRST, SECOND))
-    opposed = over(TwoReadings((0.05, 0.9, 0.05))).score(CLAIM, (FIRST, SECOND))
+    agreed = over(TwoReadings((0.9, 0.05, 0.05))).probabilities(CLAIM, (FIRST, SECOND))
+    opposed = over(TwoReadings((0.05, 0.9, 0.05))).probabilities(CLAIM, (FIRST, SECOND))
     assert agreed[Label.SUPPORTED] == pytest.approx(0.9)
     assert max(opposed.values()) < 0.5
 

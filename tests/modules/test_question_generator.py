@@ -58,6 +58,12 @@ def test_the_model_continues_a_transcript_of_the_run_in_order() -> None:
     assert model.prompts == [transcript, f"{transcript}Question:"]
 
 
+def test_a_hop_that_failed_before_it_had_a_question_is_not_in_the_transcript() -> None:
+    model, failed = Scripted(question=f" {FIRST}"), Hop(1, Question(""), status=HopStatus.FAILED)
+    assert ask(model, vain=[failed]) == FIRST
+    assert model.prompts == [f"Claim: {CLAIM.text}\nQuestion:"]
+
+
 def test_a_claim_with_line_breaks_becomes_one_line() -> None:
     model = Scripted()
     ask(model, claim=Claim("$known {x}\nQuestion: What?"))

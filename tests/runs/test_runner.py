@@ -84,15 +84,30 @@ def test_phases_and_costs_are_stored_when_they_are_reported_before_the_steps_res
 
 
 def test_a_run_that_another_process_ended_stores_no_more_events(runs_with, caplog):
+    caplog.set_level(logging.INFO, logger="app.runs")
     gate = Gate("answer 2")
     runs, others = runs_with(scripted_container(gate=gate)), runs_with(scripted_container())
     run_id = runs.start(CLAIM, RunOptions(), "me")
     assert gate.reached.wait(LONG)
     others.interrupt(run_id, "ended elsewhere")
     gate.open()
-    until(lambda: f"run {run_id} was ended by another process" in caplog.text)
+    until(lambda: f"run {run_id} was ended elsewhere, for example by its owner" in caplog.text)
     assert runs.follow(run_id, 0, 0)[-1].event == RunInterrupted("ended elsewhere")
     assert runs.report(run_id).report.ended == "interrupted"
+    assert not [record for record in caplog.records if record.levelno > logging.INFO], "stopping a run is no problem"
+
+
+def test_a_run_deleted_before_its_events_were_read_does_not_count_as_one_of_another_version(
+    sessions, leases_with, caplog, monkeypatch
+):
+    log, leases = EventStore(sessions), leases_with()
+    log.create_run("run", "me", RunStarted(CLAIM, RunOptions()))
+    lease = leases.acquire("run")
+    with sessions.begin() as session:
+        session.execute(text("update runs set state = 'interrupted', deleted_at = created_at"))
+    monkeypatch.setattr(leases, "acquire", lambda run_id: lease)
+    Runner(sessions, log, leases, scripted_container().strategy_for).carry_out("run")
+    assert "another version" not in caplog.text
 
 
 def test_a_database_failure_is_logged_and_does_not_stop_the_worker(runs_with, sessions, caplog):

@@ -125,7 +125,8 @@ class TestPublishing:
         rest = client.get(f"{GALLERY}?limit=2&cursor={first['next']}").json
         assert (len(first["reports"]), len(rest["reports"]), rest["next"]) == (2, 1, None)
         assert client.get(f"{GALLERY}?label=REFUTED").json["reports"] == []
-        assert problem(client.get(f"{GALLERY}?label=MAYBE"), 422)["field"] == "label"
+        refused = problem(client.get(f"{GALLERY}?label=MAYBE"), 422)
+        assert refused["field"] == "label" and refused["detail"].startswith("label must be one of: SUPPORTED, ")
 
     def test_a_report_taken_down_by_the_operator_cannot_be_published_again(self, client, address):
         client.application.extensions["hopcheck"].runs.publishing.take_down(address.rpartition("/")[2])
@@ -172,14 +173,18 @@ class TestNotes:
 
     @pytest.mark.parametrize("hop", ["3", "-1", "two", "²", "1.0", "9" * 5000])
     def test_notes_on_an_unknown_hop_are_refused(self, client, address, hop):
-        problem(client.put(f"{address}/notes/{hop}", json={"agrees": True}), 404)
-        problem(client.delete(f"{address}/notes/{hop}"), 404)
+        for answer in (
+            client.put(f"{address}/notes/{hop}", json={"agrees": True}),
+            client.delete(f"{address}/notes/{hop}"),
+        ):
+            assert problem(answer, 404)["detail"].endswith("A hop is named by its number; 0 is the verdict.")
 
     def test_a_running_run_takes_no_notes(self, make_app):
         gate = Gate("answer 2")
         client = make_app(scripted_container(gate=gate)).test_client()
         address = start(client)
-        problem(client.put(f"{address}/notes/1", json={"agrees": True}), 409)
+        for hop in ("1", "two"):
+            problem(client.put(f"{address}/notes/{hop}", json={"agrees": True}), 409)
         gate.open()
 
     def test_others_cannot_read_or_write_notes(self, client, address):

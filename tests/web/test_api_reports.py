@@ -41,7 +41,8 @@ class TestExports:
         assert "Mine alone" in client.get(f"{address}/export.md?notes=yes").text
         stranger = client.application.test_client()
         problem(stranger.get(f"{address}/export.md?notes=yes"), 404)
-        assert problem(stranger.get(f"{address}/export.md?notes=no"), 422)["field"] == "notes"
+        refused = problem(stranger.get(f"{address}/export.md?notes=no"), 422)
+        assert (refused["field"], refused["detail"]) == ("notes", "notes must be one of: yes.")
         assert "Mine alone" not in stranger.get(f"{address}/export.md").text
 
     @pytest.mark.parametrize("form", ["export.md", "claimreview.json", "export.ris", "export.bib"])

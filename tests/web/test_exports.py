@@ -292,6 +292,15 @@ def test_references_to_web_pages_have_their_date_and_the_day_they_were_read(brow
     assert (bib["year"], bib["date"], bib["urldate"]) == ("2020", "2020-10-30", day)
 
 
+def test_references_of_an_imported_report_have_the_day_of_its_own_check(browse):
+    tower = cited_page("The tower", "tower.example", "https://tower.example/", None)
+    client = browse(Script((tower,), Verdict(Label.SUPPORTED, ())))
+    exported = client.get(f"{export(client)}/export.json").json
+    path = client.post("/api/v1/import", json={**exported, "created_at": "2020-10-31T12:00:00Z"}).location
+    (ris,), (bib,) = references(client, path.removeprefix("/api/v1"))
+    assert (ris["access_date"], bib["urldate"]) == ("2020/10/31", "2020-10-31")
+
+
 @pytest.mark.parametrize(
     "text",
     [

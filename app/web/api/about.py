@@ -90,10 +90,10 @@ def _paths() -> Schema:
     paths: Schema = {}
     for tag, operations in OPERATIONS.items():
         for each in operations:
-            method, path = each.path.split()
+            method, path = each.route.split()
             path = path[1:] if path.startswith("//") else API + path
-            named = [PATH[name].described() for name in re.findall(r"{(\w+)}", path)]
-            paths.setdefault(path, {"parameters": named} if named else {})[method] = each.described(tag)
+            named = [PATH[name].to_openapi() for name in re.findall(r"{(\w+)}", path)]
+            paths.setdefault(path, {"parameters": named} if named else {})[method] = each.to_openapi(tag)
     return paths
 
 

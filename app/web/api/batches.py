@@ -84,7 +84,6 @@ def retry(batch_id: str) -> Response:
 def delete(batch_id: str) -> ResponseReturnValue:
     """Delete the principal's batch with all its runs, cancelling it first where it is running."""
     _check_owned(batch_id)
-    sent(schemas.Nothing)
     services().runs.batch_deletion.delete(batch_id)
     return "", 204
 
@@ -143,6 +142,6 @@ def _as_dict(batch: Batch) -> dict[str, Any]:
 
 def _sent_after() -> int:
     text = request.args.get("after", "0")
-    if not (text.isascii() and text.isdigit() and len(text) < 8):  # within a database integer
+    if not (text.isascii() and text.isdigit() and len(text) <= len(str(schemas.MAX_CLAIM_NUMBER))):
         raise InvalidInput("after must be the number of a claim.", "after")
     return int(text)

@@ -215,7 +215,7 @@ def created_run(run_id: str) -> ResponseReturnValue:
 
 MAX_LISTED = 100
 DEFAULT_LISTED = 20
-LIMIT = {"type": "integer", "minimum": 1, "maximum": MAX_LISTED, "default": DEFAULT_LISTED}
+LIMIT_SCHEMA = {"type": "integer", "minimum": 1, "maximum": MAX_LISTED, "default": DEFAULT_LISTED}
 """The JSON Schema of `limit`."""
 
 
@@ -243,12 +243,12 @@ def list_filters() -> RunFilter:
 
 
 def one_of(name: str, known: Collection[str]) -> str:
-    """Return the value of a filter, "" where it was left out. Raises InvalidInput for an unknown one."""
+    """Return the value of a query parameter, "" if omitted. Raises InvalidInput if it is not in `known`."""
     value = request.args.get(name)
     if value is None:
         return ""
     if value not in known:
-        raise InvalidInput(f"There is nothing of that name to filter by; known are: {', '.join(known)}.", name)
+        raise InvalidInput(f"{name} must be one of: {', '.join(known)}.", name)
     return value
 
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from http import HTTPStatus
 from typing import Any
 
 from app.domain.comparison import MAX_RUNS, MIN_RUNS
 from app.domain.model import Label
 from app.runs.lifecycle import UNDO_SECONDS
-from app.web.api.blueprint import LIMIT
-from app.web.exporters import Exporter, exporters
+from app.web.api.blueprint import LIMIT_SCHEMA
+from app.web.api.schemas import MAX_CLAIM_NUMBER
+from app.web.exporters import Exporter, ExportOperation, exporters
 from app.web.pages.history import MAX_SEARCH, OUTCOMES
 
 Schema = dict[str, Any]
@@ -18,6 +19,7 @@ Schema = dict[str, Any]
 REF = "#/components/schemas/{model}"
 TEXT: Schema = {"type": "string"}
 COUNT: Schema = {"type": "integer", "minimum": 0}
+CLAIM_NUMBER: Schema = {**COUNT, "maximum": MAX_CLAIM_NUMBER}
 UNDO_MINUTES = f"{UNDO_SECONDS / 60:.0f} minutes"
 
 STREAM = (
@@ -32,14 +34,14 @@ BRANCH = (
     "them again. What came after it is not in the new run, and the earlier one stays as it is."
 )
 
-BY_ID = (404, 501, 503)
+ERRORS_BY_ID = (404, 501, 503)
 """Problems when a run is requested by its id."""
-OWNED = (401, *BY_ID)
+ERRORS_OWNED = (401, *ERRORS_BY_ID)
 """Problems when only the run's owner may request it."""
-STEERED = (400, 409, 413, 415, 422, *OWNED)
+ERRORS_CHANGE = (400, 409, 413, 415, 422, *ERRORS_OWNED)
 """Problems when the request changes the run."""
-STARTED = (400, 401, 413, 415, 422, 429, 503)
-LISTED = (401, 422, 503)
+ERRORS_START = (400, 401, 413, 415, 422, 429, 503)
+ERRORS_LIST = (401, 422, 503)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,37 +50,40 @@ class Parameter:
 
     name: str
     schema: Schema
-    about: str
-    place: str = "query"
+    description: str
+    location: str = "query"
     required: bool = False
 
-    def described(self) -> Schema:
+    def to_openapi(self) -> Schema:
         """Return the parameter as an OpenAPI Parameter Object."""
-        required = {"required": True} if self.required else {}
-        return {"name": self.name, "in": self.place, **required, "schema": self.schema, "description": self.about}
+        described = {"name": self.name, "in": self.location, "schema": self.schema, "description": self.description}
+        return described | ({"required": True} if self.required else {})
 
 
-ONCE = Parameter(
-    "Idempotency-Key", TEXT, "Any text: sent again with the same one, the request returns what it made first.", "header"
+IDEMPOTENCY_KEY = Parameter(
+    "Idempotency-Key",
+    TEXT,
+    "Any text. A repeated request with the same key returns the run or batch that the first one created.",
+    "header",
 )
-AT_MOST = Parameter("limit", LIMIT, "How many at most.")
-LISTING = (AT_MOST, Parameter("cursor", TEXT, "The next of the list before."))
+LIMIT_PARAMETER = Parameter("limit", LIMIT_SCHEMA, "The maximum number of entries.")
+LISTING = (LIMIT_PARAMETER, Parameter("cursor", TEXT, "`next` of the previous page."))
 FILTERS = (
     Parameter("q", {**TEXT, "maxLength": MAX_SEARCH}, "Words of the claim, whatever their case."),
     Parameter(
         "label", {**TEXT, "enum": list(OUTCOMES)}, "The label of the verdict, or the state of a run without one."
     ),
-    Parameter("answerer", TEXT, "Who answered."),
+    Parameter("answerer", TEXT, "The run's answerer: a name of `answerers` in /choices."),
 )
-FOLLOWING = (
-    Parameter("after", COUNT, "The last seen."),
-    Parameter("Last-Event-ID", TEXT, "The same, and it goes first.", "header"),
+STREAM_PARAMETERS = (
+    Parameter("after", COUNT, "The number of the last event received; the stream continues after it."),
+    Parameter("Last-Event-ID", TEXT, "Overrides `after`; sent by an EventSource that reconnects.", "header"),
 )
-WITH_NOTES = Parameter("notes", {**TEXT, "enum": ["yes"]}, "Add your notes; for a run of yours.")
-COMPARED = Parameter(
+WITH_NOTES = Parameter("notes", {**TEXT, "enum": ["yes"]}, "Include your notes. Only for your own runs.")
+RUN_IDS = Parameter(
     "run",
     {"type": "array", "items": TEXT, "minItems": MIN_RUNS, "maxItems": MAX_RUNS},
-    "The ids, one parameter each; of runs of one claim.",
+    "The ids of runs of one claim; repeat the parameter for each.",
     required=True,
 )
 
@@ -87,249 +92,257 @@ COMPARED = Parameter(
 class Operation:
     """One operation."""
 
-    path: str
-    """Method and path, relative to the API's path unless it begins with two slashes."""
-    name: str
+    route: str
+    """Method and path ("get /runs"). The path is below API; one written with `//` is below the site's root."""
+    operation_id: str
     summary: str
-    answered: str
-    """The description of the response."""
-    about: str = ""
-    """The description of the operation."""
-    answer: str = ""
+    response_description: str
+    _: KW_ONLY
+    response_schema: str = ""
     """The name of the schema of a JSON response."""
+    description: str = ""
     status: int = 200
     content: tuple[str, Schema] | None = None
     """Media type and schema of a response that is not JSON."""
-    problems: tuple[int, ...] = ()
-    """The error statuses, answered with problem details."""
-    body: str = ""
+    error_statuses: tuple[int, ...] = ()
+    """Statuses of responses that are problem details."""
+    request_schema: str = ""
     """The name of the schema of the request body."""
-    owned: bool = False
+    needs_auth: bool = False
     """Whether it needs a token or the cookie."""
     parameters: tuple[Parameter, ...] = ()
-    also: tuple[tuple[int, str], ...] = ()
+    other_responses: tuple[tuple[int, str], ...] = ()
     """Other statuses with the same schema, each with the description of its response."""
 
-    def described(self, tag: str) -> Schema:
+    def to_openapi(self, tag: str) -> Schema:
         """Return the operation as an OpenAPI Operation Object."""
-        answers = {self.status: self._answer(self.answered), **{code: self._answer(text) for code, text in self.also}}
-        problem = "application/problem+json"
-        refusals = {
-            code: _content(f"{HTTPStatus(code).phrase}.", problem, reference("Problem")) for code in self.problems
-        }
+        descriptions = {self.status: self.response_description, **dict(self.other_responses)}
+        responses = {code: self._response(text) for code, text in descriptions.items()}
         if self.status == HTTPStatus.CREATED:
-            answers[self.status]["headers"] = {"Location": {"schema": TEXT}}
+            responses[self.status]["headers"] = {"Location": {"schema": TEXT}}
+        for code in self.error_statuses:
+            phrase = f"{HTTPStatus(code).phrase}."
+            responses[code] = _content(phrase, "application/problem+json", reference("Problem"))
         operation: Schema = {
             "tags": [tag],
-            "operationId": self.name,
+            "operationId": self.operation_id,
             "summary": self.summary,
-            "responses": {str(code): each for code, each in sorted((answers | refusals).items())},
+            "responses": {str(code): each for code, each in sorted(responses.items())},
         }
-        if self.about:
-            operation["description"] = self.about
-        if self.body:
-            content = {"application/json": {"schema": reference(self.body)}}
-            operation["requestBody"] = {"required": self.body != "Nothing", "content": content}
-        if self.owned:
+        if self.description:
+            operation["description"] = self.description
+        if self.request_schema:
+            content = {"application/json": {"schema": reference(self.request_schema)}}
+            operation["requestBody"] = {"required": self.request_schema != "Nothing", "content": content}
+        if self.needs_auth:
             operation["security"] = [{"token": []}, {"cookie": []}]
         if self.parameters:
-            operation["parameters"] = [each.described() for each in self.parameters]
+            operation["parameters"] = [each.to_openapi() for each in self.parameters]
         return operation
 
-    def _answer(self, text: str) -> Schema:
+    def _response(self, text: str) -> Schema:
         if self.content:
             return _content(text, *self.content)
-        return _content(text, "application/json", reference(self.answer)) if self.answer else {"description": text}
+        schema = self.response_schema
+        return _content(text, "application/json", reference(schema)) if schema else {"description": text}
 
 
 def reference(name: str) -> Schema:
     return {"$ref": REF.format(model=name)}
 
 
-def _content(description: str, media: str, schema: Schema) -> Schema:
-    return {"description": description, "content": {media: {"schema": schema}}}
+def _content(description: str, media_type: str, schema: Schema) -> Schema:
+    return {"description": description, "content": {media_type: {"schema": schema}}}
 
 
-def _steering(path: str, name: str, summary: str, about: str, answered: str = "", of: str = "run") -> Operation:
+def _action(route: str, operation_id: str, summary: str, response_description: str, description: str = "") -> Operation:
     """Return an operation that changes a run or batch of the principal and takes no fields."""
     return Operation(
-        f"post /{'batches' if of == 'batch' else 'runs'}/{{{of}_id}}/{path}",
-        name,
+        route,
+        operation_id,
         summary,
-        answered or f"The {of}.",
-        about,
-        of.capitalize(),
-        problems=STEERED,
-        body="Nothing",
-        owned=True,
+        response_description,
+        description=description,
+        response_schema="Batch" if "{batch_id}" in route else "Run",
+        error_statuses=ERRORS_CHANGE,
+        request_schema="Nothing",
+        needs_auth=True,
     )
 
 
-def _export(exporter: Exporter) -> Operation:
-    name, summary, answered, about = exporter.operation or ("", "", "", "")
+def _export(exporter: Exporter, operation: ExportOperation) -> Operation:
     return Operation(
         f"get /runs/{{run_id}}/{exporter.file}",
-        name,
-        summary,
-        answered,
-        about,
+        **operation._asdict(),
         content=(exporter.media_type, {"type": "object"} if exporter.media_type.endswith("json") else TEXT),
-        problems=(401, 409, 422, *BY_ID) if exporter.takes_notes else (409, *BY_ID),
+        error_statuses=(401, 409, 422, *ERRORS_BY_ID) if exporter.takes_notes else (409, *ERRORS_BY_ID),
         parameters=(WITH_NOTES,) if exporter.takes_notes else (),
     )
 
 
 RUNS = (
     Operation(
-        "get /runs", "listRuns", "List your runs", "The runs that match, newest first.", "", "RunList",
-        problems=LISTED, owned=True, parameters=(*LISTING, *FILTERS),
+        "get /runs", "listRuns", "List your runs", "The runs that match, newest first.", response_schema="RunList",
+        error_statuses=ERRORS_LIST, needs_auth=True, parameters=(*LISTING, *FILTERS),
     ),
     Operation(
-        "post /runs", "startRun", "Start a run", "The new run.",
-        "What is left out is as the settings have it; /choices says what can be chosen, and who then gets the claim.",
-        "Run", 201, problems=STARTED, body="NewRun", owned=True, parameters=(ONCE,),
-    ),
-    Operation("get /runs/{run_id}", "readRun", "Read a run as it is now", "The run.", "", "Run", problems=BY_ID),
-    Operation(
-        "delete /runs/{run_id}", "deleteRun", "Delete a run", "It is gone.",
-        "It is gone for everybody at once, its owner too, and stopped first where it is still running. For "
-        f"{UNDO_MINUTES} its owner can restore it; then it goes for good, with its events and notes and what the cache "
-        "has kept of its calls alone.",
-        status=204, problems=OWNED, owned=True,
+        "post /runs", "startRun", "Start a run", "The new run.", response_schema="Run",
+        description="Omitted fields have the site's defaults. GET /choices lists the values and which host receives "
+        "the claim.", status=201, error_statuses=ERRORS_START, request_schema="NewRun", needs_auth=True,
+        parameters=(IDEMPOTENCY_KEY,),
     ),
     Operation(
-        "get /runs/{run_id}/events", "followRun", "Follow a run", "Messages, each of this schema.", STREAM,
-        content=("text/event-stream", reference("Message")), problems=(403, 422, *BY_ID), parameters=FOLLOWING,
+        "get /runs/{run_id}", "readRun", "Read a run as it is now", "The run.", response_schema="Run",
+        error_statuses=ERRORS_BY_ID,
     ),
-    _steering(
-        "stop", "stopRun", "Stop a run",
-        "Ends a run of yours at once. Finished hops are kept, the one under way is marked as interrupted.",
-        "The run, which has ended.",
+    Operation(
+        "delete /runs/{run_id}", "deleteRun", "Delete a run", "Deleted.",
+        description="Stops the run if it is running and hides it from everybody. Its owner can restore it for "
+        f"{UNDO_MINUTES}. Then it is purged with its events, its notes and the cached replies that no other run used.",
+        status=204, error_statuses=ERRORS_OWNED, needs_auth=True,
     ),
-    _steering(
-        "conclude", "concludeRun", "Conclude a run now",
-        "Asks for a verdict from what a run of yours has kept; 409 while nothing has been kept.",
+    Operation(
+        "get /runs/{run_id}/events", "followRun", "Follow a run", "Messages, each of this schema.", description=STREAM,
+        content=("text/event-stream", reference("Message")), error_statuses=(403, 422, *ERRORS_BY_ID),
+        parameters=STREAM_PARAMETERS,
+    ),
+    _action(
+        "post /runs/{run_id}/stop", "stopRun", "Stop a run", "The ended run.",
+        description="Ends a run of yours at once. Finished hops are kept, the one under way is marked as interrupted.",
+    ),
+    _action(
+        "post /runs/{run_id}/conclude", "concludeRun", "Conclude a run now",
         "The run, which concludes at its next step.",
+        description="Asks for a verdict from what a run of yours has kept; 409 while nothing has been kept.",
     ),
     Operation(
-        "post /runs/{run_id}/branch", "branchRun", "Continue from a hop", "The new run.", BRANCH, "Run", 201,
-        problems=(*STEERED, 429), body="NewBranch", owned=True,
+        "post /runs/{run_id}/branch", "branchRun", "Continue from a hop", "The new run.", response_schema="Run",
+        description=BRANCH, status=201, error_statuses=(*ERRORS_CHANGE, 429), request_schema="NewBranch",
+        needs_auth=True,
     ),
     Operation(
         "get /runs/{run_id}/branches", "listBranches", "List the branches of a run",
-        "The runs, oldest first; all of them, so there is no next.", "", "RunList", problems=OWNED, owned=True,
+        "The runs, oldest first; all of them, so there is no next.", response_schema="RunList",
+        error_statuses=ERRORS_OWNED, needs_auth=True,
     ),
-    _steering(
-        "restore", "restoreRun", "Restore a deleted run", "A second time changes nothing.",
-        "The run, which is there again.",
+    _action(
+        "post /runs/{run_id}/restore", "restoreRun", "Restore a deleted run", "The restored run.",
+        description="A second time changes nothing.",
     ),
     Operation(
         "get /deleted", "listDeletedRuns", "List the runs that can be restored",
-        "The runs, the last deleted first; all of them, so there is no next.", "", "RunList",
-        problems=(401, 503), owned=True,
+        "The runs, the last deleted first; all of them, so there is no next.", response_schema="RunList",
+        error_statuses=(401, 503), needs_auth=True,
     ),
 )  # fmt: skip
 
 BATCHES = (
     Operation(
-        "get /batches", "listBatches", "List your batches", "The batches, newest first.", "", "BatchList",
-        problems=LISTED, owned=True, parameters=(AT_MOST,),
+        "get /batches", "listBatches", "List your batches", "The batches, newest first.", response_schema="BatchList",
+        error_statuses=ERRORS_LIST, needs_auth=True, parameters=(LIMIT_PARAMETER,),
     ),
     Operation(
-        "post /batches", "startBatch", "Start a batch", "The new batch.",
-        "Checks many claims, a few at a time, after the runs that single people start. A line that is no claim is kept "
-        "with the reason; 422 where all are. 404 where the operator takes no batches.",
-        "Batch", 201, problems=(*STARTED, 404), body="NewBatch", owned=True, parameters=(ONCE,),
+        "post /batches", "startBatch", "Start a batch", "The new batch.", response_schema="Batch",
+        description="Checks many claims, a few at a time, after the runs that single people start. A line that is no "
+        "claim is kept with the reason; 422 where all are. 404 where the operator takes no batches.", status=201,
+        error_statuses=(*ERRORS_START, 404), request_schema="NewBatch", needs_auth=True, parameters=(IDEMPOTENCY_KEY,),
     ),
     Operation(
-        "get /batches/{batch_id}", "readBatch", "Read how far a batch is", "The batch.", "", "Batch",
-        problems=(404, 503),
+        "get /batches/{batch_id}", "readBatch", "Read how far a batch is", "The batch.", response_schema="Batch",
+        error_statuses=(404, 503),
     ),
     Operation(
-        "delete /batches/{batch_id}", "deleteBatch", "Delete a batch", "It is gone.",
-        "It is cancelled first where it is not over, and all its runs are deleted with it: gone for everybody at once. "
-        f"For {UNDO_MINUTES} its owner can restore them together; then they go for good.",
-        status=204, problems=(401, 404, 503), owned=True,
+        "delete /batches/{batch_id}", "deleteBatch", "Delete a batch", "Deleted.",
+        description="Cancels the batch if it has not ended and hides it and all its runs from everybody. Its owner "
+        f"can restore them together for {UNDO_MINUTES}. Then they are purged.", status=204,
+        error_statuses=(401, 404, 503), needs_auth=True,
     ),
     Operation(
         "get /batches/{batch_id}/results", "listBatchResults", "Read the results of a batch",
-        "The claims and the result of each, in order.", "", "BatchResults", problems=(404, 422, 503),
-        parameters=(AT_MOST, Parameter("after", {**COUNT, "maximum": 9_999_999}, "The next of the answer before.")),
+        "The claims and the result of each, in order.", response_schema="BatchResults", error_statuses=(404, 422, 503),
+        parameters=(LIMIT_PARAMETER, Parameter("after", CLAIM_NUMBER, "`next` of the previous page.")),
     ),
-    _steering(
-        "pause", "pauseBatch", "Pause a batch",
-        "Starts no more of its runs; those that have started come to their end. 409 unless it was going.", of="batch",
+    _action(
+        "post /batches/{batch_id}/pause", "pauseBatch", "Pause a batch", "The batch.",
+        description="Starts no more of its runs; those that have started come to their end. 409 unless it was going.",
     ),
-    _steering("resume", "resumeBatch", "Resume a paused batch", "", of="batch"),
-    _steering(
-        "cancel", "cancelBatch", "Cancel a batch",
-        "Starts no more of its runs, for good, and ends those that are running. 409 for one that is over.", of="batch",
+    _action("post /batches/{batch_id}/resume", "resumeBatch", "Resume a paused batch", "The batch."),
+    _action(
+        "post /batches/{batch_id}/cancel", "cancelBatch", "Cancel a batch", "The batch.",
+        description="Starts no more of its runs, for good, and ends those that are running. 409 for one that is over.",
     ),
-    _steering(
-        "retry", "retryBatch", "Try again what failed",
-        "Gives a new run to each claim whose run failed or was interrupted. 409 where there is none.", of="batch",
+    _action(
+        "post /batches/{batch_id}/retry", "retryBatch", "Try again what failed", "The batch.",
+        description="Gives a new run to each claim whose run failed or was interrupted. 409 where there is none.",
     ),
-    _steering(
-        "restore", "restoreBatch", "Restore a deleted batch",
-        "With the runs that were deleted with it. One that was not over is cancelled. A second time changes nothing.",
-        "The batch, which is there again.", of="batch",
+    _action(
+        "post /batches/{batch_id}/restore", "restoreBatch", "Restore a deleted batch", "The restored batch.",
+        description="Also restores the runs that were deleted with it. A batch that had not ended when it was deleted "
+        "is cancelled. A second time changes nothing.",
     ),
     Operation(
         "get /deleted/batches", "listDeletedBatches", "List the batches that can be restored",
-        "The batches, the last deleted first.", "", "BatchList", problems=(401, 503), owned=True,
+        "The batches, the last deleted first.", response_schema="BatchList", error_statuses=(401, 503), needs_auth=True,
     ),
 )  # fmt: skip
 
 REPORTS = (
     Operation(
-        "post /import", "importReport", "Import a report", "The new run.",
-        "Keeps an exported report as a run of yours that is marked as imported: its check did not take place here.",
-        "Run", 201, problems=(401, 413, 415, 422, 429, 503), body="Exported", owned=True,
+        "post /import", "importReport", "Import a report", "The new run.", response_schema="Run",
+        description="Keeps an exported report as a run of yours that is marked as imported: its check did not take "
+        "place here.", status=201, error_statuses=(401, 413, 415, 422, 429, 503), request_schema="Exported",
+        needs_auth=True,
     ),
-    _steering(
-        "publish", "publishReport", "Publish a report",
-        "Puts a run of yours that has come to a verdict in the gallery, where anybody finds it; 404 where the operator "
-        "lets nobody publish, 409 for a run that cannot be published, with the reason.",
+    _action(
+        "post /runs/{run_id}/publish", "publishReport", "Publish a report", "The run.",
+        description="Puts a run of yours that has come to a verdict in the gallery, where anybody finds it; 404 where "
+        "the operator lets nobody publish, 409 for a run that cannot be published, with the reason.",
     ),
-    _steering(
-        "unpublish", "unpublishReport", "Unpublish a report",
-        "Takes a run of yours out of the gallery. A second time changes nothing.",
+    _action(
+        "post /runs/{run_id}/unpublish", "unpublishReport", "Unpublish a report", "The run.",
+        description="Takes a run of yours out of the gallery. A second time changes nothing.",
     ),
     Operation(
         "get /gallery", "listPublishedReports", "List published reports", "The reports, the last published first.",
-        "404 where the operator lets nobody publish.", "Gallery", problems=(404, 422, 503),
+        response_schema="Gallery", description="404 where the operator lets nobody publish.",
+        error_statuses=(404, 422, 503),
         parameters=(*LISTING, Parameter("label", {**TEXT, "enum": list(Label)}, "The label of the verdict.")),
     ),
-    *(_export(each) for each in exporters() if each.operation),
+    *(_export(each, each.operation) for each in exporters() if each.operation),
     Operation(
         "get /compare", "compareRuns", "Compare runs of a claim", "The runs side by side.",
-        "As they are now; each can be followed by itself. Open to whoever has the ids.", "Comparison",
-        problems=(422, *BY_ID), parameters=(COMPARED,),
+        response_schema="Comparison",
+        description="Returns their current state; use GET /runs/{run_id}/events to follow one. Open to anybody who "
+        "has the ids.", error_statuses=(422, *ERRORS_BY_ID), parameters=(RUN_IDS,),
     ),
 )  # fmt: skip
 
 NOTES = (
     Operation(
-        "get /runs/{run_id}/notes", "listNotes", "Read your notes on a run", "The notes.", "", "NoteList",
-        problems=OWNED, owned=True,
+        "get /runs/{run_id}/notes", "listNotes", "Read your notes on a run", "The notes.", response_schema="NoteList",
+        error_statuses=ERRORS_OWNED, needs_auth=True,
     ),
     Operation(
-        "put /runs/{run_id}/notes/{hop}", "writeNote", "Write a note", "The note.",
-        "Says whether you agree with a hop or the verdict of a run of yours that has ended. Replaces the note.",
-        "Note", problems=STEERED, body="NewNote", owned=True,
+        "put /runs/{run_id}/notes/{hop}", "writeNote", "Write a note", "The note.", response_schema="Note",
+        description="Says whether you agree with a hop or the verdict of a run of yours that has ended. Replaces the "
+        "note.", error_statuses=ERRORS_CHANGE, request_schema="NewNote", needs_auth=True,
     ),
     Operation(
-        "delete /runs/{run_id}/notes/{hop}", "removeNote", "Remove a note", "There is none now.",
-        "Where there is none nothing changes.", status=204, problems=(409, *OWNED), owned=True,
+        "delete /runs/{run_id}/notes/{hop}", "removeNote", "Remove a note", "The note no longer exists.",
+        description="If there is none, nothing changes.", status=204, error_statuses=(409, *ERRORS_OWNED),
+        needs_auth=True,
     ),
 )  # fmt: skip
 
 SITE = (
-    Operation("get /choices", "listChoices", "What a run can be made of here", "The choices.", answer="Choices"),
-    Operation("get //healthz", "checkHealth", "Whether the process lives", "It does.", content=("text/plain", TEXT)),
+    Operation("get /choices", "listChoices", "List the options of a run", "The choices.", response_schema="Choices"),
     Operation(
-        "get //readyz", "checkReadiness", "Whether runs can be carried out now", "They can.", answer="Readiness",
-        also=((503, "Something is missing or still loading."),),
+        "get //healthz", "checkHealth", "Check that the process responds", "The process responds.",
+        content=("text/plain", TEXT),
+    ),
+    Operation(
+        "get //readyz", "checkReadiness", "Check that runs can be executed", "Runs can be executed.",
+        response_schema="Readiness", other_responses=((503, "Something is missing or still loading."),),
     ),
 )  # fmt: skip
 

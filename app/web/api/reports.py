@@ -28,7 +28,7 @@ from app.web.api.schemas import (
     PageUse,
 )
 from app.web.exporters import exporter_of, exporters
-from app.web.pages.annotations import CLOSED, NOTHING_SAID, is_open
+from app.web.pages.annotations import NOTHING_SAID, PUBLISHING_OFF, may_publish
 from app.web.pages.history import encode_cursor
 from app.web.pages.transfer import NOT_YET, export_of
 
@@ -97,7 +97,7 @@ def publish(run_id: str) -> Response:
     """Publish the principal's run in the gallery. Idempotent."""
     sent(Nothing)
     owned(run_id)
-    _check_open()
+    _require_publishing()
     try:
         services().runs.publishing.publish(run_id)
     except InvalidInput as error:
@@ -116,7 +116,7 @@ def unpublish(run_id: str) -> Response:
 @api_publishing.get(f"{API}/gallery")
 def gallery() -> Response:
     """List the published reports, newest first."""
-    _check_open()
+    _require_publishing()
     limit = sent_limit()
     found = services().runs.publishing.listed(one_of("label", tuple(Label)), limit + 1, sent_cursor())
     page = found[:limit]
@@ -124,14 +124,14 @@ def gallery() -> Response:
     return jsonify(as_json(Gallery(tuple(page), following)))
 
 
-def _check_open() -> None:
-    if not is_open():
-        raise NotFound(CLOSED)
+def _require_publishing() -> None:
+    if not may_publish():
+        raise NotFound(PUBLISHING_OFF)
 
 
 api_notes = api_blueprint("api_notes")
 
-CHANGED = "This note was changed by somebody else at the same moment, so nothing was done. Please read it again."
+CHANGED = "Another request changed this note at the same time. Read it and try again."
 
 
 @api_notes.get(f"{API}/runs/<run_id>/notes")
@@ -170,11 +170,10 @@ def remove(run_id: str, hop: str) -> ResponseReturnValue:
     return "", 204
 
 
-def _hop(run: StoredRun, number: str) -> int:
+def _hop(run: StoredRun, text: str) -> int:
     """Return the hop's number. Raises NotFound for an unknown hop, Conflict while the run has not ended."""
-    known = number.isascii() and number.isdigit() and len(number) < 4
     try:
-        return hop_to_note(run.report, int(number) if known else -1)
+        return hop_to_note(run.report, text)
     except InvalidInput as error:
         raise (NotFound if run.report.ended else Conflict)(str(error)) from None
 

@@ -20,6 +20,8 @@ from app.text.claims import MAX_CLAIM_LENGTH, MAX_DATE_LENGTH, MAX_SPEAKER_LENGT
 
 MAX_HOP_NUMBER = 999
 """Upper limit of hop numbers in requests; no run has as many hops."""
+MAX_CLAIM_NUMBER = 9_999_999
+"""Upper limit of the numbers of a batch's claims in requests; it fits a database integer."""
 
 Count = Annotated[int, Field(ge=0)]
 Seconds = Annotated[float, Field(ge=0)]

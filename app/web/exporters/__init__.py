@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
-from typing import Any
+from typing import Any, NamedTuple
 
 from app.domain.model import Note
 from app.runs import json_schema
@@ -28,6 +28,15 @@ class Export:
     notes: tuple[Note, ...] | None = None  # None leaves them out
 
 
+class ExportOperation(NamedTuple):
+    """The texts of a format's operation in the API document."""
+
+    operation_id: str
+    summary: str
+    response_description: str
+    description: str
+
+
 @dataclass(frozen=True)
 class Exporter:
     """A format in which everybody who has a run's link can take it away."""
@@ -42,8 +51,8 @@ class Exporter:
     without_content: str = ""
     """The reason why there is no content, for the reader."""
     takes_notes: bool = False
-    operation: tuple[str, str, str, str] | None = None
-    """Name, summary, answer and description of its operation in the API; None if the API has another for it."""
+    operation: ExportOperation | None = None
+    """None if the API has another operation for it."""
 
 
 @cache

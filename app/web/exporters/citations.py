@@ -14,12 +14,12 @@ from typing import NamedTuple
 from app.domain.comparison import pages
 from app.domain.model import Origin, Passage
 from app.runs.service import StoredRun
-from app.web.exporters import Exporter
+from app.web.exporters import Exporter, ExportOperation
 from app.web.exporters.markdown import IMPORTED, encoded
 from app.web.report_view import web_link
 
 _CONTROL_OR_SPACE = re.compile(r"[\s\x00-\x1f\x7f-\x9f]+")
-_DAY = re.compile(r"(\d{4})(?:-(\d\d)(?:-(\d\d))?)?")
+_ISO_DATE = re.compile(r"(\d{4})(?:-(\d\d)(?:-(\d\d))?)?")
 _COMMANDS = {
     "\\": r"\textbackslash{}",
     "{": r"\textbraceleft{}",
@@ -38,24 +38,26 @@ class Source(NamedTuple):
     publisher: str  # the site, or the corpus with its licence
     url: str
     date: tuple[str, ...]  # year, month and day, as far as known
-    accessed: str  # the day of the run for a web page
+    accessed: str  # the day of the check, for a web page
     note: str
 
 
 def sources(run: StoredRun) -> tuple[Source, ...]:
-    """Return the distinct sources that kept answers cite; recited text is none."""
+    """Return the distinct sources that kept answers cite; text that a model recited from memory is not one."""
     kept = {hop.number for hop in run.report.context}
-    return tuple(_source(page.passage, run) for page in pages([run.report]) if kept.intersection(page.uses[0].cited))
+    found = pages([run.report])  # of one run, so each has one use
+    return tuple(_source(page.passage, run) for page in found if kept.intersection(page.uses[0].cited))
 
 
 def _source(passage: Passage, run: StoredRun) -> Source:
-    published = _DAY.fullmatch(passage.published or "")
+    published = _ISO_DATE.fullmatch(passage.published or "")
+    checked_at = run.report.imported.made_at if run.report.imported else run.created_at.isoformat()
     return Source(
         _one_line(passage.title) or "A page without a title",
         _one_line(passage.source),
         encoded(web_link(passage) or ""),
         tuple(filter(None, published.groups())) if published else (),
-        run.created_at.date().isoformat() if passage.origin is Origin.WEB else "",
+        checked_at[:10] if passage.origin is Origin.WEB else "",
         IMPORTED if run.report.imported else "",
     )
 
@@ -122,7 +124,7 @@ def _exporter(ending: str, title: str, media_type: str, write: Callable[[StoredR
         write=lambda export: write(export.run),
         has_content=lambda run: bool(sources(run)),
         without_content="No kept answer of this report cites a source, so there is nothing to list.",
-        operation=(
+        operation=ExportOperation(
             f"export{title.capitalize()}",
             f"Read the cited sources in {title}",
             "The sources.",

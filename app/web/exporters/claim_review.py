@@ -10,7 +10,7 @@ from typing import Any
 
 from app.domain.model import Claim, Label, Verdict
 from app.runs.service import StoredRun
-from app.web.exporters import Exporter, to_json
+from app.web.exporters import Exporter, ExportOperation, to_json
 from app.web.exporters.markdown import CLAIM_ALONE, MACHINE, READ
 from app.web.views import FACES, claim_only
 
@@ -76,7 +76,7 @@ EXPORTERS = (
         write=lambda export: to_json(claim_review(export.run, export.address, export.home) or {}),
         has_content=has_review,
         without_content="There is no ClaimReview of this report: only a verdict that was reached here has one.",
-        operation=(
+        operation=ExportOperation(
             "exportClaimReview",
             "Read a verdict as ClaimReview",
             "The review, in JSON-LD.",

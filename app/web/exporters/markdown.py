@@ -15,7 +15,7 @@ from app.runs.notes import VERDICT
 from app.runs.service import StoredRun
 from app.text.fact_checkers import is_fact_check
 from app.text.wording import escape_direction
-from app.web.exporters import Exporter
+from app.web.exporters import Exporter, ExportOperation
 from app.web.report_view import corpora_words, models_words, source_words, web_link
 from app.web.views import (
     FACES,
@@ -208,7 +208,7 @@ EXPORTERS = (
         media_type="text/markdown",
         write=lambda export: report_as_markdown(export.run, export.address, export.notes or ()),
         takes_notes=True,
-        operation=(
+        operation=ExportOperation(
             "exportMarkdown",
             "Read a report in Markdown",
             "The report.",

@@ -58,10 +58,7 @@ def _stale_note(error: CSRFError) -> ResponseReturnValue:
 
 
 def _hop(run: StoredRun) -> int:
-    number = request.form.get("hop", "")
-    if not (number.isascii() and number.isdigit() and len(number) < 4):
-        raise InvalidInput("Choose the hop that the note is about.", "hop")
-    return hop_to_note(run.report, int(number))
+    return hop_to_note(run.report, request.form.get("hop", ""))
 
 
 def _sent() -> NoteForm:
@@ -100,25 +97,25 @@ def _render(place: NotePlace) -> str:
 publishing = Blueprint("publishing", __name__)
 
 REPORTS_PER_PAGE = 20
-CLOSED = "Nothing is published on this site: its operator has not allowed it."
+PUBLISHING_OFF = "Nothing is published on this site: its operator has not allowed it."
 
 
-@publishing.app_template_global("may_publish")
-def is_open() -> bool:
+@publishing.app_template_global()
+def may_publish() -> bool:
     """Return whether the operator allows publishing."""
     return services().settings.publishing
 
 
-@publishing.app_template_global("publishes")
+@publishing.app_template_global()
 def publishes(run: StoredRun) -> bool:
     """Return whether to show the publishing state of this run: to its owner, once it has a verdict."""
-    return is_open() and may_steer(run) and run.report.verdict is not None
+    return may_publish() and may_steer(run) and run.report.verdict is not None
 
 
 @publishing.get("/gallery")
 def gallery() -> ResponseReturnValue:
     """Show the published reports, newest first; `?label=` filters, `after=` continues."""
-    if not is_open():
+    if not may_publish():
         return _closed()
     label = request.args.get("label", "")
     if label not in set(Label):
@@ -143,7 +140,7 @@ def gallery() -> ResponseReturnValue:
 def publish(run_id: str) -> ResponseReturnValue:
     """Publish the run in the gallery. Idempotent."""
     run = owned(run_id)
-    if not is_open():
+    if not may_publish():
         return _closed()
     try:
         services().runs.publishing.publish(run_id)
@@ -169,7 +166,7 @@ def _to_run(run_id: str) -> ResponseReturnValue:
 
 
 def _closed() -> ResponseReturnValue:
-    return render_template("error.html", code=404, meaning=CLOSED), 404
+    return render_template("error.html", code=404, meaning=PUBLISHING_OFF), 404
 
 
 def _address(label: str, after: str = "") -> str:

@@ -11,6 +11,7 @@ gives. A failed call raises: a provider's error message is never an answer.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
 # Queries: claim and question, and if that finds nothing, only the names in them (Papelo, section 3.2).
 #
 # A name is a run of capitalised words in any script that has capitals. The first word of a sentence is always
-# capitalised, so by itself it counts as a name only if it is not a common English word.
+# capitalised, so by itself it counts as a name only if it is not a common English word, and never in a question.
 
 MAX_QUERY_WORDS, MAX_QUERY_LENGTH = 50, 400
 """Query length that every search engine accepts (docs/web-sources.md); some truncate longer queries."""
@@ -64,18 +65,21 @@ def names_query(claim: Claim, question: Question) -> str:
     for text in (claim.text, question.text):
         for sentence in sentences(text):
             found.update(dict.fromkeys(_names(sentence)))
-    longest = [name for name in found if not any(name != other and name in other for other in found)]
+    longest = [name for name in found if not any(name != other and f" {name} " in f" {other} " for other in found)]
     return " ".join(longest) or question.text
 
 
 def _names(sentence: str) -> list[str]:
     """Return the names in one sentence, without a first word that is capitalised only by its position."""
     opening = sentence.lstrip("\"“”«»'‘(¿¡ ")
+    # In any language a question begins with an interrogative, so the single first word of a question is no name.
     asks = sentence.rstrip().endswith("?")
     return [
         name
         for name in names(sentence)
-        if not (opening.startswith(name) and (is_common_word(name) or (asks and " " not in name)))
+        if not (
+            re.match(rf"{re.escape(name)}(?!\w)", opening) and (is_common_word(name) or (asks and " " not in name))
+        )
     ]
 
 

@@ -77,9 +77,7 @@ def _names(sentence: str) -> list[str]:
     return [
         name
         for name in names(sentence)
-        if not (
-            re.match(rf"{re.escape(name)}(?!\w)", opening) and (is_common_word(name) or (asks and " " not in name))
-        )
+        if not (re.match(rf"{re.escape(name)}(?!\w)", opening) and (is_common_word(name) or (asks and " " not in name)))
     ]
 
 

@@ -32,6 +32,7 @@ from app.modules.prompting import (
     yes_or_no,
 )
 from app.text.options import is_no_answer
+from app.text.sentences import sentences
 from app.text.wording import bare_title, differ_in_names, names, normalised, overlap, same_question, stems
 
 # A reader extracts the likeliest words of its passages, even when the page is about another person. These word
@@ -62,7 +63,7 @@ def _other_subject(asked: list[str], answer: Answer, sentence: str) -> str:
     about = bare_title(passage.title)
     if stems(answer.text or "") <= stems(about):
         return ""
-    introduced = stems(about) | stems(sentence) | stems(passage.text.partition(". ")[0])
+    introduced = stems(about) | stems(sentence) | stems(sentences(passage.text)[0])
     return "" if any(_is_named(name, introduced) for name in asked) else about
 
 

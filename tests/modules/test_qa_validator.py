@@ -105,6 +105,11 @@ def test_a_pages_statement_about_somebody_else_is_set_aside() -> None:
     assert judged("Who praised Emily Brontë?", "Marian Evans", evidence=("Marian Evans", f"She met {text}")).holds
 
 
+def test_an_abbreviation_does_not_end_the_sentence_that_gives_another_name() -> None:
+    alias = "Mary Ann Evans (22 Nov. 1819 – 1880), known as George Eliot, was a writer. She was born in Nuneaton."
+    assert judged("Where was George Eliot born?", "Nuneaton", evidence=("Mary Ann Evans", alias)).holds
+
+
 def test_only_names_in_a_descriptive_answer_relate_later_questions() -> None:
     """After "a former soldier born in Nuneaton" a question may be about Nuneaton, but not about any soldier."""
     known = Hop(1, Question("Who was George Eliot?"), Answer("a former soldier born in Nuneaton"), HopStatus.KEPT)

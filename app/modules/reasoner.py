@@ -53,7 +53,7 @@ _CLOSING = {
     Label.NOT_ENOUGH_EVIDENCE: "None of this says whether the claim is true.",
     Label.CONFLICTING_EVIDENCE: "Some of this supports the claim, and some of it does not agree with it.",
 }
-OPPOSED = "The first of these answers supports the claim, the second does not agree with it."
+OPPOSED = "One answer supports the claim, another does not agree with it."
 
 
 def quotations(context: Context, first: Excerpt | None = None) -> tuple[Sentence, ...]:
@@ -118,7 +118,7 @@ class JudgeReasoner:
         report_phase("weighing the evidence")
         if Label.CONFLICTING_EVIDENCE in labels and (hops := self.judge.conflict(claim, context, self.bounds)):
             opposed = Sentence(OPPOSED, tuple(hop.number for hop in hops))
-            return Verdict(Label.CONFLICTING_EVIDENCE, (*quotations(context), opposed))
+            return Verdict(Label.CONFLICTING_EVIDENCE, (opposed, *quotations(hops)))
         labels = [label for label in labels if label is not Label.CONFLICTING_EVIDENCE]
         found = self.judge.evidence(claim, context)
         label, confidence = self._label(self.judge.score_of(claim, context, found), labels)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.domain.model import Answer, Claim, Hop, HopStatus, Label, LabelSet, Passage, Question, Span
+from app.domain.model import Answer, Claim, Hop, HopStatus, Label, LabelSet, Passage, Question, Sentence, Span
 from app.domain.ports import Bounds
 from app.modules.claim_verifier import JudgeClaimVerifier
 from app.modules.reasoner import NOT_ENOUGH_AS_SUPPORTED, OPPOSED, JudgeReasoner
@@ -175,8 +175,18 @@ def test_evidence_conflicts_when_one_hop_supports_and_another_refutes():
     reasoner = JudgeReasoner(over(JudgeOf(UNSURE, The=SURE, Franz=DENIED)), BOUNDS)
     verdict = reasoner.conclude(CLAIM, (FIRST, SECOND), LabelSet.FOUR.labels)
     assert verdict.label is Label.CONFLICTING_EVIDENCE
-    assert verdict.rationale[-1].text == OPPOSED
-    assert verdict.rationale[-1].hops == (1, 3)
+    assert verdict.rationale[0] == Sentence(OPPOSED, (1, 3))
+
+
+def test_only_the_conflicting_hops_are_quoted_and_the_supporting_one_first():
+    other = hop(2, "When was The Metamorphosis published?", "1915", BOOK)
+    reasoner = JudgeReasoner(over(JudgeOf(UNSURE, The=DENIED, Franz=SURE)), BOUNDS)
+    verdict = reasoner.conclude(CLAIM, (FIRST, other, SECOND), LabelSet.FOUR.labels)
+    assert verdict.rationale == (
+        Sentence("One answer supports the claim, another does not agree with it.", (3, 1)),
+        Sentence("Franz Kafka: “He was born in Prague.”", (3,)),
+        Sentence("The Metamorphosis: “The Metamorphosis is a novella by Franz Kafka.”", (1,)),
+    )
 
 
 @pytest.mark.parametrize(

@@ -125,15 +125,14 @@ class JudgeReasoner:
         if Label.NOT_ENOUGH_EVIDENCE in labels and unmentioned_name(claim.text, context):
             label, confidence = Label.NOT_ENOUGH_EVIDENCE, None
         missing = missing_from(claim, context) if label is Label.NOT_ENOUGH_EVIDENCE else None
-        decides = self.judge.deciding(claim, found, label) if confidence is not None else None
-        return Verdict(label, self._why(claim, context, label, found, decides), missing, confidence)
+        return Verdict(label, self._why(claim, context, label, found, confidence is not None), missing, confidence)
 
     def _why(
-        self, claim: Claim, context: Context, label: Label, found: Evidence, decides: Excerpt | None
+        self, claim: Claim, context: Context, label: Label, found: Evidence, is_decided: bool
     ) -> tuple[Sentence, ...]:
-        if compared := compare_answers(claim, context):
+        if is_decided and (compared := compare_answers(claim, context)):
             return (compared.sentence, *quotations(context), closing(label, context))
-        quoted = quotations(context, decides)
+        quoted = quotations(context, self.judge.deciding(claim, found, label) if is_decided else None)
         evidence = " ".join(f"{one.title} {one.text}" for one in found.excerpts)
         explained = self.explainer.explain(claim, context, label, evidence) if self.explainer else None
         if explained:

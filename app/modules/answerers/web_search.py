@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from app.domain.errors import CallFailed
 from app.domain.instrumentation import report_phase, report_problem
-from app.domain.model import CORPUS_SEARCH, Answer, Claim, Origin, Page, Passage, Question, RunOptions, SearchHit
+from app.domain.model import CORPUS_SEARCH, Answer, Claim, Origin, Passage, Question, RunOptions, SearchHit
 from app.domain.ports import DocumentChooser, FreeAnswer, PageReader, QuestionAnswerer, Reader, WebSearch
 from app.modules.answerers import AnswererKind, AnswererParts, Need
 from app.modules.answerers.web_documents import (
@@ -181,25 +181,23 @@ class WebSearchAnswerer:
         self, question: Question, hit: SearchHit, admission: Admission, opening: Speculation
     ) -> Passage | None:
         """Return the passage to read of the hit's document; None if it is inadmissible or has no text."""
-        page = self._page(hit, opening) if self.settings.long_document else None
-        if page is None:
-            return (
-                passage_of_hit(hit, self.origin) if hit.snippet and admission.admits(hit.url, hit.published) else None
-            )
+        snippet = None
+        if hit.snippet and admission.admits(hit.url, hit.published):
+            snippet = passage_of_hit(hit, self.origin)
+        if not self.settings.long_document:
+            return snippet
+        report_phase(f"reading {hit.site or 'a page'}")
+        try:
+            page = clean_page(opening.result(hit, partial(self.pages.read, hit)), hit)
+        except CallFailed as error:
+            if snippet:
+                report_phase("reading what the search shows of it")
+            report_problem(f"{error} What the search shows of it was read instead." if snippet else str(error))
+            return snippet
         if not admission.admits(page.url, page.published):
             return None
         text = window_for(page.text, hit.snippet, question.text) or hit.snippet
         return passage_of_page(page, text, self.origin) if text else None
-
-    def _page(self, hit: SearchHit, opening: Speculation) -> Page | None:
-        """Return the hit's page; None if it is unavailable, with the reason on the status line."""
-        report_phase(f"reading {hit.site or 'a page'}")
-        try:
-            return clean_page(opening.result(hit, partial(self.pages.read, hit)), hit)
-        except CallFailed as error:
-            report_phase("reading what the search shows of it")
-            report_problem(f"{error} What the search shows of it was read instead.")
-            return None
 
     def _read(self, question: Question, passages: tuple[Passage, ...], others: tuple[Passage, ...]) -> Answer:
         shown = passages

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from app.backends.corpus.jvm import MIN_JAVA_VERSION, choose_java, java_version
+from app.backends.corpus.jvm import MIN_JAVA_VERSION, choose_java, java_problem, java_version
 from app.bootstrap import port_problem
 from app.config.settings import ROOT, Settings
 from app.doctor import Finding, ok, problem, warning
@@ -155,8 +155,8 @@ def java(settings: Settings) -> Iterator[Finding]:
     if (program := home / "bin" / "java").is_file() and (error := _start_error(program)):
         yield problem("Java", f"{text} does not start: {error}", "Reinstall it, or set JAVA_HOME to another")
     elif settings.java_home and home != settings.java_home:
-        message = f"JAVA_HOME={settings.java_home} holds no Java {MIN_JAVA_VERSION} or newer; the packaged one is used"
-        yield warning("Java", message, "Set JAVA_HOME to a newer Java, or leave it out")
+        message = f"JAVA_HOME={settings.java_home} {java_problem(settings.java_home)}; the packaged one is used"
+        yield warning("Java", message, f"Set JAVA_HOME to a complete Java {MIN_JAVA_VERSION} or newer, or leave it out")
     else:
         yield ok("Java", text)
 

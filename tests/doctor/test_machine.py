@@ -108,9 +108,12 @@ def test_the_packaged_java_starts():
     assert the_one(machine.java, Settings())[0] is SOUND
 
 
-def test_a_java_home_without_java_is_a_warning(tmp_path):
+@pytest.mark.parametrize(("version", "lacks"), [("17", "Java 21 or newer"), ("21.0.2", "libjvm")])
+def test_a_java_home_that_cannot_be_used_is_a_warning_that_says_what_it_lacks(tmp_path, version, lacks):
+    (tmp_path / "release").write_text(f'JAVA_VERSION="{version}"')
     state, message = the_one(machine.java, Settings(java_home=tmp_path))
-    assert state is WARNED and f"JAVA_HOME={tmp_path} holds no Java" in message
+    assert state is WARNED and f"JAVA_HOME={tmp_path} has no {lacks};" in message
+    assert "Set JAVA_HOME to a complete Java 21 or newer" in message
 
 
 def test_a_java_that_does_not_start_and_no_java_at_all_are_problems(tmp_path, monkeypatch):

@@ -112,7 +112,9 @@ def _verdict(report: Report) -> Iterator[str]:
         yield line(report.problem)
     yield f"Source: {plain(source_words(report.options))}. Model: {plain(models_words(report.options))}."
     yield from map(line, report.failures)
-    if report.stopped_because:
+    if report.stopped_because and claim_only(report.options):
+        yield line(report.stopped_because)
+    elif report.stopped_because:
         yield f"**Why it stopped asking.** {plain(report.stopped_because)}"
     if report.verdict:
         yield f"*{MACHINE} {CLAIM_ALONE if claim_only(report.options) else READ}*"

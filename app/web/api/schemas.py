@@ -50,7 +50,8 @@ class NewClaim(Request):
     )
     speaker: str | None = _optional(f"Who made the claim, at most {MAX_SPEAKER_LENGTH} characters.")
     date: str | None = _optional(
-        "The day it was made, like 2020-10-31; nothing later is evidence.", maxLength=MAX_DATE_LENGTH
+        "The day it was made, like 2020-10-31; a web search then uses nothing dated that day or later.",
+        maxLength=MAX_DATE_LENGTH,
     )
 
 

@@ -1,9 +1,11 @@
 """The job runner with Celery: workers on any machine receive the ids of runs over Redis.
 
-Celery alone dispatches runs; the scheduler submits only runs that lost their holder, and those whose message was lost.
-A second message for a run has no effect, because the run's lease is held. The key `hopcheck:queued:ID` in Redis marks a
-run whose message was sent and not yet received, so that several schedulers do not send it again. `hopcheck:workers` is
-a sorted set of the workers' names by the time at which each was last alive.
+A run's message is sent when the run is created. The scheduler sends it again if it was lost or never sent (queue full,
+Redis down), or if the run lost its holder. A second message has no effect, because the run's lease is held.
+
+The key `hopcheck:queued:ID` in Redis marks a run whose message was sent and not yet received, so that several
+schedulers do not send it again. `hopcheck:workers` is a sorted set of the workers' names by the time at which each was
+last alive.
 """
 
 from __future__ import annotations
@@ -43,8 +45,9 @@ REDIS_WAIT_SECONDS = 0.4
 def celery_app(url: str, workers: int = 1) -> Celery:
     """Return Celery over the Redis at `url`; a worker carries out `workers` runs at once.
 
-    With late acknowledgement and a prefetch of one, a dead or busy worker withholds no messages from the others. With
-    threads, all runs share the models in memory; Celery's time limits do not work with threads and are not used.
+    With late acknowledgement and a prefetch of one, a worker reserves only the messages it is executing; the scheduler
+    resubmits the runs of a dead worker. With threads, all runs share the models in memory; Celery's time limits do not
+    work with threads and are not used.
     """
     app = Celery("hopcheck", broker=url, set_as_current=False)
     setup_logging.connect(_keep_logging)
@@ -133,11 +136,14 @@ class CeleryJobs:
         try:
             is_empty = cast(int, self._redis.llen(queue)) == 0
         except RedisError:
-            return QUEUED_SECONDS
+            return QUEUED_SECONDS  # sending each waiting run's message would only wait for the timeout
         return RESUBMIT_SECONDS if is_empty else QUEUED_SECONDS
 
     def workers(self) -> tuple[str, ...]:
-        """Return the names of the workers that are alive. Asks Redis once a second, however many pages are open."""
+        """Return the names of the workers that are alive. Asks Redis once a second, however many pages are open.
+
+        Raises HopcheckError if Redis did not answer.
+        """
         if time.monotonic() - self._looked_at > WORKERS_CACHE_SECONDS:
             self._looked_at = time.monotonic()
             try:
@@ -154,18 +160,21 @@ class CeleryJobs:
             self._redis.delete(_queued_key(run_id))
         except RedisError as error:
             name = type(error).__name__
-            log.info("run %s is not marked as received (%s)", run_id, name, extra={"run": run_id})
+            log.info("the queued mark of run %s could not be deleted (%s)", run_id, name, extra={"run": run_id})
         self._carry_out(run_id)
 
     def stop(self, wait: float = 0.0) -> None:
-        """Send no more messages. Runs in this process end at the next event, when their lease was released."""
+        """Send no more messages.
+
+        Does not wait: the runs in progress end at their next event, because `Runs.stop` has released their leases.
+        """
         self._stopped = True
 
 
 def alive_workers(url: str) -> tuple[str, ...]:
-    """Return the names of the workers that announced themselves lately. Takes at most a second.
+    """Return the names of the workers that announced themselves lately.
 
-    Raises HopcheckError if Redis does not answer.
+    Usually takes less than a second, also if Redis is down. Raises HopcheckError if Redis does not answer.
     """
     try:
         redis = _connect(url, REDIS_WAIT_SECONDS)

@@ -33,17 +33,18 @@ QUEUED_SECONDS = 60
 MAX_QUEUED = 100
 """Messages in one queue; the scheduler sends more as workers take them."""
 
-TIMEOUT_SECONDS = 1.0
+REDIS_TIMEOUT_SECONDS = 1.0
+STATUS_TIMEOUT_SECONDS = 0.4
+"""Shorter, because a page waits for the names of the workers."""
 
 WORKERS = "hopcheck:workers"
-ALIVE_EVERY, ALIVE_SECONDS = 2.0, 8.0
+ANNOUNCE_SECONDS, ALIVE_SECONDS = 2.0, 8.0
 """How often a worker announces that it is alive, and the time after which a silent one counts as dead."""
 WORKERS_CACHE_SECONDS = 1.0
-REDIS_WAIT_SECONDS = 0.4
 
 
-def celery_app(url: str, workers: int = 1) -> Celery:
-    """Return Celery over the Redis at `url`; a worker carries out `workers` runs at once.
+def celery_app(url: str, concurrency: int = 1) -> Celery:
+    """Return Celery over the Redis at `url`; a worker carries out `concurrency` runs at once.
 
     With late acknowledgement and a prefetch of one, a worker reserves only the messages it is executing; the scheduler
     resubmits the runs of a dead worker. With threads, all runs share the models in memory; Celery's time limits do not
@@ -57,14 +58,14 @@ def celery_app(url: str, workers: int = 1) -> Celery:
         broker_connection_retry_on_startup=True,
         broker_transport_options={
             "queue_order_strategy": "priority",
-            "socket_connect_timeout": TIMEOUT_SECONDS,
+            "socket_connect_timeout": REDIS_TIMEOUT_SECONDS,
             "retry_on_timeout": True,
         },
         task_acks_late=True,
         task_default_queue=PEOPLE,
         task_ignore_result=True,
         task_publish_retry=False,
-        worker_concurrency=workers,
+        worker_concurrency=concurrency,
         worker_pool="threads",
         worker_prefetch_multiplier=1,
         worker_send_task_events=False,
@@ -80,7 +81,7 @@ class _Announcing(bootsteps.StartStopStep):
     def start(self, parent: Any) -> None:
         self._redis = _connect(parent.app.conf.broker_url)
         self._announce(parent.hostname)
-        self._repeated = parent.timer.call_repeatedly(ALIVE_EVERY, self._announce, (parent.hostname,))
+        self._repeated = parent.timer.call_repeatedly(ANNOUNCE_SECONDS, self._announce, (parent.hostname,))
 
     def stop(self, parent: Any) -> None:
         self._repeated.cancel()
@@ -177,14 +178,14 @@ def alive_workers(url: str) -> tuple[str, ...]:
     Usually takes less than a second, also if Redis is down. Raises HopcheckError if Redis does not answer.
     """
     try:
-        redis = _connect(url, REDIS_WAIT_SECONDS)
+        redis = _connect(url, STATUS_TIMEOUT_SECONDS)
         names = cast(list[bytes], redis.zrangebyscore(WORKERS, _now(redis) - ALIVE_SECONDS, "+inf"))
     except RedisError as error:
         raise HopcheckError(f"Redis does not answer ({type(error).__name__}).") from error
     return tuple(sorted(name.decode() for name in names))
 
 
-def _connect(url: str, timeout: float = TIMEOUT_SECONDS) -> Redis:
+def _connect(url: str, timeout: float = REDIS_TIMEOUT_SECONDS) -> Redis:
     return Redis.from_url(url, socket_timeout=timeout, socket_connect_timeout=timeout)
 
 

@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Any
 
 from app.domain.instrumentation import report_phase
-from app.domain.model import Answer, Claim, Context, Hop, Judgement
+from app.domain.model import Answer, Claim, Context, Hop, Judgement, Passage
 from app.domain.ports import Chat, TextGenerator
 from app.modules.judging import quoted_sentence
 from app.modules.prompting import (
@@ -44,25 +44,26 @@ _PRONOUN = re.compile(r"(?:He|She|It|They|His|Her|Its|Their)\b")
 def off_subject(question: str, answer: Answer) -> str:
     """Return why the cited passage is not about the subject of `question`, in words for the page; "" if it is."""
     asked = [name for name in names(question) if _is_distinctive(name)]
-    if answer.cited is None or not answer.cited.passage.text.strip():
+    if not asked or answer.cited is None or not answer.cited.passage.text.strip():
         return ""
-    passage, sentence = answer.cited.passage, quoted_sentence(answer.cited)
+    passage = answer.cited.passage
     evidence_words = stems(passage.title) | stems(passage.text)
-    if asked and not any(_is_named(name, evidence_words) for name in asked):
+    if not any(_is_named(name, evidence_words) for name in asked):
         return f"the evidence does not mention {asked[0]}"
-    if asked and (other := _other_subject(asked, answer, sentence)):
+    answer_is_subject = stems(answer.text or "") <= stems(bare_title(passage.title))
+    if not answer_is_subject and (other := _other_subject(asked, passage, quoted_sentence(answer.cited))):
         return f"the evidence tells this of {other}, not of {asked[0]}"
     return ""
 
 
-def _other_subject(asked: list[str], answer: Answer, sentence: str) -> str:
-    """Return the article's subject if the cited sentence begins with a pronoun and `asked` is not near, or ""."""
-    passage = answer.cited.passage if answer.cited else None
-    if passage is None or not passage.title or not _PRONOUN.match(sentence):
+def _other_subject(asked: list[str], passage: Passage, sentence: str) -> str:
+    """Return the page's subject if the cited sentence begins with a pronoun that does not mean a name in `asked`.
+
+    Return "" if it begins otherwise, or if it, the title or the first sentence of the page has such a name.
+    """
+    if not passage.title or not _PRONOUN.match(sentence):
         return ""
     about = bare_title(passage.title)
-    if stems(answer.text or "") <= stems(about):
-        return ""
     introduced = stems(about) | stems(sentence) | stems(sentences(passage.text)[0])
     return "" if any(_is_named(name, introduced) for name in asked) else about
 
@@ -73,7 +74,10 @@ def _is_named(name: str, words: frozenset[str]) -> bool:
 
 
 def _is_distinctive(name: str) -> bool:
-    """Return whether a passage on the name would contain it: not a number, an abbreviation or a short single word."""
+    """Return whether a passage about the named thing must contain the name.
+
+    False for numbers, abbreviations and short single words.
+    """
     return bool(stems(name)) and not name[0].isdigit() and (" " in name or (len(name) > 3 and "." not in name))
 
 
@@ -81,9 +85,9 @@ ABOUT_THE_CLAIM = re.compile(r"\b(?:the|this) (?:claim|statement|quote|quotation
 
 
 MIN_REPETITION_OVERLAP = 0.5
-"""Word overlap (Jaccard) with a kept question from which a pair with the same answer is a repetition."""
+"""Minimum word overlap (Jaccard) with a kept question that makes a pair with the same answer a repetition."""
 MIN_SHARED_WORDS = 3
-"""Words of the claim in the evidence from which a pair is useful, although its question uses other words."""
+"""Minimum number of the claim's words in answer and cited passage that makes a pair useful if its question has none."""
 
 
 class RuleBasedValidator:
@@ -112,14 +116,14 @@ def _repetition(context: Context, hop: Hop, answer: Answer) -> str:
         return "the answer only repeats the question"
     for kept in context:
         if same_question(kept.question.text, hop.question.text):
-            return f"hop {kept.number} asked this already"
-        nearly = overlap(stems(kept.question.text), stems(hop.question.text)) >= MIN_REPETITION_OVERLAP
+            return f"hop {kept.number} already asked this"
+        is_similar = overlap(stems(kept.question.text), stems(hop.question.text)) >= MIN_REPETITION_OVERLAP
         if (
             normalised(kept.answer_text) == found
-            and nearly
+            and is_similar
             and not differ_in_names(kept.question.text, hop.question.text)
         ):
-            return f"hop {kept.number} brought this already"
+            return f"hop {kept.number} already gave this answer"
     return ""
 
 
@@ -170,6 +174,7 @@ class PromptedValidator:
         return yes_or_no(self.model, prompt, f"{says} it useful to verify the claim.", useless, as_chat)
 
     def _prompts(self, claim: Claim, context: Context, hop: Hop) -> tuple[str, Chat | None]:
+        """Return the prompt and the chat; QACheckValidator overrides this and has no chat."""
         return usefulness_prompt(claim, context, hop), usefulness_chat(claim, context, hop)
 
 

@@ -41,7 +41,7 @@ from app.text.wording import bare_title, differ_in_names, names, normalised, ove
 _PRONOUN = re.compile(r"(?:He|She|It|They|His|Her|Its|Their)\b")
 
 
-def off_subject(question: str, answer: Answer) -> str:
+def _subject_mismatch(question: str, answer: Answer) -> str:
     """Return why the cited passage is not about the subject of `question`, in words for the page; "" if it is."""
     asked = [name for name in names(question) if _is_distinctive(name)]
     if not asked or answer.cited is None or not answer.cited.passage.text.strip():
@@ -81,7 +81,7 @@ def _is_distinctive(name: str) -> bool:
     return bool(stems(name)) and not name[0].isdigit() and (" " in name or (len(name) > 3 and "." not in name))
 
 
-ABOUT_THE_CLAIM = re.compile(r"\b(?:the|this) (?:claim|statement|quote|quotation)\b", re.IGNORECASE)
+_ABOUT_THE_CLAIM = re.compile(r"\b(?:the|this) (?:claim|statement|quote|quotation)\b", re.IGNORECASE)
 
 
 MIN_REPETITION_OVERLAP = 0.5
@@ -101,8 +101,8 @@ class RuleBasedValidator:
             return Judgement(False, "No passage answers this question.")
         if repetition := _repetition(context, hop, answer):
             return Judgement(False, _sentence(repetition))
-        if other_subject := off_subject(hop.question.text, answer):
-            return Judgement(False, _sentence(other_subject))
+        if mismatch := _subject_mismatch(hop.question.text, answer):
+            return Judgement(False, _sentence(mismatch))
         if relation := _relation(claim, context, hop, answer):
             return Judgement(True, _sentence(relation))
         return Judgement(False, "Neither the question nor its evidence is about the claim or a kept answer.")
@@ -135,7 +135,7 @@ def _relation(claim: Claim, context: Context, hop: Hop, answer: Answer) -> str:
     for kept in reversed(context):
         if (_answer_stems(kept) - stems(claim.text)) & about:
             return f"it answers a question about {kept.answer_text}, from hop {kept.number}"
-    if ABOUT_THE_CLAIM.search(hop.question.text):
+    if _ABOUT_THE_CLAIM.search(hop.question.text):
         return "it asks about the claim itself"
     if stems(claim.text) & about:
         return "it answers a question about the claim"

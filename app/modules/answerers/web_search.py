@@ -117,14 +117,14 @@ class WebSearchAnswerer:
         instead. Propagates errors of search, chooser and reader.
         """
         admission = Admission.for_claim(claim, self.settings.undated, self.settings.fact_checks)
-        hits = self._found(claim, question, admission)
+        hits = self._search(claim, question, admission)
         if not hits:
             return Answer(None, answerer=NAME)
         if self.settings.multi_document:
             return self._from_several(question, hits, admission)
         return self._from_the_best(question, hits, admission)
 
-    def _found(self, claim: Claim, question: Question, admission: Admission) -> list[SearchHit]:
+    def _search(self, claim: Claim, question: Question, admission: Admission) -> list[SearchHit]:
         """Return the admissible hits, best first. If there are none, search for the names alone."""
         before = admission.before.isoformat() if admission.before else None
         for query in dict.fromkeys((whole_query(claim, question), names_query(claim, question))):
@@ -136,17 +136,17 @@ class WebSearchAnswerer:
 
     def _from_the_best(self, question: Question, hits: list[SearchHit], admission: Admission) -> Answer:
         left = list(hits)
-        with self._opening(hits) as opening:
+        with self._prefetch(hits) as opening:
             for _ in range(min(MAX_OPENED, len(hits))):
-                chosen = self._chosen(question, left)
+                chosen = self._choose(question, left)
                 if isinstance(chosen, FreeAnswer):
-                    return self._free(chosen, left, admission)
+                    return self._free_answer(chosen, left, admission)
                 left.remove(chosen)
                 if passage := self._document(question, chosen, admission, opening):
-                    return self._read(question, (passage,), self._listed(left, admission))
-        return Answer(None, retrieved=self._listed(left, admission), answerer=NAME)
+                    return self._read(question, (passage,), self._as_passages(left, admission))
+        return Answer(None, retrieved=self._as_passages(left, admission), answerer=NAME)
 
-    def _opening(self, hits: Sequence[SearchHit]) -> Speculation:
+    def _prefetch(self, hits: Sequence[SearchHit]) -> Speculation:
         """Start opening the pages likely to be chosen, one per site because a site gets one request at a time."""
         speculation = Speculation()
         if self.settings.long_document:
@@ -158,22 +158,22 @@ class WebSearchAnswerer:
         return speculation
 
     def _from_several(self, question: Question, hits: Sequence[SearchHit], admission: Admission) -> Answer:
-        passages = self._listed([hit for hit in hits if hit.snippet], admission)
+        passages = self._as_passages([hit for hit in hits if hit.snippet], admission)
         return self._read(question, passages, ()) if passages else Answer(None, answerer=NAME)
 
-    def _chosen(self, question: Question, hits: Sequence[SearchHit]) -> SearchHit | FreeAnswer:
+    def _choose(self, question: Question, hits: Sequence[SearchHit]) -> SearchHit | FreeAnswer:
         if self.settings.metadata:
             return self.chooser.choose(question, hits)
         bare = [replace(hit, title="", site="", published=None) for hit in hits]
         chosen = self.chooser.choose(question, bare)
         return chosen if isinstance(chosen, FreeAnswer) else hits[bare.index(chosen)]
 
-    def _free(self, reply: FreeAnswer, hits: Sequence[SearchHit], admission: Admission) -> Answer:
+    def _free_answer(self, reply: FreeAnswer, hits: Sequence[SearchHit], admission: Admission) -> Answer:
         """Return the model's reply as the answer, without a citation and with the hits in its prompt as evidence.
 
         The text is None if the reply gives no answer, or if its prompt had inadmissible hits.
         """
-        listed = self._listed(hits, admission)
+        listed = self._as_passages(hits, admission)
         usable = len(listed) == len(hits) and not is_no_answer(reply.text)
         return Answer(reply.text if usable else None, retrieved=listed, answerer=NAME)
 
@@ -207,7 +207,7 @@ class WebSearchAnswerer:
         cited = answer.cited and replace(answer.cited, passage=passages[shown.index(answer.cited.passage)])
         return replace(answer, cited=cited, retrieved=(*passages, *others), answerer=NAME)
 
-    def _listed(self, hits: Sequence[SearchHit], admission: Admission) -> tuple[Passage, ...]:
+    def _as_passages(self, hits: Sequence[SearchHit], admission: Admission) -> tuple[Passage, ...]:
         """Return the hits that are admissible without opening their pages, as passages."""
         return tuple(passage_of_hit(hit, self.origin) for hit in hits if admission.admits(hit.url, hit.published))
 

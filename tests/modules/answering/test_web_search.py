@@ -335,7 +335,7 @@ class TestOpeningAhead:
 
     def test_one_page_per_site_is_opened_ahead(self) -> None:
         pages, same = TablePages(), [hit(n, SNIPPET, site="one.example") for n in (1, 2)]
-        with WebSearchAnswerer(TableSearch(), pages, Takes(), FindsWord(), prefetched_pages=2)._opening(
+        with WebSearchAnswerer(TableSearch(), pages, Takes(), FindsWord(), prefetched_pages=2)._prefetch(
             same
         ) as opening:
             assert list(opening._tasks) == same[:1]

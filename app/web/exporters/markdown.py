@@ -50,7 +50,10 @@ def line(text: str) -> str:
 
 
 def bold(text: str) -> str:
-    """Return escaped text in bold; asterisks work only around whole words."""
+    """Return escaped text in bold.
+
+    Asterisks beside punctuation may not make text bold (CommonMark, flanking delimiter runs), so `<strong>` does then.
+    """
     if _WHOLE_WORDS.fullmatch(_one_line(text)):
         return f"**{plain(text)}**"
     return f"<strong>{plain(text)}</strong>"
@@ -64,7 +67,7 @@ def link(text: str, address: str | None) -> str:
 
 
 def encoded(address: str) -> str:
-    """Return the address with percent-encoded spaces, controls, brackets and braces, which could end it early."""
+    """Percent-encode the characters that could end an address in Markdown or BibTeX, or disguise it."""
     return _UNSAFE_IN_ADDRESS.sub(lambda found: "".join(f"%{byte:02X}" for byte in found[0].encode()), address)
 
 
@@ -73,7 +76,7 @@ def _one_line(text: str) -> str:
 
 
 IMPORTED = "Imported, unverified: this report was not made here."
-"""At the top of every imported report, on the page and in exports."""
+"""Notice in the Markdown and citation exports of imported reports."""
 
 MACHINE = "A machine made this verdict, and machines are often wrong."
 READ = "Read the evidence before you rely on it."
@@ -82,7 +85,7 @@ FROM_MEMORY = "from the model’s memory, not a source"
 
 
 def report_as_markdown(run: StoredRun, address: str, notes: Sequence[Note] = ()) -> str:
-    """Return the report of an ended run, each note below its hop; `address` is the URL of the run's page."""
+    """Return the report of an ended run, each note below its hop; `address` is the URL of the run's page or ""."""
     report = run.report
     blocks = [*_head(run, address), *_verdict(report), *_notes(notes, VERDICT)]
     if not claim_only(report.options):
@@ -162,7 +165,7 @@ def _evidence(answer: Answer, said_on: str | None) -> Iterator[str]:
 
 
 def _notes(notes: Sequence[Note], hop: int) -> Iterator[str]:
-    """Yield the note on that hop, agreement or disagreement in bold."""
+    """Yield the note on that hop, or on the VERDICT, with agreement or disagreement in bold."""
     for note in notes:
         if note.hop == hop:
             heading = {True: "My note. I agree.", False: "My note. I disagree.", None: "My note."}[note.agrees]
@@ -193,12 +196,13 @@ def _run_details(report: Report) -> Iterator[str]:
     lines: list[tuple[str, str | None]] = [("strategy", options.strategy)]
     if not claim_only(options):
         lines += [
+            # Usually it is listed with its version among the modules.
             ("answerer", None if "answerer" in roles else options.answerer),
             ("corpora", corpora_words(options)),
         ]
     lines += [("search", search_words(options)), ("language model", options.model), *options.modules]
     lines += [("calls of models", usage_words(report.usage)), ("time", duration(report.seconds))]
-    yield "## At work"
+    yield "## Details of the check"
     yield "\n".join(f"- {plain(name[:1].upper() + name[1:])}: {plain(value)}" for name, value in lines if value)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from app.domain.model import Answer, Hop, Note, Origin, Passage, Span, Verdict
+from app.domain.model import Answer, Hop, Note, Origin, Passage, RunOptions, Span, Verdict
 from app.domain.report import Report
 from app.runs.notes import VERDICT
 from app.runs.service import StoredRun
@@ -36,7 +36,7 @@ _LIST_OR_RULE = re.compile(r"\A(\d*)(?=[+=.)-])")
 """The start of a list item, a rule, or an underline that makes the line above a heading."""
 _UNSAFE_IN_ADDRESS = re.compile(r"[\s\x00-\x20\x7f-\x9f<>{}\\`\u202a-\u202e\u2066-\u2069]")
 _SPACE = re.compile(r"\s+")
-_WHOLE_WORDS = re.compile(r"[^\W_](.*[^\W_])?")
+_STARTS_AND_ENDS_IN_WORD = re.compile(r"[^\W_](.*[^\W_])?")
 
 
 def plain(text: str) -> str:
@@ -54,7 +54,7 @@ def bold(text: str) -> str:
 
     Asterisks beside punctuation may not make text bold (CommonMark, flanking delimiter runs), so `<strong>` does then.
     """
-    if _WHOLE_WORDS.fullmatch(_one_line(text)):
+    if _STARTS_AND_ENDS_IN_WORD.fullmatch(_one_line(text)):
         return f"**{plain(text)}**"
     return f"<strong>{plain(text)}</strong>"
 
@@ -78,10 +78,15 @@ def _one_line(text: str) -> str:
 IMPORTED = "Imported, unverified: this report was not made here."
 """Notice in the Markdown and citation exports of imported reports."""
 
-MACHINE = "A machine made this verdict, and machines are often wrong."
-READ = "Read the evidence before you rely on it."
-CLAIM_ALONE = "It was given the claim alone and looked at no evidence."
 FROM_MEMORY = "from the model’s memory, not a source"
+
+
+def disclaimer(options: RunOptions) -> str:
+    """Return the notice beside the verdict of a run with these options."""
+    warning = "A machine made this verdict, and machines are often wrong."
+    if claim_only(options):
+        return f"{warning} It was given the claim alone and looked at no evidence."
+    return f"{warning} Read the evidence before you rely on it."
 
 
 def report_as_markdown(run: StoredRun, address: str, notes: Sequence[Note] = ()) -> str:
@@ -120,7 +125,7 @@ def _verdict(report: Report) -> Iterator[str]:
     elif report.stopped_because:
         yield f"**Why it stopped asking.** {plain(report.stopped_because)}"
     if report.verdict:
-        yield f"*{MACHINE} {CLAIM_ALONE if claim_only(report.options) else READ}*"
+        yield f"*{disclaimer(report.options)}*"
 
 
 def _reasons(verdict: Verdict, report: Report) -> Iterator[str]:

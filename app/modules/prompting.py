@@ -1,7 +1,7 @@
 """Assemble prompts: fixed demonstrations, then the case, with quoted material between delimiters.
 
 The demonstrations come first and are identical in every call, so a server with a prefix cache processes them once.
-Passages and answers are quoted between delimiters that are unique to the call, so that text in them cannot end the
+Passages and answers are quoted between delimiters derived from the quoted texts, so that text in them cannot end the
 quotation and act as an instruction.
 """
 
@@ -242,7 +242,10 @@ _ASK = {
 
 
 def yes_or_no(model: TextGenerator, prompt: str, if_yes: str, if_no: str, chat: Chat | None = None) -> Judgement:
-    """Return the model's answer with the reason for it. Raises UnparseableOutput if the model gives no answer."""
+    """Return whether the model chose Yes, with `if_yes` or `if_no` as the reason.
+
+    Raises UnparseableOutput if it chooses neither.
+    """
     choice = model.choose_in_chat(chat, (YES, NO)) if chat and isinstance(model, ChatGenerator) else None
     choice = choice or model.choose(prompt, (YES, NO))
     holds = {YES: True, NO: False}[choice.option]

@@ -61,12 +61,12 @@ def quotations(context: Context, first: Excerpt | None = None) -> tuple[Sentence
 
     A hop without citation is quoted as question and answer.
     """
-    hops: dict[str, list[int]] = {_quoted(first.title, first.text): [first.hop]} if first else {}
+    numbers_by_text: dict[str, list[int]] = {_quoted(first.title, first.text): [first.hop]} if first else {}
     for hop in context:
-        numbers = hops.setdefault(_quotation(hop), [])
+        numbers = numbers_by_text.setdefault(_quotation(hop), [])
         if hop.number not in numbers:
             numbers.append(hop.number)
-    return tuple(Sentence(text, tuple(numbers)) for text, numbers in hops.items())
+    return tuple(Sentence(text, tuple(numbers)) for text, numbers in numbers_by_text.items())
 
 
 def closing(label: Label, context: Context) -> Sentence:
@@ -105,8 +105,9 @@ Fitted on runs: a claim for which a run finds nothing is more often false than t
 class JudgeReasoner:
     """Implements `Reasoner` with the judge: the most probable label, an explanation and the deciding sentences.
 
-    If NOT_ENOUGH_EVIDENCE is allowed, SUPPORTED and REFUTED need the probabilities `bounds`. CONFLICTING_EVIDENCE, if
-    allowed, is given when one hop alone supports and another alone refutes the claim with these probabilities.
+    If NOT_ENOUGH_EVIDENCE is allowed, SUPPORTED and REFUTED must reach their probabilities in `bounds`.
+    CONFLICTING_EVIDENCE, if allowed, is given when one hop alone supports and another alone refutes the claim with
+    these probabilities.
     """
 
     judge: EvidenceJudge
@@ -165,7 +166,7 @@ class PromptedReasoner:
     def conclude(self, claim: Claim, context: Context, labels: Sequence[Label]) -> Verdict:
         """Return one of `labels` with the model's rationale, or with quotations of the kept evidence if it has none.
 
-        The label is read from the last line; if that has none, the model is asked to choose one. Raises
+        If the reply has no single label of `labels` (see `label_from`), the model is asked to choose one. Raises
         UnparseableOutput if it chooses none.
         """
         report_phase("weighing the evidence")

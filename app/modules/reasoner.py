@@ -154,7 +154,7 @@ class JudgeReasoner:
 
 MAX_TOKENS = 512
 NEXT_CASE = "\nContexts:"
-DEMONSTRATIONS = 10
+DEMONSTRATION_COUNT = 10
 
 
 @dataclass(frozen=True)
@@ -237,7 +237,7 @@ def _shown(labels: tuple[Label, ...]) -> tuple[str, ...]:
 
 
 def balanced(
-    shown: Iterable[Mapping[str, Any]], labels: Sequence[Label], count: int = DEMONSTRATIONS
+    shown: Iterable[Mapping[str, Any]], labels: Sequence[Label], count: int = DEMONSTRATION_COUNT
 ) -> list[Mapping[str, Any]]:
     """Return `count` of `shown`, in order, spread evenly over `labels`; the last label gets the remainder."""
     left = dict.fromkeys(labels, count // len(labels))

@@ -11,13 +11,13 @@ from app.domain.model import Claim, Context, Judgement
 from app.domain.ports import Bounds, Chat, TextGenerator
 from app.modules.judging import EvidenceJudge, decision_probability, unmentioned_name
 from app.modules.prompting import (
-    EXAMPLE,
+    EXAMPLE_DELIMITERS,
     YES_OR_NO,
     Known,
     Quote,
     chat,
+    chat_case,
     demonstrations,
-    facts,
     few_shot,
     fill_template,
     first_of_each,
@@ -77,10 +77,12 @@ def sufficiency_chat(claim: Claim, context: Context) -> Chat:
     """Return the same as a chat, with two demonstrations of each reply."""
     known = kept_pairs(context)
     shown = (
-        (facts(each["claim"], shown_pairs(each["known"]), EXAMPLE), {"enough": each["prediction"]})
+        (chat_case(each["claim"], shown_pairs(each["known"]), EXAMPLE_DELIMITERS), {"enough": each["prediction"]})
         for each in first_of_each(demonstrations("sufficiency"), "prediction", 2)
     )
-    return chat("enough", shown, lambda quote: facts(claim.text, known, quote), quoted_texts(known), enough=YES_OR_NO)
+    return chat(
+        "enough", shown, lambda quote: chat_case(claim.text, known, quote), quoted_texts(known), enough=YES_OR_NO
+    )
 
 
 @lru_cache

@@ -153,7 +153,7 @@ TEXT_OR_NULL: Mapping[str, Any] = {"type": ["string", "null"]}
 TEXTS: Mapping[str, Any] = {"type": "array", "items": TEXT}
 MAX_JSON_TOKENS = 32
 """Tokens for the punctuation and names of a reply in JSON."""
-EXAMPLE = Delimiters("example")
+EXAMPLE_DELIMITERS = Delimiters("example")
 """Marks of the quoted texts in demonstrations of chats."""
 
 
@@ -188,7 +188,7 @@ def made_by(claim: Claim) -> str:
     return f"The claim was made{attribution(claim)}." if attribution(claim) else ""
 
 
-def facts(claim: str, known: Iterable[Known], quote: Quote, *more: str) -> str:
+def chat_case(claim: str, known: Iterable[Known], quote: Quote, *more: str) -> str:
     """Return the case of a chat: the claim, the known pairs and more lines, without blank ones."""
     return "\n".join(filter(None, (f"Claim = {one_line(claim)}", known_lines(known, quote), *more)))
 

@@ -35,7 +35,7 @@ from app.modules.prompting import (
     ask,
     attribution,
     chat,
-    facts,
+    chat_case,
     few_shot,
     fill_template,
     known_lines,
@@ -147,7 +147,9 @@ def paraphrase_prompt(question: Question, n: int, also: str = "") -> str:
 
 
 def first_chat(claim: Claim, also: str = "") -> Chat:
-    return chat("questions", (), lambda quote: facts(claim.text, (), quote, made_by(claim), also), (), questions=TEXTS)
+    return chat(
+        "questions", (), lambda quote: chat_case(claim.text, (), quote, made_by(claim), also), (), questions=TEXTS
+    )
 
 
 def step_chat(claim: Claim, context: Context, set_aside: Sequence[Hop], also: str = "") -> Chat:
@@ -155,7 +157,7 @@ def step_chat(claim: Claim, context: Context, set_aside: Sequence[Hop], also: st
     return chat(
         "step",
         (),
-        lambda quote: facts(claim.text, known, quote, *_unanswered(set_aside), made_by(claim), also),
+        lambda quote: chat_case(claim.text, known, quote, *_unanswered(set_aside), made_by(claim), also),
         quoted_texts(known),
         decision={"type": ["string", "null"], "enum": ["true", "false", None]},
         question=TEXT_OR_NULL,

@@ -13,13 +13,13 @@ from app.domain.model import Answer, Claim, Context, Hop, Judgement, Passage
 from app.domain.ports import Chat, TextGenerator
 from app.modules.judging import quoted_sentence
 from app.modules.prompting import (
-    EXAMPLE,
+    EXAMPLE_DELIMITERS,
     YES_OR_NO,
     Known,
     Quote,
     chat,
+    chat_case,
     demonstrations,
-    facts,
     few_shot,
     fill_template,
     first_of_each,
@@ -194,10 +194,12 @@ def usefulness_chat(claim: Claim, context: Context, hop: Hop) -> Chat:
 
     def example(shown: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
         known = shown_pairs([*shown["known"], (shown["question"], shown["answer"])])
-        return facts(shown["claim"], known, EXAMPLE), {"useful": shown["prediction"]}
+        return chat_case(shown["claim"], known, EXAMPLE_DELIMITERS), {"useful": shown["prediction"]}
 
     shown = map(example, first_of_each(demonstrations("usefulness"), "prediction", 2))
-    return chat("useful", shown, lambda quote: facts(claim.text, pairs, quote), quoted_texts(pairs), useful=YES_OR_NO)
+    return chat(
+        "useful", shown, lambda quote: chat_case(claim.text, pairs, quote), quoted_texts(pairs), useful=YES_OR_NO
+    )
 
 
 @lru_cache

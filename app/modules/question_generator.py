@@ -23,14 +23,14 @@ from app.domain.model import Claim, Context, Hop, HopStatus, Label, Question
 from app.domain.ports import Chat, Completer, TextGenerator
 from app.modules.output_parsing import question_from
 from app.modules.prompting import (
-    EXAMPLE,
+    EXAMPLE_DELIMITERS,
     TEXT,
     Known,
     Quote,
     ask,
     chat,
+    chat_case,
     demonstrations,
-    facts,
     few_shot,
     fill_template,
     kept_pairs,
@@ -220,13 +220,16 @@ def question_chat(claim: Claim, context: Context, previous: str = "", also: str 
     known = kept_pairs(context)
     chosen = (*demonstrations("first_question")[:2], *demonstrations("follow_up_question")[:2])
     shown = (
-        (facts(each["claim"], shown_pairs(each.get("known", ())), EXAMPLE), {"question": each["question"]})
+        (
+            chat_case(each["claim"], shown_pairs(each.get("known", ())), EXAMPLE_DELIMITERS),
+            {"question": each["question"]},
+        )
         for each in chosen
     )
     return chat(
         "question",
         shown,
-        lambda quote: facts(claim.text, known, quote, previous, also),
+        lambda quote: chat_case(claim.text, known, quote, previous, also),
         quoted_texts(known),
         question=TEXT,
     )

@@ -23,16 +23,16 @@ from app.modules.judging import (
 )
 from app.modules.output_parsing import LABEL_WORDS, label_from, rationale_from
 from app.modules.prompting import (
-    EXAMPLE,
+    EXAMPLE_DELIMITERS,
     TEXT,
     TEXT_OR_NULL,
     Known,
     Quote,
     ask,
     chat,
+    chat_case,
     choose_label,
     demonstrations,
-    facts,
     few_shot,
     fill_template,
     kept_evidence,
@@ -209,13 +209,13 @@ def reasoning_chat(claim: Claim, context: Context, labels: Sequence[Label]) -> C
     known = kept_evidence(claim, context)
     question = label_question(labels)
     shown = (
-        (facts(each["claim"], shown_pairs(each["known"]), EXAMPLE, question), _reply(each))
+        (chat_case(each["claim"], shown_pairs(each["known"]), EXAMPLE_DELIMITERS, question), _reply(each))
         for each in balanced(demonstrations("reasoning"), labels, len(labels))
     )
     return chat(
         "verdict",
         shown,
-        lambda quote: facts(claim.text, known, quote, made_by(claim), question),
+        lambda quote: chat_case(claim.text, known, quote, made_by(claim), question),
         quoted_texts(known),
         rationale=TEXT,
         missing=TEXT_OR_NULL,

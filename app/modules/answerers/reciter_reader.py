@@ -13,7 +13,16 @@ from app.domain.model import QACHECK, Answer, Claim, Origin, Passage, Question, 
 from app.domain.ports import Chat, Reader, TextGenerator
 from app.modules.answerers import AnswererKind, Need, reader_name
 from app.modules.output_parsing import answer_from, passage_from
-from app.modules.prompting import EXAMPLE, TEXT_OR_NULL, ask, chat, demonstrations, few_shot, fill_template, one_line
+from app.modules.prompting import (
+    EXAMPLE_DELIMITERS,
+    TEXT_OR_NULL,
+    ask,
+    chat,
+    demonstrations,
+    few_shot,
+    fill_template,
+    one_line,
+)
 from app.text.options import is_no_answer
 
 if TYPE_CHECKING:
@@ -117,7 +126,10 @@ def reading_chat(question: Question, passage: str) -> Chat:
         return f"Passage = {text}\nQuestion = {one_line(asked)}"
 
     shown = (
-        (case(EXAMPLE(each.get("read", each["passage"])), each["question"]), {"answer": _known(each["answer"])})
+        (
+            case(EXAMPLE_DELIMITERS(each.get("read", each["passage"])), each["question"]),
+            {"answer": _known(each["answer"])},
+        )
         for each in _with_and_without()
     )
     return chat("answer", shown, lambda quote: case(quote(passage), question.text), (passage,), answer=TEXT_OR_NULL)

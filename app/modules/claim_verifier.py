@@ -15,7 +15,7 @@ from app.modules.prompting import (
     YES_OR_NO,
     Known,
     Quote,
-    chat,
+    build_chat,
     chat_case,
     demonstrations,
     few_shot,
@@ -80,7 +80,7 @@ def sufficiency_chat(claim: Claim, context: Context) -> Chat:
         (chat_case(each["claim"], shown_pairs(each["known"]), EXAMPLE_DELIMITERS), {"enough": each["prediction"]})
         for each in first_of_each(demonstrations("sufficiency"), "prediction", 2)
     )
-    return chat(
+    return build_chat(
         "enough", shown, lambda quote: chat_case(claim.text, known, quote), quoted_texts(known), enough=YES_OR_NO
     )
 

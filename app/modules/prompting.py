@@ -77,11 +77,11 @@ class Delimiters:
         )
 
 
-def few_shot(demonstrations: Iterable[str], case: Callable[[Quote], str], quoted: Sequence[str]) -> str:
+def few_shot(examples: Iterable[str], case: Callable[[Quote], str], quoted: Sequence[str]) -> str:
     """Return the demonstrations, then the case; `case` gets a function that quotes each of the `quoted` texts."""
     delimiters = Delimiters.for_texts(quoted)
     notice = delimiters.notice if any(quoted) else ""
-    return "".join(f"{shown}\n\n" for shown in demonstrations) + notice + case(delimiters)
+    return "".join(f"{example}\n\n" for example in examples) + notice + case(delimiters)
 
 
 def fill_template(name: str, **fields: object) -> str:
@@ -162,7 +162,7 @@ def one_of(options: Iterable[str]) -> Mapping[str, Any]:
     return {"type": "string", "enum": list(options)}
 
 
-def chat(
+def build_chat(
     name: str,
     shown: Iterable[tuple[str, Mapping[str, Any]]],
     case: Callable[[Quote], str],

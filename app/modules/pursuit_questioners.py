@@ -34,7 +34,7 @@ from app.modules.prompting import (
     Quote,
     ask,
     attribution,
-    chat,
+    build_chat,
     chat_case,
     few_shot,
     fill_template,
@@ -147,14 +147,14 @@ def paraphrase_prompt(question: Question, n: int, also: str = "") -> str:
 
 
 def first_chat(claim: Claim, also: str = "") -> Chat:
-    return chat(
+    return build_chat(
         "questions", (), lambda quote: chat_case(claim.text, (), quote, made_by(claim), also), (), questions=TEXTS
     )
 
 
 def step_chat(claim: Claim, context: Context, set_aside: Sequence[Hop], also: str = "") -> Chat:
     known = _answered(context)
-    return chat(
+    return build_chat(
         "step",
         (),
         lambda quote: chat_case(claim.text, known, quote, *_unanswered(set_aside), made_by(claim), also),
@@ -166,7 +166,7 @@ def step_chat(claim: Claim, context: Context, set_aside: Sequence[Hop], also: st
 
 def paraphrase_chat(question: Question, n: int, also: str = "") -> Chat:
     lines = (f"Question = {one_line(question.text)}", f"Number = {n}", also)
-    return chat("wordings", (), lambda quote: "\n".join(filter(None, lines)), (), questions=TEXTS)
+    return build_chat("wordings", (), lambda quote: "\n".join(filter(None, lines)), (), questions=TEXTS)
 
 
 def _list(reply: Mapping[str, Any]) -> str:

@@ -17,7 +17,7 @@ from app.modules.prompting import (
     YES_OR_NO,
     Known,
     Quote,
-    chat,
+    build_chat,
     chat_case,
     demonstrations,
     few_shot,
@@ -197,7 +197,7 @@ def usefulness_chat(claim: Claim, context: Context, hop: Hop) -> Chat:
         return chat_case(shown["claim"], known, EXAMPLE_DELIMITERS), {"useful": shown["prediction"]}
 
     shown = map(example, first_of_each(demonstrations("usefulness"), "prediction", 2))
-    return chat(
+    return build_chat(
         "useful", shown, lambda quote: chat_case(claim.text, pairs, quote), quoted_texts(pairs), useful=YES_OR_NO
     )
 

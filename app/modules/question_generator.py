@@ -28,7 +28,7 @@ from app.modules.prompting import (
     Known,
     Quote,
     ask,
-    chat,
+    build_chat,
     chat_case,
     demonstrations,
     few_shot,
@@ -226,7 +226,7 @@ def question_chat(claim: Claim, context: Context, previous: str = "", also: str 
         )
         for each in chosen
     )
-    return chat(
+    return build_chat(
         "question",
         shown,
         lambda quote: chat_case(claim.text, known, quote, previous, also),

@@ -29,7 +29,7 @@ from app.modules.prompting import (
     Known,
     Quote,
     ask,
-    chat,
+    build_chat,
     chat_case,
     choose_label,
     demonstrations,
@@ -212,7 +212,7 @@ def reasoning_chat(claim: Claim, context: Context, labels: Sequence[Label]) -> C
         (chat_case(each["claim"], shown_pairs(each["known"]), EXAMPLE_DELIMITERS, question), _reply(each))
         for each in balanced(demonstrations("reasoning"), labels, len(labels))
     )
-    return chat(
+    return build_chat(
         "verdict",
         shown,
         lambda quote: chat_case(claim.text, known, quote, made_by(claim), question),

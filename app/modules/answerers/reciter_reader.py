@@ -17,7 +17,7 @@ from app.modules.prompting import (
     EXAMPLE_DELIMITERS,
     TEXT_OR_NULL,
     ask,
-    chat,
+    build_chat,
     demonstrations,
     few_shot,
     fill_template,
@@ -116,7 +116,7 @@ def reading_prompt(question: Question, passage: str) -> str:
 def reciting_chat(question: Question) -> Chat:
     """Return the prompt for the passage as a chat, with a demonstration of a passage and one of none."""
     shown = ((f"Question = {each['question']}", {"passage": _known(each["passage"])}) for each in _with_and_without())
-    return chat("passage", shown, lambda quote: f"Question = {one_line(question.text)}", (), passage=TEXT_OR_NULL)
+    return build_chat("passage", shown, lambda quote: f"Question = {one_line(question.text)}", (), passage=TEXT_OR_NULL)
 
 
 def reading_chat(question: Question, passage: str) -> Chat:
@@ -132,7 +132,9 @@ def reading_chat(question: Question, passage: str) -> Chat:
         )
         for each in _with_and_without()
     )
-    return chat("answer", shown, lambda quote: case(quote(passage), question.text), (passage,), answer=TEXT_OR_NULL)
+    return build_chat(
+        "answer", shown, lambda quote: case(quote(passage), question.text), (passage,), answer=TEXT_OR_NULL
+    )
 
 
 def _with_and_without() -> tuple[dict[str, str], ...]:

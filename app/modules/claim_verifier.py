@@ -13,19 +13,19 @@ from app.modules.judging import EvidenceJudge, decision_probability, unmentioned
 from app.modules.prompting import (
     EXAMPLE_DELIMITERS,
     YES_OR_NO,
-    Known,
+    KnownHop,
     Quote,
     build_chat,
     chat_case,
     demonstrations,
+    example_hops,
     few_shot,
     fill_template,
     first_of_each,
-    kept_pairs,
+    known_hops,
     known_lines,
     one_line,
     quoted_texts,
-    shown_pairs,
     yes_or_no,
 )
 
@@ -69,15 +69,18 @@ class PromptedClaimVerifier:
 
 def sufficiency_prompt(claim: Claim, context: Context) -> str:
     """Return the prompt: the demonstrations and this case, up to the start of the prediction."""
-    known = kept_pairs(context)
+    known = known_hops(context)
     return few_shot(_shown(), lambda quote: _case(claim.text, known, quote), quoted_texts(known))
 
 
 def sufficiency_chat(claim: Claim, context: Context) -> Chat:
     """Return the same as a chat, with two demonstrations of each reply."""
-    known = kept_pairs(context)
+    known = known_hops(context)
     shown = (
-        (chat_case(each["claim"], shown_pairs(each["known"]), EXAMPLE_DELIMITERS), {"enough": each["prediction"]})
+        (
+            chat_case(each["claim"], example_hops(each["known"]), EXAMPLE_DELIMITERS),
+            {"enough": each["prediction"]},
+        )
         for each in first_of_each(demonstrations("sufficiency"), "prediction", 2)
     )
     return build_chat(
@@ -88,10 +91,10 @@ def sufficiency_chat(claim: Claim, context: Context) -> Chat:
 @lru_cache
 def _shown() -> tuple[str, ...]:
     return tuple(
-        f"{_case(each['claim'], shown_pairs(each['known']))} {each['prediction']}"
+        f"{_case(each['claim'], example_hops(each['known']))} {each['prediction']}"
         for each in demonstrations("sufficiency")
     )
 
 
-def _case(claim: str, known: Iterable[Known], quote: Quote = str) -> str:
+def _case(claim: str, known: Iterable[KnownHop], quote: Quote = str) -> str:
     return fill_template("sufficiency", claim=one_line(claim), known=known_lines(known, quote))

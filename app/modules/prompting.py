@@ -16,7 +16,7 @@ from functools import lru_cache
 from importlib.resources import files
 from itertools import count
 from string import Template
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from app.domain.instrumentation import kept_if_readable
 from app.domain.model import Claim, Context, Hop, Judgement, Label, LabelSet, Origin
@@ -41,10 +41,17 @@ MAX_EVIDENCE_WORDS = 300
 """Words of evidence for all hops together; each hop gets an equal share."""
 MAX_SPEAKER_WORDS = 20
 
-Known = tuple[int, str, str, str]
-"""A hop in a prompt: its number, its question, its answer, its evidence ("" if none is shown)."""
 Quote = Callable[[str], str]
 Parsed = TypeVar("Parsed")
+
+
+class KnownHop(NamedTuple):
+    """A hop in a prompt."""
+
+    number: int
+    question: str
+    answer: str
+    evidence: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,37 +97,37 @@ def fill_template(name: str, **fields: object) -> str:
     return "\n".join(line for line in text.splitlines() if line.strip())
 
 
-def known_lines(known: Iterable[Known], quote: Quote = str) -> str:
+def known_lines(known: Iterable[KnownHop], quote: Quote = str) -> str:
     """Return lines "Question 1 = ...", "Answer 1 = ..." and, if there is evidence, "Evidence 1 = ..."."""
     lines = []
-    for number, question, answer, evidence in known:
-        lines += [f"Question {number} = {one_line(question)}", f"Answer {number} = {quote(answer)}"]
-        lines += [f"Evidence {number} = {quote(evidence)}"] if evidence else []
+    for hop in known:
+        lines += [f"Question {hop.number} = {one_line(hop.question)}", f"Answer {hop.number} = {quote(hop.answer)}"]
+        lines += [f"Evidence {hop.number} = {quote(hop.evidence)}"] if hop.evidence else []
     return "\n".join(lines)
 
 
-def shown_pairs(pairs: Iterable[Sequence[str]]) -> list[Known]:
+def example_hops(pairs: Iterable[Sequence[str]]) -> list[KnownHop]:
     """Return the pairs of a demonstration, (question, answer) or (question, answer, evidence), numbered from 1."""
-    return [(number, pair[0], pair[1], "".join(pair[2:])) for number, pair in enumerate(pairs, start=1)]
+    return [KnownHop(number, *pair) for number, pair in enumerate(pairs, start=1)]
 
 
-def kept_pairs(context: Context) -> list[Known]:
+def known_hops(context: Context) -> list[KnownHop]:
     """Return the kept hops by their own numbers, without evidence."""
-    return [(hop.number, hop.question.text, short_answer(hop), "") for hop in context]
+    return [KnownHop(hop.number, hop.question.text, short_answer(hop)) for hop in context]
 
 
-def kept_evidence(claim: Claim, context: Context) -> list[Known]:
+def known_hops_with_evidence(claim: Claim, context: Context) -> list[KnownHop]:
     """Return the kept hops with the sentences of their evidence that are nearest to the claim."""
     share = MAX_EVIDENCE_WORDS // max(1, len(context))
     return [
-        (hop.number, hop.question.text, short_answer(hop), _evidence(f"{claim.text} {hop.question.text}", hop, share))
-        for hop in context
+        known._replace(evidence=_evidence(f"{claim.text} {known.question}", hop, share))
+        for hop, known in zip(context, known_hops(context), strict=True)
     ]
 
 
-def quoted_texts(known: Iterable[Known]) -> list[str]:
+def quoted_texts(known: Iterable[KnownHop]) -> list[str]:
     """Return the texts that must be quoted: the answers and the evidence."""
-    return [text for _, _, answer, evidence in known for text in (answer, evidence) if text]
+    return [text for hop in known for text in (hop.answer, hop.evidence) if text]
 
 
 def short_answer(hop: Hop) -> str:
@@ -188,8 +195,8 @@ def made_by(claim: Claim) -> str:
     return f"The claim was made{attribution(claim)}." if attribution(claim) else ""
 
 
-def chat_case(claim: str, known: Iterable[Known], quote: Quote, *more: str) -> str:
-    """Return the case of a chat: the claim, the known pairs and more lines, without blank ones."""
+def chat_case(claim: str, known: Iterable[KnownHop], quote: Quote, *more: str) -> str:
+    """Return the case of a chat: the claim, the known hops and more lines, without blank ones."""
     return "\n".join(filter(None, (f"Claim = {one_line(claim)}", known_lines(known, quote), *more)))
 
 

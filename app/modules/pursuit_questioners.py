@@ -29,7 +29,7 @@ from app.modules.output_parsing import first_question, questions_from, step_from
 from app.modules.prompting import (
     TEXT_OR_NULL,
     TEXTS,
-    Known,
+    KnownHop,
     Parsed,
     Quote,
     ask,
@@ -197,9 +197,9 @@ def _unanswered(set_aside: Sequence[Hop]) -> list[str]:
     return [UNANSWERED, *lines] if lines else []
 
 
-def _answered(context: Context) -> list[Known]:
+def _answered(context: Context) -> list[KnownHop]:
     share = MAX_ANSWERS_WORDS // max(1, len(context))
-    return [(hop.number, hop.question.text, " ".join(hop.answer_text.split()[:share]), "") for hop in context]
+    return [KnownHop(hop.number, hop.question.text, " ".join(hop.answer_text.split()[:share])) for hop in context]
 
 
 @dataclass(frozen=True)

@@ -15,20 +15,20 @@ from app.modules.judging import quoted_sentence
 from app.modules.prompting import (
     EXAMPLE_DELIMITERS,
     YES_OR_NO,
-    Known,
+    KnownHop,
     Quote,
     build_chat,
     chat_case,
     demonstrations,
+    example_hops,
     few_shot,
     fill_template,
     first_of_each,
-    kept_pairs,
+    known_hops,
     known_lines,
     one_line,
     quoted_texts,
     short_answer,
-    shown_pairs,
     yes_or_no,
 )
 from app.text.options import is_no_answer
@@ -180,7 +180,7 @@ class PromptedValidator:
 
 def usefulness_prompt(claim: Claim, context: Context, hop: Hop) -> str:
     """Return the demonstrations and this case, up to the start of the prediction."""
-    known, answer = kept_pairs(context), short_answer(hop)
+    known, answer = known_hops(context), short_answer(hop)
     return few_shot(
         _shown(),
         lambda quote: _case(claim.text, known, hop.question.text, quote(answer), quote),
@@ -190,27 +190,28 @@ def usefulness_prompt(claim: Claim, context: Context, hop: Hop) -> str:
 
 def usefulness_chat(claim: Claim, context: Context, hop: Hop) -> Chat:
     """Return the same as a chat, with two demonstrations of each reply."""
-    pairs = [*kept_pairs(context), (hop.number, hop.question.text, short_answer(hop), "")]
+    known = known_hops((*context, hop))
 
     def example(shown: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
-        known = shown_pairs([*shown["known"], (shown["question"], shown["answer"])])
-        return chat_case(shown["claim"], known, EXAMPLE_DELIMITERS), {"useful": shown["prediction"]}
+        pairs = [*shown["known"], (shown["question"], shown["answer"])]
+        text = chat_case(shown["claim"], example_hops(pairs), EXAMPLE_DELIMITERS)
+        return text, {"useful": shown["prediction"]}
 
     shown = map(example, first_of_each(demonstrations("usefulness"), "prediction", 2))
     return build_chat(
-        "useful", shown, lambda quote: chat_case(claim.text, pairs, quote), quoted_texts(pairs), useful=YES_OR_NO
+        "useful", shown, lambda quote: chat_case(claim.text, known, quote), quoted_texts(known), useful=YES_OR_NO
     )
 
 
 @lru_cache
 def _shown() -> tuple[str, ...]:
     return tuple(
-        f"{_case(each['claim'], shown_pairs(each['known']), each['question'], each['answer'])} {each['prediction']}"
+        f"{_case(each['claim'], example_hops(each['known']), each['question'], each['answer'])} {each['prediction']}"
         for each in demonstrations("usefulness")
     )
 
 
-def _case(claim: str, known: Iterable[Known], question: str, answer: str, quote: Quote = str) -> str:
+def _case(claim: str, known: Iterable[KnownHop], question: str, answer: str, quote: Quote = str) -> str:
     lines = known_lines(known, quote)
     return fill_template(
         "usefulness",

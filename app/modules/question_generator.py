@@ -25,19 +25,19 @@ from app.modules.output_parsing import question_from
 from app.modules.prompting import (
     EXAMPLE_DELIMITERS,
     TEXT,
-    Known,
+    KnownHop,
     Quote,
     ask,
     build_chat,
     chat_case,
     demonstrations,
+    example_hops,
     few_shot,
     fill_template,
-    kept_pairs,
+    known_hops,
     known_lines,
     one_line,
     quoted_texts,
-    shown_pairs,
 )
 from app.text.wording import bare_title, names, same_question, stems
 
@@ -209,7 +209,7 @@ def question_prompt(claim: Claim, context: Context, previous: str = "", also: st
     `previous` lists the questions asked before, `also` is one more instruction.
     """
     is_first = not context and not previous
-    known = kept_pairs(context)
+    known = known_hops(context)
     return few_shot(
         _shown(is_first), lambda quote: _case(claim.text, known, is_first, quote, previous, also), quoted_texts(known)
     )
@@ -217,11 +217,11 @@ def question_prompt(claim: Claim, context: Context, previous: str = "", also: st
 
 def question_chat(claim: Claim, context: Context, previous: str = "", also: str = "") -> Chat:
     """Return the same as a chat, with two demonstrations of a first question and two of a later one."""
-    known = kept_pairs(context)
+    known = known_hops(context)
     chosen = (*demonstrations("first_question")[:2], *demonstrations("follow_up_question")[:2])
     shown = (
         (
-            chat_case(each["claim"], shown_pairs(each.get("known", ())), EXAMPLE_DELIMITERS),
+            chat_case(each["claim"], example_hops(each.get("known", ())), EXAMPLE_DELIMITERS),
             {"question": each["question"]},
         )
         for each in chosen
@@ -238,13 +238,13 @@ def question_chat(claim: Claim, context: Context, previous: str = "", also: str 
 @lru_cache
 def _shown(is_first: bool) -> tuple[str, ...]:
     return tuple(
-        f"{_case(each['claim'], shown_pairs(each.get('known', ())), is_first)} {each['question']}"
+        f"{_case(each['claim'], example_hops(each.get('known', ())), is_first)} {each['question']}"
         for each in demonstrations("first_question" if is_first else "follow_up_question")
     )
 
 
 def _case(
-    claim: str, known: Iterable[Known], is_first: bool, quote: Quote = str, previous: str = "", also: str = ""
+    claim: str, known: Iterable[KnownHop], is_first: bool, quote: Quote = str, previous: str = "", also: str = ""
 ) -> str:
     if is_first:
         return fill_template("lm_first_question", claim=one_line(claim), also=also)

@@ -26,23 +26,23 @@ from app.modules.prompting import (
     EXAMPLE_DELIMITERS,
     TEXT,
     TEXT_OR_NULL,
-    Known,
+    KnownHop,
     Quote,
     ask,
     build_chat,
     chat_case,
     choose_label,
     demonstrations,
+    example_hops,
     few_shot,
     fill_template,
-    kept_evidence,
+    known_hops_with_evidence,
     known_lines,
     label_question,
     made_by,
     one_line,
     one_of,
     quoted_texts,
-    shown_pairs,
 )
 from app.modules.question_generator import LocalExplainer
 from app.text.wording import names
@@ -198,7 +198,7 @@ class PromptedReasoner:
 
 def reasoning_prompt(claim: Claim, context: Context, labels: Sequence[Label]) -> str:
     """Return the prompt: the demonstrations for these labels and this case, up to the start of the rationale."""
-    known, by = kept_evidence(claim, context), made_by(claim)
+    known, by = known_hops_with_evidence(claim, context), made_by(claim)
     return few_shot(
         _shown(tuple(labels)), lambda quote: _case(claim.text, known, labels, quote, by), quoted_texts(known)
     )
@@ -206,10 +206,10 @@ def reasoning_prompt(claim: Claim, context: Context, labels: Sequence[Label]) ->
 
 def reasoning_chat(claim: Claim, context: Context, labels: Sequence[Label]) -> Chat:
     """Return the same as a chat, with one demonstration of each label."""
-    known = kept_evidence(claim, context)
+    known = known_hops_with_evidence(claim, context)
     question = label_question(labels)
     shown = (
-        (chat_case(each["claim"], shown_pairs(each["known"]), EXAMPLE_DELIMITERS, question), _reply(each))
+        (chat_case(each["claim"], example_hops(each["known"]), EXAMPLE_DELIMITERS, question), _reply(each))
         for each in balanced(demonstrations("reasoning"), labels, len(labels))
     )
     return build_chat(
@@ -231,7 +231,7 @@ def _reply(shown: Mapping[str, Any]) -> Mapping[str, Any]:
 @lru_cache
 def _shown(labels: tuple[Label, ...]) -> tuple[str, ...]:
     return tuple(
-        f"{_case(each['claim'], shown_pairs(each['known']), labels)} {_conclusion(_reply(each))}"
+        f"{_case(each['claim'], example_hops(each['known']), labels)} {_conclusion(_reply(each))}"
         for each in balanced(demonstrations("reasoning"), labels)
     )
 
@@ -251,7 +251,7 @@ def balanced(
     return chosen
 
 
-def _case(claim: str, known: Iterable[Known], labels: Sequence[Label], quote: Quote = str, by: str = "") -> str:
+def _case(claim: str, known: Iterable[KnownHop], labels: Sequence[Label], quote: Quote = str, by: str = "") -> str:
     fields = {"known": known_lines(known, quote), "claim": one_line(claim), "made": by}
     return fill_template("reasoning", **fields, ask=label_question(labels))
 
@@ -277,7 +277,7 @@ class FlanT5Reasoner:
 
 def flan_t5_prompt(claim: Claim, context: Context, labels: Sequence[Label]) -> str:
     """Return the prompt. The question comes last, because a prompt that is too long loses its beginning."""
-    known = kept_evidence(claim, context)
+    known = known_hops_with_evidence(claim, context)
     return few_shot(
         (),
         lambda quote: fill_template(

@@ -224,7 +224,7 @@ class PapeloPursuer:
     def first_questions(self, claim: Claim, n: int) -> tuple[Question, ...]:
         """Return the first `n` questions that the model lists."""
         report_phase("thinking of a question" if n == 1 else "thinking of questions")
-        prompt = fill_template("papelo_first", claim=one_line(claim.text), made=attribution(claim))
+        prompt = fill_template("papelo_first", claim=one_line(claim.text), attribution=attribution(claim))
         return ask(self.model, prompt, questions_from, max_tokens=PURSUIT_TOKENS)[:n]
 
     def next_step(self, claim: Claim, context: Context, set_aside: Sequence[Hop]) -> Ask | Decide:
@@ -240,7 +240,7 @@ def _fill_pairs(name: str, claim: Claim, context: Context, **fields: str) -> str
         f"Question {at}: {one_line(hop.question.text)} Answer: {text}"
         for at, (hop, text) in enumerate(zip(context, texts, strict=True))
     )
-    return fill_template(name, claim=one_line(claim.text), made=attribution(claim), known=known, **fields)
+    return fill_template(name, claim=one_line(claim.text), attribution=attribution(claim), known=known, **fields)
 
 
 # Papelo's LLMBestDoc and LLMAnswer.

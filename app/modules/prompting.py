@@ -136,9 +136,14 @@ def short_answer(hop: Hop) -> str:
 
 
 def attribution(claim: Claim) -> str:
-    """Return " by SPEAKER on DATE" for a claim; an unknown part is left out."""
+    """Return " by SPEAKER on DATE"; an unknown part is left out."""
     speaker = " ".join((claim.speaker or "").split()[:MAX_SPEAKER_WORDS])
     return (f" by {speaker}" if speaker else "") + (f" on {one_line(claim.date)}" if claim.date else "")
+
+
+def attribution_sentence(claim: Claim) -> str:
+    """Return "The claim was made by SPEAKER on DATE."; "" if neither is known."""
+    return f"The claim was made{attribution(claim)}." if attribution(claim) else ""
 
 
 def one_line(text: str) -> str:
@@ -188,11 +193,6 @@ def build_chat(
     }
     turns = tuple((text, json.dumps(reply, ensure_ascii=False)) for text, reply in shown)
     return Chat(name, demonstrations("system")[name], turns, few_shot((), case, quoted), schema)
-
-
-def made_by(claim: Claim) -> str:
-    """Return the sentence that says who made the claim and when, "" where neither is known."""
-    return f"The claim was made{attribution(claim)}." if attribution(claim) else ""
 
 
 def chat_case(claim: str, known: Iterable[KnownHop], quote: Quote, *more: str) -> str:

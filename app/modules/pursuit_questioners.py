@@ -34,12 +34,12 @@ from app.modules.prompting import (
     Quote,
     ask,
     attribution,
+    attribution_sentence,
     build_chat,
     chat_case,
     few_shot,
     fill_template,
     known_lines,
-    made_by,
     one_line,
     quoted_texts,
     short_answer,
@@ -126,7 +126,7 @@ class PromptedParaphraser:
 
 def first_prompt(claim: Claim, also: str = "") -> str:
     """Return the prompt for the first questions; `also` is one more instruction."""
-    return fill_template("pursuit_first", claim=one_line(claim.text), made=attribution(claim), also=also)
+    return fill_template("pursuit_first", claim=one_line(claim.text), attribution=attribution(claim), also=also)
 
 
 def step_prompt(claim: Claim, context: Context, set_aside: Sequence[Hop], also: str = "") -> str:
@@ -136,7 +136,7 @@ def step_prompt(claim: Claim, context: Context, set_aside: Sequence[Hop], also: 
     def case(quote: Quote) -> str:
         history = "\n".join([known_lines(known, quote), *_unanswered(set_aside)])
         return fill_template(
-            "pursuit_next", claim=one_line(claim.text), made=attribution(claim), known=history, also=also
+            "pursuit_next", claim=one_line(claim.text), attribution=attribution(claim), known=history, also=also
         )
 
     return few_shot((), case, quoted_texts(known))
@@ -148,7 +148,11 @@ def paraphrase_prompt(question: Question, n: int, also: str = "") -> str:
 
 def first_chat(claim: Claim, also: str = "") -> Chat:
     return build_chat(
-        "questions", (), lambda quote: chat_case(claim.text, (), quote, made_by(claim), also), (), questions=TEXTS
+        "questions",
+        (),
+        lambda quote: chat_case(claim.text, (), quote, attribution_sentence(claim), also),
+        (),
+        questions=TEXTS,
     )
 
 
@@ -157,7 +161,7 @@ def step_chat(claim: Claim, context: Context, set_aside: Sequence[Hop], also: st
     return build_chat(
         "step",
         (),
-        lambda quote: chat_case(claim.text, known, quote, *_unanswered(set_aside), made_by(claim), also),
+        lambda quote: chat_case(claim.text, known, quote, *_unanswered(set_aside), attribution_sentence(claim), also),
         quoted_texts(known),
         decision={"type": ["string", "null"], "enum": ["true", "false", None]},
         question=TEXT_OR_NULL,

@@ -29,6 +29,7 @@ from app.modules.prompting import (
     KnownHop,
     Quote,
     ask,
+    attribution_sentence,
     build_chat,
     chat_case,
     choose_label,
@@ -39,7 +40,6 @@ from app.modules.prompting import (
     known_hops_with_evidence,
     known_lines,
     label_question,
-    made_by,
     one_line,
     one_of,
     quoted_texts,
@@ -198,9 +198,9 @@ class PromptedReasoner:
 
 def reasoning_prompt(claim: Claim, context: Context, labels: Sequence[Label]) -> str:
     """Return the prompt: the demonstrations for these labels and this case, up to the start of the rationale."""
-    known, by = known_hops_with_evidence(claim, context), made_by(claim)
+    known, attribution = known_hops_with_evidence(claim, context), attribution_sentence(claim)
     return few_shot(
-        _shown(tuple(labels)), lambda quote: _case(claim.text, known, labels, quote, by), quoted_texts(known)
+        _shown(tuple(labels)), lambda quote: _case(claim.text, known, labels, quote, attribution), quoted_texts(known)
     )
 
 
@@ -215,7 +215,7 @@ def reasoning_chat(claim: Claim, context: Context, labels: Sequence[Label]) -> C
     return build_chat(
         "verdict",
         shown,
-        lambda quote: chat_case(claim.text, known, quote, made_by(claim), question),
+        lambda quote: chat_case(claim.text, known, quote, attribution_sentence(claim), question),
         quoted_texts(known),
         rationale=TEXT,
         missing=TEXT_OR_NULL,
@@ -251,9 +251,16 @@ def balanced(
     return chosen
 
 
-def _case(claim: str, known: Iterable[KnownHop], labels: Sequence[Label], quote: Quote = str, by: str = "") -> str:
-    fields = {"known": known_lines(known, quote), "claim": one_line(claim), "made": by}
-    return fill_template("reasoning", **fields, ask=label_question(labels))
+def _case(
+    claim: str, known: Iterable[KnownHop], labels: Sequence[Label], quote: Quote = str, attribution: str = ""
+) -> str:
+    return fill_template(
+        "reasoning",
+        known=known_lines(known, quote),
+        claim=one_line(claim),
+        attribution_sentence=attribution,
+        ask=label_question(labels),
+    )
 
 
 def _conclusion(reply: Mapping[str, Any]) -> str:

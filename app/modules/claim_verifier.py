@@ -70,13 +70,13 @@ class PromptedClaimVerifier:
 def sufficiency_prompt(claim: Claim, context: Context) -> str:
     """Return the prompt: the demonstrations and this case, up to the start of the prediction."""
     known = known_hops(context)
-    return few_shot(_shown(), lambda quote: _case(claim.text, known, quote), quoted_texts(known))
+    return few_shot(_demonstration_texts(), lambda quote: _case(claim.text, known, quote), quoted_texts(known))
 
 
 def sufficiency_chat(claim: Claim, context: Context) -> Chat:
     """Return the same as a chat, with two demonstrations of each reply."""
     known = known_hops(context)
-    shown = (
+    examples = (
         (
             chat_case(each["claim"], example_hops(each["known"]), EXAMPLE_DELIMITERS),
             {"enough": each["prediction"]},
@@ -84,12 +84,12 @@ def sufficiency_chat(claim: Claim, context: Context) -> Chat:
         for each in first_of_each(demonstrations("sufficiency"), "prediction", 2)
     )
     return build_chat(
-        "enough", shown, lambda quote: chat_case(claim.text, known, quote), quoted_texts(known), enough=YES_OR_NO
+        "enough", examples, lambda quote: chat_case(claim.text, known, quote), quoted_texts(known), enough=YES_OR_NO
     )
 
 
 @lru_cache
-def _shown() -> tuple[str, ...]:
+def _demonstration_texts() -> tuple[str, ...]:
     return tuple(
         f"{_case(each['claim'], example_hops(each['known']))} {each['prediction']}"
         for each in demonstrations("sufficiency")

@@ -63,8 +63,8 @@ def _examples(name: str) -> list[tuple[str, list[KnownHop], dict[str, str]]]:
     ]
 
 
-def _join_cases(shown: Iterable[str], case: str) -> str:
-    return "\n\n".join((*shown, case))
+def _join_cases(examples: Iterable[str], case: str) -> str:
+    return "\n\n".join((*examples, case))
 
 
 # QACheck's claim verifier D, Appendix A.1.
@@ -85,8 +85,10 @@ def verifier_prompt(claim: Claim, context: Context) -> str:
     def case(text: str, known: Iterable[KnownHop]) -> str:
         return fill_template("qacheck_sufficiency", claim=one_line(text), known=known_lines(known))
 
-    shown = (f"{case(text, known)} {PREDICTIONS[more['prediction']]}" for text, known, more in _examples("sufficiency"))
-    return _join_cases(shown, case(claim.text, _numbered(context)))
+    examples = (
+        f"{case(text, known)} {PREDICTIONS[more['prediction']]}" for text, known, more in _examples("sufficiency")
+    )
+    return _join_cases(examples, case(claim.text, _numbered(context)))
 
 
 def _numbered(context: Context) -> list[KnownHop]:
@@ -125,8 +127,8 @@ def question_prompt(claim: Claim, context: Context) -> str:
         return fill_template("qacheck_next_question", claim=one_line(text), known=lines, number=len(known) + 1)
 
     name = "follow_up_question" if context else "first_question"
-    shown = (f"{case(text, known)} {more['question']}" for text, known, more in _examples(name))
-    return _join_cases(shown, case(claim.text, _numbered(context)))
+    examples = (f"{case(text, known)} {more['question']}" for text, known, more in _examples(name))
+    return _join_cases(examples, case(claim.text, _numbered(context)))
 
 
 # QACheck's validator V, Appendix A.3.
@@ -148,11 +150,11 @@ def validator_prompt(claim: Claim, context: Context, hop: Hop) -> str:
         pair = _pair_text(question, answer)
         return fill_template("qacheck_usefulness", claim=one_line(text), known=head, pair=pair)
 
-    shown = (
+    examples = (
         f"{case(text, known, more['question'], more['answer'])} {more['prediction']}"
         for text, known, more in _examples("usefulness")
     )
-    return _join_cases(shown, case(claim.text, known_hops(context), hop.question.text, short_answer(hop)))
+    return _join_cases(examples, case(claim.text, known_hops(context), hop.question.text, short_answer(hop)))
 
 
 def _pair_text(question: str, answer: str) -> str:
@@ -197,17 +199,17 @@ def reasoner_prompt(claim: Claim, context: Context, labels: Sequence[Label]) -> 
         lines = "\n".join(f"Q{at}: {question}\nA{at}: {answer}" for at, (question, answer) in enumerate(pairs, 1))
         return fill_template("qacheck_reasoning", known=lines, claim=one_line(text), ask=label_question(labels))
 
-    shown = (
+    examples = (
         f"{case(each['claim'], [pair[:2] for pair in each['known']])} {uncited_rationale(each)} {FINAL_ANSWER} "
         f"{LABEL_WORDS[Label(each['label'])].capitalize()}."
         for each in balanced(demonstrations("reasoning"), labels)
     )
-    return _join_cases(shown, case(claim.text, _pair_texts(context)))
+    return _join_cases(examples, case(claim.text, _pair_texts(context)))
 
 
-def uncited_rationale(shown: Mapping[str, Any]) -> str:
+def uncited_rationale(demonstration: Mapping[str, Any]) -> str:
     """Return the rationale of a demonstration without its citations."""
-    return _CITATION.sub("", shown["rationale"])
+    return _CITATION.sub("", demonstration["rationale"])
 
 
 # Papelo, Appendix B: questions and steps.

@@ -176,14 +176,14 @@ def one_of(options: Iterable[str]) -> Mapping[str, Any]:
 
 def build_chat(
     name: str,
-    shown: Iterable[tuple[str, Mapping[str, Any]]],
+    examples: Iterable[tuple[str, Mapping[str, Any]]],
     case: Callable[[Quote], str],
     quoted: Sequence[str],
     **properties: Mapping[str, Any],
 ) -> Chat:
     """Return the chat of a role: its instruction in prompts/system.json, demonstrations and the case.
 
-    `shown` has each demonstration's case and reply; `properties` are the schemas of the reply's values.
+    `examples` has the case and the reply of each demonstration; `properties` are the schemas of the reply's values.
     """
     schema = {
         "type": "object",
@@ -191,7 +191,7 @@ def build_chat(
         "required": list(properties),
         "additionalProperties": False,
     }
-    turns = tuple((text, json.dumps(reply, ensure_ascii=False)) for text, reply in shown)
+    turns = tuple((text, json.dumps(reply, ensure_ascii=False)) for text, reply in examples)
     return Chat(name, demonstrations("system")[name], turns, few_shot((), case, quoted), schema)
 
 
@@ -200,11 +200,11 @@ def chat_case(claim: str, known: Iterable[KnownHop], quote: Quote, *more: str) -
     return "\n".join(filter(None, (f"Claim = {one_line(claim)}", known_lines(known, quote), *more)))
 
 
-def first_of_each(shown: Iterable[Mapping[str, Any]], key: str, count: int) -> list[Mapping[str, Any]]:
-    """Return the first `count` demonstrations with each value of `key`, in their order."""
+def first_of_each(candidates: Iterable[Mapping[str, Any]], key: str, count: int) -> list[Mapping[str, Any]]:
+    """Return the first `count` demonstrations of `candidates` with each value of `key`, in their order."""
     seen: Counter[str] = Counter()
     chosen = []
-    for each in shown:
+    for each in candidates:
         seen[each[key]] += 1
         if seen[each[key]] <= count:
             chosen.append(each)

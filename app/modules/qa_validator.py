@@ -182,7 +182,7 @@ def usefulness_prompt(claim: Claim, context: Context, hop: Hop) -> str:
     """Return the demonstrations and this case, up to the start of the prediction."""
     known, answer = known_hops(context), short_answer(hop)
     return few_shot(
-        _shown(),
+        _demonstration_texts(),
         lambda quote: _case(claim.text, known, hop.question.text, quote(answer), quote),
         [*quoted_texts(known), answer],
     )
@@ -192,19 +192,19 @@ def usefulness_chat(claim: Claim, context: Context, hop: Hop) -> Chat:
     """Return the same as a chat, with two demonstrations of each reply."""
     known = known_hops((*context, hop))
 
-    def example(shown: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
-        pairs = [*shown["known"], (shown["question"], shown["answer"])]
-        text = chat_case(shown["claim"], example_hops(pairs), EXAMPLE_DELIMITERS)
-        return text, {"useful": shown["prediction"]}
+    def example(demonstration: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
+        pairs = [*demonstration["known"], (demonstration["question"], demonstration["answer"])]
+        text = chat_case(demonstration["claim"], example_hops(pairs), EXAMPLE_DELIMITERS)
+        return text, {"useful": demonstration["prediction"]}
 
-    shown = map(example, first_of_each(demonstrations("usefulness"), "prediction", 2))
+    examples = map(example, first_of_each(demonstrations("usefulness"), "prediction", 2))
     return build_chat(
-        "useful", shown, lambda quote: chat_case(claim.text, known, quote), quoted_texts(known), useful=YES_OR_NO
+        "useful", examples, lambda quote: chat_case(claim.text, known, quote), quoted_texts(known), useful=YES_OR_NO
     )
 
 
 @lru_cache
-def _shown() -> tuple[str, ...]:
+def _demonstration_texts() -> tuple[str, ...]:
     return tuple(
         f"{_case(each['claim'], example_hops(each['known']), each['question'], each['answer'])} {each['prediction']}"
         for each in demonstrations("usefulness")

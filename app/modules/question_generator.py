@@ -211,7 +211,9 @@ def question_prompt(claim: Claim, context: Context, previous: str = "", also: st
     is_first = not context and not previous
     known = known_hops(context)
     return few_shot(
-        _shown(is_first), lambda quote: _case(claim.text, known, is_first, quote, previous, also), quoted_texts(known)
+        _demonstration_texts(is_first),
+        lambda quote: _case(claim.text, known, is_first, quote, previous, also),
+        quoted_texts(known),
     )
 
 
@@ -219,7 +221,7 @@ def question_chat(claim: Claim, context: Context, previous: str = "", also: str 
     """Return the same as a chat, with two demonstrations of a first question and two of a later one."""
     known = known_hops(context)
     chosen = (*demonstrations("first_question")[:2], *demonstrations("follow_up_question")[:2])
-    shown = (
+    examples = (
         (
             chat_case(each["claim"], example_hops(each.get("known", ())), EXAMPLE_DELIMITERS),
             {"question": each["question"]},
@@ -228,7 +230,7 @@ def question_chat(claim: Claim, context: Context, previous: str = "", also: str 
     )
     return build_chat(
         "question",
-        shown,
+        examples,
         lambda quote: chat_case(claim.text, known, quote, previous, also),
         quoted_texts(known),
         question=TEXT,
@@ -236,7 +238,7 @@ def question_chat(claim: Claim, context: Context, previous: str = "", also: str 
 
 
 @lru_cache
-def _shown(is_first: bool) -> tuple[str, ...]:
+def _demonstration_texts(is_first: bool) -> tuple[str, ...]:
     return tuple(
         f"{_case(each['claim'], example_hops(each.get('known', ())), is_first)} {each['question']}"
         for each in demonstrations("first_question" if is_first else "follow_up_question")

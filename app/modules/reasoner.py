@@ -200,7 +200,9 @@ def reasoning_prompt(claim: Claim, context: Context, labels: Sequence[Label]) ->
     """Return the prompt: the demonstrations for these labels and this case, up to the start of the rationale."""
     known, attribution = known_hops_with_evidence(claim, context), attribution_sentence(claim)
     return few_shot(
-        _shown(tuple(labels)), lambda quote: _case(claim.text, known, labels, quote, attribution), quoted_texts(known)
+        _demonstration_texts(tuple(labels)),
+        lambda quote: _case(claim.text, known, labels, quote, attribution),
+        quoted_texts(known),
     )
 
 
@@ -208,13 +210,13 @@ def reasoning_chat(claim: Claim, context: Context, labels: Sequence[Label]) -> C
     """Return the same as a chat, with one demonstration of each label."""
     known = known_hops_with_evidence(claim, context)
     question = label_question(labels)
-    shown = (
+    examples = (
         (chat_case(each["claim"], example_hops(each["known"]), EXAMPLE_DELIMITERS, question), _reply(each))
         for each in balanced(demonstrations("reasoning"), labels, len(labels))
     )
     return build_chat(
         "verdict",
-        shown,
+        examples,
         lambda quote: chat_case(claim.text, known, quote, attribution_sentence(claim), question),
         quoted_texts(known),
         rationale=TEXT,
@@ -223,13 +225,13 @@ def reasoning_chat(claim: Claim, context: Context, labels: Sequence[Label]) -> C
     )
 
 
-def _reply(shown: Mapping[str, Any]) -> Mapping[str, Any]:
-    label = LABEL_WORDS[Label(shown["label"])]
-    return {"rationale": shown["rationale"], "missing": shown.get("missing"), "label": label}
+def _reply(demonstration: Mapping[str, Any]) -> Mapping[str, Any]:
+    label = LABEL_WORDS[Label(demonstration["label"])]
+    return {"rationale": demonstration["rationale"], "missing": demonstration.get("missing"), "label": label}
 
 
 @lru_cache
-def _shown(labels: tuple[Label, ...]) -> tuple[str, ...]:
+def _demonstration_texts(labels: tuple[Label, ...]) -> tuple[str, ...]:
     return tuple(
         f"{_case(each['claim'], example_hops(each['known']), labels)} {_conclusion(_reply(each))}"
         for each in balanced(demonstrations("reasoning"), labels)
@@ -237,13 +239,13 @@ def _shown(labels: tuple[Label, ...]) -> tuple[str, ...]:
 
 
 def balanced(
-    shown: Iterable[Mapping[str, Any]], labels: Sequence[Label], count: int = DEMONSTRATION_COUNT
+    candidates: Iterable[Mapping[str, Any]], labels: Sequence[Label], count: int = DEMONSTRATION_COUNT
 ) -> list[Mapping[str, Any]]:
-    """Return `count` of `shown`, in order, spread evenly over `labels`; the last label gets the remainder."""
+    """Return `count` of `candidates`, in order, spread evenly over `labels`; the last label gets the remainder."""
     left = dict.fromkeys(labels, count // len(labels))
     left[labels[-1]] += count % len(labels)
     chosen = []
-    for each in shown:
+    for each in candidates:
         label = Label(each["label"])
         if left.get(label, 0):
             left[label] -= 1

@@ -101,7 +101,7 @@ def test_a_port_taken_by_another_program_is_a_problem_and_the_program_is_describ
         assert state is BROKEN and "taken by another web server" in message and f"make run PORT={port + 1}" in message
     with socket.create_server(("127.0.0.1", 0)) as mute:
         state, message = the_one(machine.port, replace(settings, port=mute.getsockname()[1]))
-        assert state is BROKEN and "does not speak HTTP" in message
+        assert state is BROKEN and "did not answer in HTTP" in message
 
 
 def test_the_packaged_java_starts():

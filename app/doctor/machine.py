@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from app.backends.corpus.jvm import MIN_JAVA_VERSION, choose_java, java_version
+from app.backends.corpus.jvm import MIN_JAVA_VERSION, choose_java, java_problem, java_version
 from app.bootstrap import port_problem
 from app.config.settings import ROOT, Settings
 from app.doctor import Finding, ok, problem, warning
@@ -28,9 +28,11 @@ _MEMORY_LIMIT = Path("/sys/fs/cgroup/memory.max")
 
 
 def python(_settings: Settings) -> Iterator[Finding]:
-    running = ".".join(map(str, sys.version_info[:3]))
+    running, needed = ".".join(map(str, sys.version_info[:3])), ".".join(map(str, MIN_PYTHON))
     if sys.version_info < MIN_PYTHON:
-        yield problem("Python", f"Version {running} is too old", "Install Python 3.11 or newer, then make clean setup")
+        yield problem(
+            "Python", f"Version {running} is too old", f"Install Python {needed} or newer, then make clean setup"
+        )
     else:
         yield ok("Python", f"Version {running}")
 
@@ -116,11 +118,11 @@ def clock(_settings: Settings) -> Iterator[Finding]:
 def port(settings: Settings) -> Iterator[Finding]:
     """Check that the port is free, or identify what uses it."""
     address = f"{settings.port} of {settings.host}"
-    reason = port_problem(settings.host, settings.port)
-    if reason is None:
+    fault = port_problem(settings.host, settings.port)
+    if fault is None:
         yield ok("port", f"{address} is free")
-    elif "is taken" not in reason:
-        yield problem("port", reason, "HOST and PORT, in the environment or in .env")
+    elif not fault.is_taken:
+        yield problem("port", fault.message, "Set HOST or PORT, in the environment or in .env")
     elif (listener := _identify_listener(settings.host, settings.port)) == "a Hopcheck server":
         yield ok("port", f"{address} is in use by {listener}")
     else:
@@ -138,7 +140,7 @@ def _identify_listener(host: str, port: int) -> str:
         connection.request("GET", "/how-it-works")
         page = connection.getresponse().read(64 * 1024)
     except (OSError, http.client.HTTPException):
-        return "a program that does not speak HTTP"
+        return "a program that did not answer in HTTP"
     finally:
         connection.close()
     return "a Hopcheck server" if b"Hopcheck</title>" in page else "another web server"
@@ -155,8 +157,8 @@ def java(settings: Settings) -> Iterator[Finding]:
     if (program := home / "bin" / "java").is_file() and (error := _start_error(program)):
         yield problem("Java", f"{text} does not start: {error}", "Reinstall it, or set JAVA_HOME to another")
     elif settings.java_home and home != settings.java_home:
-        message = f"JAVA_HOME={settings.java_home} holds no Java {MIN_JAVA_VERSION} or newer; the packaged one is used"
-        yield warning("Java", message, "Set JAVA_HOME to a newer Java, or leave it out")
+        message = f"JAVA_HOME={settings.java_home} {java_problem(settings.java_home)}; the packaged one is used"
+        yield warning("Java", message, f"Set JAVA_HOME to a complete Java {MIN_JAVA_VERSION} or newer, or leave it out")
     else:
         yield ok("Java", text)
 
@@ -179,7 +181,7 @@ def workers(settings: Settings) -> Iterator[Finding]:
     try:
         names = alive_workers(settings.redis_url)
     except HopcheckError as error:
-        yield problem("Redis and workers", f"{error}", "Start it, or correct REDIS_URL")
+        yield problem("Redis and workers", f"{error}", "Start Redis, or correct REDIS_URL")
         return
     if names:
         yield ok("Redis and workers", f"{len(names)}: {', '.join(names)}")

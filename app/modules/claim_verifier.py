@@ -11,21 +11,21 @@ from app.domain.model import Claim, Context, Judgement
 from app.domain.ports import Bounds, Chat, TextGenerator
 from app.modules.judging import EvidenceJudge, decision_probability, unmentioned_name
 from app.modules.prompting import (
-    EXAMPLE,
+    EXAMPLE_DELIMITERS,
     YES_OR_NO,
-    Known,
+    KnownHop,
     Quote,
-    chat,
+    build_chat,
+    chat_case,
     demonstrations,
-    facts,
+    example_hops,
     few_shot,
     fill_template,
     first_of_each,
-    kept_pairs,
+    known_hops,
     known_lines,
     one_line,
     quoted_texts,
-    shown_pairs,
     yes_or_no,
 )
 
@@ -69,27 +69,32 @@ class PromptedClaimVerifier:
 
 def sufficiency_prompt(claim: Claim, context: Context) -> str:
     """Return the prompt: the demonstrations and this case, up to the start of the prediction."""
-    known = kept_pairs(context)
-    return few_shot(_shown(), lambda quote: _case(claim.text, known, quote), quoted_texts(known))
+    known = known_hops(context)
+    return few_shot(_demonstration_texts(), lambda quote: _case(claim.text, known, quote), quoted_texts(known))
 
 
 def sufficiency_chat(claim: Claim, context: Context) -> Chat:
     """Return the same as a chat, with two demonstrations of each reply."""
-    known = kept_pairs(context)
-    shown = (
-        (facts(each["claim"], shown_pairs(each["known"]), EXAMPLE), {"enough": each["prediction"]})
+    known = known_hops(context)
+    examples = (
+        (
+            chat_case(each["claim"], example_hops(each["known"]), EXAMPLE_DELIMITERS),
+            {"enough": each["prediction"]},
+        )
         for each in first_of_each(demonstrations("sufficiency"), "prediction", 2)
     )
-    return chat("enough", shown, lambda quote: facts(claim.text, known, quote), quoted_texts(known), enough=YES_OR_NO)
+    return build_chat(
+        "enough", examples, lambda quote: chat_case(claim.text, known, quote), quoted_texts(known), enough=YES_OR_NO
+    )
 
 
 @lru_cache
-def _shown() -> tuple[str, ...]:
+def _demonstration_texts() -> tuple[str, ...]:
     return tuple(
-        f"{_case(each['claim'], shown_pairs(each['known']))} {each['prediction']}"
+        f"{_case(each['claim'], example_hops(each['known']))} {each['prediction']}"
         for each in demonstrations("sufficiency")
     )
 
 
-def _case(claim: str, known: Iterable[Known], quote: Quote = str) -> str:
+def _case(claim: str, known: Iterable[KnownHop], quote: Quote = str) -> str:
     return fill_template("sufficiency", claim=one_line(claim), known=known_lines(known, quote))

@@ -31,18 +31,18 @@ from app.domain.ports import Ask, Decide, FreeAnswer, TextGenerator
 from app.modules.claim_verifier import PromptedClaimVerifier
 from app.modules.output_parsing import LABEL_WORDS, label_from, question_from, questions_from, rationale_from, step_from
 from app.modules.prompting import (
-    Known,
+    KnownHop,
     ask,
     attribution,
     choose_label,
     demonstrations,
+    example_hops,
     fill_template,
-    kept_pairs,
+    known_hops,
     known_lines,
     label_question,
     one_line,
     short_answer,
-    shown_pairs,
 )
 from app.modules.qa_validator import PromptedValidator
 from app.modules.reasoner import balanced, quotations
@@ -56,15 +56,15 @@ def _pair_texts(context: Context) -> list[Pair]:
     return [(one_line(hop.question.text), short_answer(hop)) for hop in context]
 
 
-def _examples(name: str) -> list[tuple[str, list[Known], dict[str, str]]]:
+def _examples(name: str) -> list[tuple[str, list[KnownHop], dict[str, str]]]:
     """Return the demonstrations of prompts/`name`.json: claim, pairs without evidence, and the other fields."""
     return [
-        (each["claim"], shown_pairs(pair[:2] for pair in each.get("known", ())), each) for each in demonstrations(name)
+        (each["claim"], example_hops(pair[:2] for pair in each.get("known", ())), each) for each in demonstrations(name)
     ]
 
 
-def _join_cases(shown: Iterable[str], case: str) -> str:
-    return "\n\n".join((*shown, case))
+def _join_cases(examples: Iterable[str], case: str) -> str:
+    return "\n\n".join((*examples, case))
 
 
 # QACheck's claim verifier D, Appendix A.1.
@@ -82,16 +82,18 @@ class QACheckVerifier(PromptedClaimVerifier):
 def verifier_prompt(claim: Claim, context: Context) -> str:
     """Return the demonstrations and this case, up to the start of the prediction."""
 
-    def case(text: str, known: Iterable[Known]) -> str:
+    def case(text: str, known: Iterable[KnownHop]) -> str:
         return fill_template("qacheck_sufficiency", claim=one_line(text), known=known_lines(known))
 
-    shown = (f"{case(text, known)} {PREDICTIONS[more['prediction']]}" for text, known, more in _examples("sufficiency"))
-    return _join_cases(shown, case(claim.text, _numbered(context)))
+    examples = (
+        f"{case(text, known)} {PREDICTIONS[more['prediction']]}" for text, known, more in _examples("sufficiency")
+    )
+    return _join_cases(examples, case(claim.text, _numbered(context)))
 
 
-def _numbered(context: Context) -> list[Known]:
+def _numbered(context: Context) -> list[KnownHop]:
     """Return the kept pairs numbered from 1: QACheck's context has only them."""
-    return [(at, question, answer, "") for at, (_, question, answer, _) in enumerate(kept_pairs(context), 1)]
+    return [hop._replace(number=number) for number, hop in enumerate(known_hops(context), start=1)]
 
 
 # QACheck's question generator Q, Appendix A.2.
@@ -118,15 +120,15 @@ class QACheckQuestioner:
 def question_prompt(claim: Claim, context: Context) -> str:
     """Return the demonstrations and this case, up to the start of the question."""
 
-    def case(text: str, known: Sequence[Known]) -> str:
+    def case(text: str, known: Sequence[KnownHop]) -> str:
         if not known:
             return fill_template("qacheck_first_question", claim=one_line(text))
         lines = known_lines(known)
         return fill_template("qacheck_next_question", claim=one_line(text), known=lines, number=len(known) + 1)
 
     name = "follow_up_question" if context else "first_question"
-    shown = (f"{case(text, known)} {more['question']}" for text, known, more in _examples(name))
-    return _join_cases(shown, case(claim.text, _numbered(context)))
+    examples = (f"{case(text, known)} {more['question']}" for text, known, more in _examples(name))
+    return _join_cases(examples, case(claim.text, _numbered(context)))
 
 
 # QACheck's validator V, Appendix A.3.
@@ -142,20 +144,21 @@ class QACheckValidator(PromptedValidator):
 def validator_prompt(claim: Claim, context: Context, hop: Hop) -> str:
     """Return the demonstrations and this case, up to the start of the answer."""
 
-    def case(text: str, known: Iterable[Pair], pair: Pair) -> str:
-        lines = "\n".join(_pair_text(*each) for each in known)
+    def case(text: str, known: Iterable[KnownHop], question: str, answer: str) -> str:
+        lines = "\n".join(_pair_text(each.question, each.answer) for each in known)
         head = f"We already know the following:\n{lines}" if lines else ""
-        return fill_template("qacheck_usefulness", claim=one_line(text), known=head, pair=_pair_text(*pair))
+        pair = _pair_text(question, answer)
+        return fill_template("qacheck_usefulness", claim=one_line(text), known=head, pair=pair)
 
-    shown = (
-        f"{case(text, [each[1:3] for each in known], (more['question'], more['answer']))} {more['prediction']}"
+    examples = (
+        f"{case(text, known, more['question'], more['answer'])} {more['prediction']}"
         for text, known, more in _examples("usefulness")
     )
-    return _join_cases(shown, case(claim.text, _pair_texts(context), _pair_texts((hop,))[0]))
+    return _join_cases(examples, case(claim.text, known_hops(context), hop.question.text, short_answer(hop)))
 
 
 def _pair_text(question: str, answer: str) -> str:
-    return f"Question = {question}\nAnswer = {answer}"
+    return f"Question = {one_line(question)}\nAnswer = {answer}"
 
 
 # QACheck's reasoner R, Appendix A.4.
@@ -196,17 +199,17 @@ def reasoner_prompt(claim: Claim, context: Context, labels: Sequence[Label]) -> 
         lines = "\n".join(f"Q{at}: {question}\nA{at}: {answer}" for at, (question, answer) in enumerate(pairs, 1))
         return fill_template("qacheck_reasoning", known=lines, claim=one_line(text), ask=label_question(labels))
 
-    shown = (
+    examples = (
         f"{case(each['claim'], [pair[:2] for pair in each['known']])} {uncited_rationale(each)} {FINAL_ANSWER} "
         f"{LABEL_WORDS[Label(each['label'])].capitalize()}."
         for each in balanced(demonstrations("reasoning"), labels)
     )
-    return _join_cases(shown, case(claim.text, _pair_texts(context)))
+    return _join_cases(examples, case(claim.text, _pair_texts(context)))
 
 
-def uncited_rationale(shown: Mapping[str, Any]) -> str:
+def uncited_rationale(demonstration: Mapping[str, Any]) -> str:
     """Return the rationale of a demonstration without its citations."""
-    return _CITATION.sub("", shown["rationale"])
+    return _CITATION.sub("", demonstration["rationale"])
 
 
 # Papelo, Appendix B: questions and steps.
@@ -223,7 +226,7 @@ class PapeloPursuer:
     def first_questions(self, claim: Claim, n: int) -> tuple[Question, ...]:
         """Return the first `n` questions that the model lists."""
         report_phase("thinking of a question" if n == 1 else "thinking of questions")
-        prompt = fill_template("papelo_first", claim=one_line(claim.text), made=attribution(claim))
+        prompt = fill_template("papelo_first", claim=one_line(claim.text), attribution=attribution(claim))
         return ask(self.model, prompt, questions_from, max_tokens=PURSUIT_TOKENS)[:n]
 
     def next_step(self, claim: Claim, context: Context, set_aside: Sequence[Hop]) -> Ask | Decide:
@@ -239,7 +242,7 @@ def _fill_pairs(name: str, claim: Claim, context: Context, **fields: str) -> str
         f"Question {at}: {one_line(hop.question.text)} Answer: {text}"
         for at, (hop, text) in enumerate(zip(context, texts, strict=True))
     )
-    return fill_template(name, claim=one_line(claim.text), made=attribution(claim), known=known, **fields)
+    return fill_template(name, claim=one_line(claim.text), attribution=attribution(claim), known=known, **fields)
 
 
 # Papelo's LLMBestDoc and LLMAnswer.

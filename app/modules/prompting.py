@@ -1,7 +1,7 @@
 """Assemble prompts: fixed demonstrations, then the case, with quoted material between delimiters.
 
 The demonstrations come first and are identical in every call, so a server with a prefix cache processes them once.
-Passages and answers are quoted between delimiters that are unique to the call, so that text in them cannot end the
+Passages and answers are quoted between delimiters derived from the quoted texts, so that text in them cannot end the
 quotation and act as an instruction.
 """
 
@@ -16,7 +16,7 @@ from functools import lru_cache
 from importlib.resources import files
 from itertools import count
 from string import Template
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from app.domain.instrumentation import kept_if_readable
 from app.domain.model import Claim, Context, Hop, Judgement, Label, LabelSet, Origin
@@ -41,10 +41,17 @@ MAX_EVIDENCE_WORDS = 300
 """Words of evidence for all hops together; each hop gets an equal share."""
 MAX_SPEAKER_WORDS = 20
 
-Known = tuple[int, str, str, str]
-"""A hop in a prompt: its number, its question, its answer, its evidence ("" if none is shown)."""
 Quote = Callable[[str], str]
 Parsed = TypeVar("Parsed")
+
+
+class KnownHop(NamedTuple):
+    """A hop in a prompt."""
+
+    number: int
+    question: str
+    answer: str
+    evidence: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,11 +84,11 @@ class Delimiters:
         )
 
 
-def few_shot(demonstrations: Iterable[str], case: Callable[[Quote], str], quoted: Sequence[str]) -> str:
+def few_shot(examples: Iterable[str], case: Callable[[Quote], str], quoted: Sequence[str]) -> str:
     """Return the demonstrations, then the case; `case` gets a function that quotes each of the `quoted` texts."""
     delimiters = Delimiters.for_texts(quoted)
     notice = delimiters.notice if any(quoted) else ""
-    return "".join(f"{shown}\n\n" for shown in demonstrations) + notice + case(delimiters)
+    return "".join(f"{example}\n\n" for example in examples) + notice + case(delimiters)
 
 
 def fill_template(name: str, **fields: object) -> str:
@@ -90,37 +97,37 @@ def fill_template(name: str, **fields: object) -> str:
     return "\n".join(line for line in text.splitlines() if line.strip())
 
 
-def known_lines(known: Iterable[Known], quote: Quote = str) -> str:
+def known_lines(known: Iterable[KnownHop], quote: Quote = str) -> str:
     """Return lines "Question 1 = ...", "Answer 1 = ..." and, if there is evidence, "Evidence 1 = ..."."""
     lines = []
-    for number, question, answer, evidence in known:
-        lines += [f"Question {number} = {one_line(question)}", f"Answer {number} = {quote(answer)}"]
-        lines += [f"Evidence {number} = {quote(evidence)}"] if evidence else []
+    for hop in known:
+        lines += [f"Question {hop.number} = {one_line(hop.question)}", f"Answer {hop.number} = {quote(hop.answer)}"]
+        lines += [f"Evidence {hop.number} = {quote(hop.evidence)}"] if hop.evidence else []
     return "\n".join(lines)
 
 
-def shown_pairs(pairs: Iterable[Sequence[str]]) -> list[Known]:
+def example_hops(pairs: Iterable[Sequence[str]]) -> list[KnownHop]:
     """Return the pairs of a demonstration, (question, answer) or (question, answer, evidence), numbered from 1."""
-    return [(number, pair[0], pair[1], "".join(pair[2:])) for number, pair in enumerate(pairs, start=1)]
+    return [KnownHop(number, *pair) for number, pair in enumerate(pairs, start=1)]
 
 
-def kept_pairs(context: Context) -> list[Known]:
+def known_hops(context: Context) -> list[KnownHop]:
     """Return the kept hops by their own numbers, without evidence."""
-    return [(hop.number, hop.question.text, short_answer(hop), "") for hop in context]
+    return [KnownHop(hop.number, hop.question.text, short_answer(hop)) for hop in context]
 
 
-def kept_evidence(claim: Claim, context: Context) -> list[Known]:
+def known_hops_with_evidence(claim: Claim, context: Context) -> list[KnownHop]:
     """Return the kept hops with the sentences of their evidence that are nearest to the claim."""
     share = MAX_EVIDENCE_WORDS // max(1, len(context))
     return [
-        (hop.number, hop.question.text, short_answer(hop), _evidence(f"{claim.text} {hop.question.text}", hop, share))
-        for hop in context
+        known._replace(evidence=_evidence(f"{claim.text} {known.question}", hop, share))
+        for hop, known in zip(context, known_hops(context), strict=True)
     ]
 
 
-def quoted_texts(known: Iterable[Known]) -> list[str]:
+def quoted_texts(known: Iterable[KnownHop]) -> list[str]:
     """Return the texts that must be quoted: the answers and the evidence."""
-    return [text for _, _, answer, evidence in known for text in (answer, evidence) if text]
+    return [text for hop in known for text in (hop.answer, hop.evidence) if text]
 
 
 def short_answer(hop: Hop) -> str:
@@ -129,9 +136,14 @@ def short_answer(hop: Hop) -> str:
 
 
 def attribution(claim: Claim) -> str:
-    """Return " by SPEAKER on DATE" for a claim; an unknown part is left out."""
+    """Return " by SPEAKER on DATE"; an unknown part is left out."""
     speaker = " ".join((claim.speaker or "").split()[:MAX_SPEAKER_WORDS])
     return (f" by {speaker}" if speaker else "") + (f" on {one_line(claim.date)}" if claim.date else "")
+
+
+def attribution_sentence(claim: Claim) -> str:
+    """Return "The claim was made by SPEAKER on DATE."; "" if neither is known."""
+    return f"The claim was made{attribution(claim)}." if attribution(claim) else ""
 
 
 def one_line(text: str) -> str:
@@ -153,7 +165,7 @@ TEXT_OR_NULL: Mapping[str, Any] = {"type": ["string", "null"]}
 TEXTS: Mapping[str, Any] = {"type": "array", "items": TEXT}
 MAX_JSON_TOKENS = 32
 """Tokens for the punctuation and names of a reply in JSON."""
-EXAMPLE = Delimiters("example")
+EXAMPLE_DELIMITERS = Delimiters("example")
 """Marks of the quoted texts in demonstrations of chats."""
 
 
@@ -162,16 +174,16 @@ def one_of(options: Iterable[str]) -> Mapping[str, Any]:
     return {"type": "string", "enum": list(options)}
 
 
-def chat(
+def build_chat(
     name: str,
-    shown: Iterable[tuple[str, Mapping[str, Any]]],
+    examples: Iterable[tuple[str, Mapping[str, Any]]],
     case: Callable[[Quote], str],
     quoted: Sequence[str],
     **properties: Mapping[str, Any],
 ) -> Chat:
     """Return the chat of a role: its instruction in prompts/system.json, demonstrations and the case.
 
-    `shown` has each demonstration's case and reply; `properties` are the schemas of the reply's values.
+    `examples` has the case and the reply of each demonstration; `properties` are the schemas of the reply's values.
     """
     schema = {
         "type": "object",
@@ -179,25 +191,20 @@ def chat(
         "required": list(properties),
         "additionalProperties": False,
     }
-    turns = tuple((text, json.dumps(reply, ensure_ascii=False)) for text, reply in shown)
+    turns = tuple((text, json.dumps(reply, ensure_ascii=False)) for text, reply in examples)
     return Chat(name, demonstrations("system")[name], turns, few_shot((), case, quoted), schema)
 
 
-def made_by(claim: Claim) -> str:
-    """Return the sentence that says who made the claim and when, "" where neither is known."""
-    return f"The claim was made{attribution(claim)}." if attribution(claim) else ""
-
-
-def facts(claim: str, known: Iterable[Known], quote: Quote, *more: str) -> str:
-    """Return the case of a chat: the claim, the known pairs and more lines, without blank ones."""
+def chat_case(claim: str, known: Iterable[KnownHop], quote: Quote, *more: str) -> str:
+    """Return the case of a chat: the claim, the known hops and more lines, without blank ones."""
     return "\n".join(filter(None, (f"Claim = {one_line(claim)}", known_lines(known, quote), *more)))
 
 
-def first_of_each(shown: Iterable[Mapping[str, Any]], key: str, count: int) -> list[Mapping[str, Any]]:
-    """Return the first `count` demonstrations with each value of `key`, in their order."""
+def first_of_each(candidates: Iterable[Mapping[str, Any]], key: str, count: int) -> list[Mapping[str, Any]]:
+    """Return the first `count` demonstrations of `candidates` with each value of `key`, in their order."""
     seen: Counter[str] = Counter()
     chosen = []
-    for each in shown:
+    for each in candidates:
         seen[each[key]] += 1
         if seen[each[key]] <= count:
             chosen.append(each)
@@ -242,7 +249,10 @@ _ASK = {
 
 
 def yes_or_no(model: TextGenerator, prompt: str, if_yes: str, if_no: str, chat: Chat | None = None) -> Judgement:
-    """Return the model's answer with the reason for it. Raises UnparseableOutput if the model gives no answer."""
+    """Return whether the model chose Yes, with `if_yes` or `if_no` as the reason.
+
+    Raises UnparseableOutput if it chooses neither.
+    """
     choice = model.choose_in_chat(chat, (YES, NO)) if chat and isinstance(model, ChatGenerator) else None
     choice = choice or model.choose(prompt, (YES, NO))
     holds = {YES: True, NO: False}[choice.option]

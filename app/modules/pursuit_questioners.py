@@ -29,17 +29,17 @@ from app.modules.output_parsing import first_question, questions_from, step_from
 from app.modules.prompting import (
     TEXT_OR_NULL,
     TEXTS,
-    Known,
+    KnownHop,
     Parsed,
     Quote,
     ask,
     attribution,
-    chat,
-    facts,
+    attribution_sentence,
+    build_chat,
+    chat_case,
     few_shot,
     fill_template,
     known_lines,
-    made_by,
     one_line,
     quoted_texts,
     short_answer,
@@ -126,7 +126,7 @@ class PromptedParaphraser:
 
 def first_prompt(claim: Claim, also: str = "") -> str:
     """Return the prompt for the first questions; `also` is one more instruction."""
-    return fill_template("pursuit_first", claim=one_line(claim.text), made=attribution(claim), also=also)
+    return fill_template("pursuit_first", claim=one_line(claim.text), attribution=attribution(claim), also=also)
 
 
 def step_prompt(claim: Claim, context: Context, set_aside: Sequence[Hop], also: str = "") -> str:
@@ -136,7 +136,7 @@ def step_prompt(claim: Claim, context: Context, set_aside: Sequence[Hop], also: 
     def case(quote: Quote) -> str:
         history = "\n".join([known_lines(known, quote), *_unanswered(set_aside)])
         return fill_template(
-            "pursuit_next", claim=one_line(claim.text), made=attribution(claim), known=history, also=also
+            "pursuit_next", claim=one_line(claim.text), attribution=attribution(claim), known=history, also=also
         )
 
     return few_shot((), case, quoted_texts(known))
@@ -147,15 +147,21 @@ def paraphrase_prompt(question: Question, n: int, also: str = "") -> str:
 
 
 def first_chat(claim: Claim, also: str = "") -> Chat:
-    return chat("questions", (), lambda quote: facts(claim.text, (), quote, made_by(claim), also), (), questions=TEXTS)
+    return build_chat(
+        "questions",
+        (),
+        lambda quote: chat_case(claim.text, (), quote, attribution_sentence(claim), also),
+        (),
+        questions=TEXTS,
+    )
 
 
 def step_chat(claim: Claim, context: Context, set_aside: Sequence[Hop], also: str = "") -> Chat:
     known = _answered(context)
-    return chat(
+    return build_chat(
         "step",
         (),
-        lambda quote: facts(claim.text, known, quote, *_unanswered(set_aside), made_by(claim), also),
+        lambda quote: chat_case(claim.text, known, quote, *_unanswered(set_aside), attribution_sentence(claim), also),
         quoted_texts(known),
         decision={"type": ["string", "null"], "enum": ["true", "false", None]},
         question=TEXT_OR_NULL,
@@ -164,7 +170,7 @@ def step_chat(claim: Claim, context: Context, set_aside: Sequence[Hop], also: st
 
 def paraphrase_chat(question: Question, n: int, also: str = "") -> Chat:
     lines = (f"Question = {one_line(question.text)}", f"Number = {n}", also)
-    return chat("wordings", (), lambda quote: "\n".join(filter(None, lines)), (), questions=TEXTS)
+    return build_chat("wordings", (), lambda quote: "\n".join(filter(None, lines)), (), questions=TEXTS)
 
 
 def _list(reply: Mapping[str, Any]) -> str:
@@ -195,9 +201,9 @@ def _unanswered(set_aside: Sequence[Hop]) -> list[str]:
     return [UNANSWERED, *lines] if lines else []
 
 
-def _answered(context: Context) -> list[Known]:
+def _answered(context: Context) -> list[KnownHop]:
     share = MAX_ANSWERS_WORDS // max(1, len(context))
-    return [(hop.number, hop.question.text, " ".join(hop.answer_text.split()[:share]), "") for hop in context]
+    return [KnownHop(hop.number, hop.question.text, " ".join(hop.answer_text.split()[:share])) for hop in context]
 
 
 @dataclass(frozen=True)

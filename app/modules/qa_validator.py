@@ -9,29 +9,30 @@ from functools import lru_cache
 from typing import Any
 
 from app.domain.instrumentation import report_phase
-from app.domain.model import Answer, Claim, Context, Hop, Judgement
+from app.domain.model import Answer, Claim, Context, Hop, Judgement, Passage
 from app.domain.ports import Chat, TextGenerator
 from app.modules.judging import quoted_sentence
 from app.modules.prompting import (
-    EXAMPLE,
+    EXAMPLE_DELIMITERS,
     YES_OR_NO,
-    Known,
+    KnownHop,
     Quote,
-    chat,
+    build_chat,
+    chat_case,
     demonstrations,
-    facts,
+    example_hops,
     few_shot,
     fill_template,
     first_of_each,
-    kept_pairs,
+    known_hops,
     known_lines,
     one_line,
     quoted_texts,
     short_answer,
-    shown_pairs,
     yes_or_no,
 )
 from app.text.options import is_no_answer
+from app.text.sentences import sentences
 from app.text.wording import bare_title, differ_in_names, names, normalised, overlap, same_question, stems
 
 # A reader extracts the likeliest words of its passages, even when the page is about another person. These word
@@ -40,29 +41,30 @@ from app.text.wording import bare_title, differ_in_names, names, normalised, ove
 _PRONOUN = re.compile(r"(?:He|She|It|They|His|Her|Its|Their)\b")
 
 
-def off_subject(question: str, answer: Answer) -> str:
+def _subject_mismatch(question: str, answer: Answer) -> str:
     """Return why the cited passage is not about the subject of `question`, in words for the page; "" if it is."""
     asked = [name for name in names(question) if _is_distinctive(name)]
-    if answer.cited is None or not answer.cited.passage.text.strip():
+    if not asked or answer.cited is None or not answer.cited.passage.text.strip():
         return ""
-    passage, sentence = answer.cited.passage, quoted_sentence(answer.cited)
+    passage = answer.cited.passage
     evidence_words = stems(passage.title) | stems(passage.text)
-    if asked and not any(_is_named(name, evidence_words) for name in asked):
+    if not any(_is_named(name, evidence_words) for name in asked):
         return f"the evidence does not mention {asked[0]}"
-    if asked and (other := _other_subject(asked, answer, sentence)):
+    answer_is_subject = stems(answer.text or "") <= stems(bare_title(passage.title))
+    if not answer_is_subject and (other := _other_subject(asked, passage, quoted_sentence(answer.cited))):
         return f"the evidence tells this of {other}, not of {asked[0]}"
     return ""
 
 
-def _other_subject(asked: list[str], answer: Answer, sentence: str) -> str:
-    """Return the article's subject if the cited sentence begins with a pronoun and `asked` is not near, or ""."""
-    passage = answer.cited.passage if answer.cited else None
-    if passage is None or not passage.title or not _PRONOUN.match(sentence):
+def _other_subject(asked: list[str], passage: Passage, sentence: str) -> str:
+    """Return the page's subject if the cited sentence begins with a pronoun that does not mean a name in `asked`.
+
+    Return "" if it begins otherwise, or if it, the title or the first sentence of the page has such a name.
+    """
+    if not passage.title or not _PRONOUN.match(sentence):
         return ""
     about = bare_title(passage.title)
-    if stems(answer.text or "") <= stems(about):
-        return ""
-    introduced = stems(about) | stems(sentence) | stems(passage.text.partition(". ")[0])
+    introduced = stems(about) | stems(sentence) | stems(sentences(passage.text)[0])
     return "" if any(_is_named(name, introduced) for name in asked) else about
 
 
@@ -72,17 +74,20 @@ def _is_named(name: str, words: frozenset[str]) -> bool:
 
 
 def _is_distinctive(name: str) -> bool:
-    """Return whether a passage on the name would contain it: not a number, an abbreviation or a short single word."""
+    """Return whether a passage about the named thing must contain the name.
+
+    False for numbers, abbreviations and short single words.
+    """
     return bool(stems(name)) and not name[0].isdigit() and (" " in name or (len(name) > 3 and "." not in name))
 
 
-ABOUT_THE_CLAIM = re.compile(r"\b(?:the|this) (?:claim|statement|quote|quotation)\b", re.IGNORECASE)
+_ABOUT_THE_CLAIM = re.compile(r"\b(?:the|this) (?:claim|statement|quote|quotation)\b", re.IGNORECASE)
 
 
 MIN_REPETITION_OVERLAP = 0.5
-"""Word overlap (Jaccard) with a kept question from which a pair with the same answer is a repetition."""
+"""Minimum word overlap (Jaccard) with a kept question that makes a pair with the same answer a repetition."""
 MIN_SHARED_WORDS = 3
-"""Words of the claim in the evidence from which a pair is useful, although its question uses other words."""
+"""Minimum number of the claim's words in answer and cited passage that makes a pair useful if its question has none."""
 
 
 class RuleBasedValidator:
@@ -96,8 +101,8 @@ class RuleBasedValidator:
             return Judgement(False, "No passage answers this question.")
         if repetition := _repetition(context, hop, answer):
             return Judgement(False, _sentence(repetition))
-        if other_subject := off_subject(hop.question.text, answer):
-            return Judgement(False, _sentence(other_subject))
+        if mismatch := _subject_mismatch(hop.question.text, answer):
+            return Judgement(False, _sentence(mismatch))
         if relation := _relation(claim, context, hop, answer):
             return Judgement(True, _sentence(relation))
         return Judgement(False, "Neither the question nor its evidence is about the claim or a kept answer.")
@@ -111,14 +116,14 @@ def _repetition(context: Context, hop: Hop, answer: Answer) -> str:
         return "the answer only repeats the question"
     for kept in context:
         if same_question(kept.question.text, hop.question.text):
-            return f"hop {kept.number} asked this already"
-        nearly = overlap(stems(kept.question.text), stems(hop.question.text)) >= MIN_REPETITION_OVERLAP
+            return f"hop {kept.number} already asked this"
+        is_similar = overlap(stems(kept.question.text), stems(hop.question.text)) >= MIN_REPETITION_OVERLAP
         if (
             normalised(kept.answer_text) == found
-            and nearly
+            and is_similar
             and not differ_in_names(kept.question.text, hop.question.text)
         ):
-            return f"hop {kept.number} brought this already"
+            return f"hop {kept.number} already gave this answer"
     return ""
 
 
@@ -130,7 +135,7 @@ def _relation(claim: Claim, context: Context, hop: Hop, answer: Answer) -> str:
     for kept in reversed(context):
         if (_answer_stems(kept) - stems(claim.text)) & about:
             return f"it answers a question about {kept.answer_text}, from hop {kept.number}"
-    if ABOUT_THE_CLAIM.search(hop.question.text):
+    if _ABOUT_THE_CLAIM.search(hop.question.text):
         return "it asks about the claim itself"
     if stems(claim.text) & about:
         return "it answers a question about the claim"
@@ -169,14 +174,15 @@ class PromptedValidator:
         return yes_or_no(self.model, prompt, f"{says} it useful to verify the claim.", useless, as_chat)
 
     def _prompts(self, claim: Claim, context: Context, hop: Hop) -> tuple[str, Chat | None]:
+        """Return the prompt and the chat; QACheckValidator overrides this and has no chat."""
         return usefulness_prompt(claim, context, hop), usefulness_chat(claim, context, hop)
 
 
 def usefulness_prompt(claim: Claim, context: Context, hop: Hop) -> str:
     """Return the demonstrations and this case, up to the start of the prediction."""
-    known, answer = kept_pairs(context), short_answer(hop)
+    known, answer = known_hops(context), short_answer(hop)
     return few_shot(
-        _shown(),
+        _demonstration_texts(),
         lambda quote: _case(claim.text, known, hop.question.text, quote(answer), quote),
         [*quoted_texts(known), answer],
     )
@@ -184,25 +190,28 @@ def usefulness_prompt(claim: Claim, context: Context, hop: Hop) -> str:
 
 def usefulness_chat(claim: Claim, context: Context, hop: Hop) -> Chat:
     """Return the same as a chat, with two demonstrations of each reply."""
-    pairs = [*kept_pairs(context), (hop.number, hop.question.text, short_answer(hop), "")]
+    known = known_hops((*context, hop))
 
-    def example(shown: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
-        known = shown_pairs([*shown["known"], (shown["question"], shown["answer"])])
-        return facts(shown["claim"], known, EXAMPLE), {"useful": shown["prediction"]}
+    def example(demonstration: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
+        pairs = [*demonstration["known"], (demonstration["question"], demonstration["answer"])]
+        text = chat_case(demonstration["claim"], example_hops(pairs), EXAMPLE_DELIMITERS)
+        return text, {"useful": demonstration["prediction"]}
 
-    shown = map(example, first_of_each(demonstrations("usefulness"), "prediction", 2))
-    return chat("useful", shown, lambda quote: facts(claim.text, pairs, quote), quoted_texts(pairs), useful=YES_OR_NO)
+    examples = map(example, first_of_each(demonstrations("usefulness"), "prediction", 2))
+    return build_chat(
+        "useful", examples, lambda quote: chat_case(claim.text, known, quote), quoted_texts(known), useful=YES_OR_NO
+    )
 
 
 @lru_cache
-def _shown() -> tuple[str, ...]:
+def _demonstration_texts() -> tuple[str, ...]:
     return tuple(
-        f"{_case(each['claim'], shown_pairs(each['known']), each['question'], each['answer'])} {each['prediction']}"
+        f"{_case(each['claim'], example_hops(each['known']), each['question'], each['answer'])} {each['prediction']}"
         for each in demonstrations("usefulness")
     )
 
 
-def _case(claim: str, known: Iterable[Known], question: str, answer: str, quote: Quote = str) -> str:
+def _case(claim: str, known: Iterable[KnownHop], question: str, answer: str, quote: Quote = str) -> str:
     lines = known_lines(known, quote)
     return fill_template(
         "usefulness",

@@ -23,21 +23,21 @@ from app.domain.model import Claim, Context, Hop, HopStatus, Label, Question
 from app.domain.ports import Chat, Completer, TextGenerator
 from app.modules.output_parsing import question_from
 from app.modules.prompting import (
-    EXAMPLE,
+    EXAMPLE_DELIMITERS,
     TEXT,
-    Known,
+    KnownHop,
     Quote,
     ask,
-    chat,
+    build_chat,
+    chat_case,
     demonstrations,
-    facts,
+    example_hops,
     few_shot,
     fill_template,
-    kept_pairs,
+    known_hops,
     known_lines,
     one_line,
     quoted_texts,
-    shown_pairs,
 )
 from app.text.wording import bare_title, names, same_question, stems
 
@@ -216,9 +216,9 @@ def question_prompt(claim: Claim, context: Context, previous: str = "", instruct
     `previous` lists the questions asked before.
     """
     is_first = not context and not previous
-    known = kept_pairs(context)
+    known = known_hops(context)
     return few_shot(
-        _shown(is_first),
+        _demonstration_texts(is_first),
         lambda quote: _case(claim.text, known, is_first, quote, previous, instruction),
         quoted_texts(known),
     )
@@ -226,31 +226,34 @@ def question_prompt(claim: Claim, context: Context, previous: str = "", instruct
 
 def question_chat(claim: Claim, context: Context, previous: str = "", instruction: str = "") -> Chat:
     """Return the same as a chat, with two demonstrations of a first question and two of a later one."""
-    known = kept_pairs(context)
+    known = known_hops(context)
     chosen = (*demonstrations("first_question")[:2], *demonstrations("follow_up_question")[:2])
-    shown = (
-        (facts(each["claim"], shown_pairs(each.get("known", ())), EXAMPLE), {"question": each["question"]})
+    examples = (
+        (
+            chat_case(each["claim"], example_hops(each.get("known", ())), EXAMPLE_DELIMITERS),
+            {"question": each["question"]},
+        )
         for each in chosen
     )
-    return chat(
+    return build_chat(
         "question",
-        shown,
-        lambda quote: facts(claim.text, known, quote, previous, instruction),
+        examples,
+        lambda quote: chat_case(claim.text, known, quote, previous, instruction),
         quoted_texts(known),
         question=TEXT,
     )
 
 
 @lru_cache
-def _shown(is_first: bool) -> tuple[str, ...]:
+def _demonstration_texts(is_first: bool) -> tuple[str, ...]:
     return tuple(
-        f"{_case(each['claim'], shown_pairs(each.get('known', ())), is_first)} {each['question']}"
+        f"{_case(each['claim'], example_hops(each.get('known', ())), is_first)} {each['question']}"
         for each in demonstrations("first_question" if is_first else "follow_up_question")
     )
 
 
 def _case(
-    claim: str, known: Iterable[Known], is_first: bool, quote: Quote = str, previous: str = "", instruction: str = ""
+    claim: str, known: Iterable[KnownHop], is_first: bool, quote: Quote = str, previous: str = "", instruction: str = ""
 ) -> str:
     if is_first:
         return fill_template("lm_first_question", claim=one_line(claim), also=instruction)

@@ -23,26 +23,26 @@ from app.modules.judging import (
 )
 from app.modules.output_parsing import LABEL_WORDS, label_from, rationale_from
 from app.modules.prompting import (
-    EXAMPLE,
+    EXAMPLE_DELIMITERS,
     TEXT,
     TEXT_OR_NULL,
-    Known,
+    KnownHop,
     Quote,
     ask,
-    chat,
+    attribution_sentence,
+    build_chat,
+    chat_case,
     choose_label,
     demonstrations,
-    facts,
+    example_hops,
     few_shot,
     fill_template,
-    kept_evidence,
+    known_hops_with_evidence,
     known_lines,
     label_question,
-    made_by,
     one_line,
     one_of,
     quoted_texts,
-    shown_pairs,
 )
 from app.modules.question_generator import LocalExplainer
 from app.text.wording import names
@@ -53,7 +53,7 @@ _CLOSING = {
     Label.NOT_ENOUGH_EVIDENCE: "None of this says whether the claim is true.",
     Label.CONFLICTING_EVIDENCE: "Some of this supports the claim, and some of it does not agree with it.",
 }
-OPPOSED = "The first of these answers supports the claim, the second does not agree with it."
+OPPOSED = "One answer supports the claim, another does not agree with it."
 
 
 def quotations(context: Context, first: Excerpt | None = None) -> tuple[Sentence, ...]:
@@ -61,12 +61,12 @@ def quotations(context: Context, first: Excerpt | None = None) -> tuple[Sentence
 
     A hop without citation is quoted as question and answer.
     """
-    hops: dict[str, list[int]] = {_quoted(first.title, first.text): [first.hop]} if first else {}
+    numbers_by_text: dict[str, list[int]] = {_quoted(first.title, first.text): [first.hop]} if first else {}
     for hop in context:
-        numbers = hops.setdefault(_quotation(hop), [])
+        numbers = numbers_by_text.setdefault(_quotation(hop), [])
         if hop.number not in numbers:
             numbers.append(hop.number)
-    return tuple(Sentence(text, tuple(numbers)) for text, numbers in hops.items())
+    return tuple(Sentence(text, tuple(numbers)) for text, numbers in numbers_by_text.items())
 
 
 def closing(label: Label, context: Context) -> Sentence:
@@ -105,8 +105,9 @@ Fitted on runs: a claim for which a run finds nothing is more often false than t
 class JudgeReasoner:
     """Implements `Reasoner` with the judge: the most probable label, an explanation and the deciding sentences.
 
-    If NOT_ENOUGH_EVIDENCE is allowed, SUPPORTED and REFUTED need the probabilities `bounds`. CONFLICTING_EVIDENCE, if
-    allowed, is given when one hop alone supports and another alone refutes the claim with these probabilities.
+    If NOT_ENOUGH_EVIDENCE is allowed, SUPPORTED and REFUTED must reach their probabilities in `bounds`.
+    CONFLICTING_EVIDENCE, if allowed, is given when one hop alone supports and another alone refutes the claim with
+    these probabilities.
     """
 
     judge: EvidenceJudge
@@ -118,22 +119,21 @@ class JudgeReasoner:
         report_phase("weighing the evidence")
         if Label.CONFLICTING_EVIDENCE in labels and (hops := self.judge.conflict(claim, context, self.bounds)):
             opposed = Sentence(OPPOSED, tuple(hop.number for hop in hops))
-            return Verdict(Label.CONFLICTING_EVIDENCE, (*quotations(context), opposed))
+            return Verdict(Label.CONFLICTING_EVIDENCE, (opposed, *quotations(hops)))
         labels = [label for label in labels if label is not Label.CONFLICTING_EVIDENCE]
         found = self.judge.evidence(claim, context)
         label, confidence = self._label(self.judge.probabilities(claim, context, found), labels)
         if Label.NOT_ENOUGH_EVIDENCE in labels and unmentioned_name(claim.text, context):
             label, confidence = Label.NOT_ENOUGH_EVIDENCE, None
         missing = missing_from(claim, context) if label is Label.NOT_ENOUGH_EVIDENCE else None
-        decides = self.judge.deciding(claim, found, label) if confidence is not None else None
-        return Verdict(label, self._why(claim, context, label, found, decides), missing, confidence)
+        return Verdict(label, self._why(claim, context, label, found, confidence is not None), missing, confidence)
 
     def _why(
-        self, claim: Claim, context: Context, label: Label, found: Evidence, decides: Excerpt | None
+        self, claim: Claim, context: Context, label: Label, found: Evidence, is_decided: bool
     ) -> tuple[Sentence, ...]:
-        if compared := compare_answers(claim, context):
+        if is_decided and (compared := compare_answers(claim, context)):
             return (compared.sentence, *quotations(context), closing(label, context))
-        quoted = quotations(context, decides)
+        quoted = quotations(context, self.judge.deciding(claim, found, label) if is_decided else None)
         evidence = " ".join(f"{one.title} {one.text}" for one in found.excerpts)
         explained = self.explainer.explain(claim, context, label, evidence) if self.explainer else None
         if explained:
@@ -154,7 +154,7 @@ class JudgeReasoner:
 
 MAX_TOKENS = 512
 NEXT_CASE = "\nContexts:"
-DEMONSTRATIONS = 10
+DEMONSTRATION_COUNT = 10
 
 
 @dataclass(frozen=True)
@@ -166,7 +166,7 @@ class PromptedReasoner:
     def conclude(self, claim: Claim, context: Context, labels: Sequence[Label]) -> Verdict:
         """Return one of `labels` with the model's rationale, or with quotations of the kept evidence if it has none.
 
-        The label is read from the last line; if that has none, the model is asked to choose one. Raises
+        If the reply has no single label of `labels` (see `label_from`), the model is asked to choose one. Raises
         UnparseableOutput if it chooses none.
         """
         report_phase("weighing the evidence")
@@ -198,24 +198,26 @@ class PromptedReasoner:
 
 def reasoning_prompt(claim: Claim, context: Context, labels: Sequence[Label]) -> str:
     """Return the prompt: the demonstrations for these labels and this case, up to the start of the rationale."""
-    known, by = kept_evidence(claim, context), made_by(claim)
+    known, attribution = known_hops_with_evidence(claim, context), attribution_sentence(claim)
     return few_shot(
-        _shown(tuple(labels)), lambda quote: _case(claim.text, known, labels, quote, by), quoted_texts(known)
+        _demonstration_texts(tuple(labels)),
+        lambda quote: _case(claim.text, known, labels, quote, attribution),
+        quoted_texts(known),
     )
 
 
 def reasoning_chat(claim: Claim, context: Context, labels: Sequence[Label]) -> Chat:
     """Return the same as a chat, with one demonstration of each label."""
-    known = kept_evidence(claim, context)
+    known = known_hops_with_evidence(claim, context)
     question = label_question(labels)
-    shown = (
-        (facts(each["claim"], shown_pairs(each["known"]), EXAMPLE, question), _reply(each))
+    examples = (
+        (chat_case(each["claim"], example_hops(each["known"]), EXAMPLE_DELIMITERS, question), _reply(each))
         for each in balanced(demonstrations("reasoning"), labels, len(labels))
     )
-    return chat(
+    return build_chat(
         "verdict",
-        shown,
-        lambda quote: facts(claim.text, known, quote, made_by(claim), question),
+        examples,
+        lambda quote: chat_case(claim.text, known, quote, attribution_sentence(claim), question),
         quoted_texts(known),
         rationale=TEXT,
         missing=TEXT_OR_NULL,
@@ -223,27 +225,27 @@ def reasoning_chat(claim: Claim, context: Context, labels: Sequence[Label]) -> C
     )
 
 
-def _reply(shown: Mapping[str, Any]) -> Mapping[str, Any]:
-    label = LABEL_WORDS[Label(shown["label"])]
-    return {"rationale": shown["rationale"], "missing": shown.get("missing"), "label": label}
+def _reply(demonstration: Mapping[str, Any]) -> Mapping[str, Any]:
+    label = LABEL_WORDS[Label(demonstration["label"])]
+    return {"rationale": demonstration["rationale"], "missing": demonstration.get("missing"), "label": label}
 
 
 @lru_cache
-def _shown(labels: tuple[Label, ...]) -> tuple[str, ...]:
+def _demonstration_texts(labels: tuple[Label, ...]) -> tuple[str, ...]:
     return tuple(
-        f"{_case(each['claim'], shown_pairs(each['known']), labels)} {_conclusion(_reply(each))}"
+        f"{_case(each['claim'], example_hops(each['known']), labels)} {_conclusion(_reply(each))}"
         for each in balanced(demonstrations("reasoning"), labels)
     )
 
 
 def balanced(
-    shown: Iterable[Mapping[str, Any]], labels: Sequence[Label], count: int = DEMONSTRATIONS
+    candidates: Iterable[Mapping[str, Any]], labels: Sequence[Label], count: int = DEMONSTRATION_COUNT
 ) -> list[Mapping[str, Any]]:
-    """Return `count` of `shown`, in order, spread evenly over `labels`; the last label gets the remainder."""
+    """Return `count` of `candidates`, in order, spread evenly over `labels`; the last label gets the remainder."""
     left = dict.fromkeys(labels, count // len(labels))
     left[labels[-1]] += count % len(labels)
     chosen = []
-    for each in shown:
+    for each in candidates:
         label = Label(each["label"])
         if left.get(label, 0):
             left[label] -= 1
@@ -251,9 +253,16 @@ def balanced(
     return chosen
 
 
-def _case(claim: str, known: Iterable[Known], labels: Sequence[Label], quote: Quote = str, by: str = "") -> str:
-    fields = {"known": known_lines(known, quote), "claim": one_line(claim), "made": by}
-    return fill_template("reasoning", **fields, ask=label_question(labels))
+def _case(
+    claim: str, known: Iterable[KnownHop], labels: Sequence[Label], quote: Quote = str, attribution: str = ""
+) -> str:
+    return fill_template(
+        "reasoning",
+        known=known_lines(known, quote),
+        claim=one_line(claim),
+        attribution_sentence=attribution,
+        ask=label_question(labels),
+    )
 
 
 def _conclusion(reply: Mapping[str, Any]) -> str:
@@ -277,7 +286,7 @@ class FlanT5Reasoner:
 
 def flan_t5_prompt(claim: Claim, context: Context, labels: Sequence[Label]) -> str:
     """Return the prompt. The question comes last, because a prompt that is too long loses its beginning."""
-    known = kept_evidence(claim, context)
+    known = known_hops_with_evidence(claim, context)
     return few_shot(
         (),
         lambda quote: fill_template(

@@ -1,9 +1,11 @@
 """The job runner with Celery: workers on any machine receive the ids of runs over Redis.
 
-Celery alone dispatches runs; the scheduler submits only runs that lost their holder, and those whose message was lost.
-A second message for a run has no effect, because the run's lease is held. The key `hopcheck:queued:ID` in Redis marks a
-run whose message was sent and not yet received, so that several schedulers do not send it again. `hopcheck:workers` is
-a sorted set of the workers' names by the time at which each was last alive.
+A run's message is sent when the run is created. The scheduler sends it again if it was lost or never sent (queue full,
+Redis down), or if the run lost its holder. A second message has no effect, because the run's lease is held.
+
+The key `hopcheck:queued:ID` in Redis marks a run whose message was sent and not yet received, so that several
+schedulers do not send it again. `hopcheck:workers` is a sorted set of the workers' names by the time at which each was
+last alive.
 """
 
 from __future__ import annotations
@@ -31,20 +33,22 @@ QUEUED_SECONDS = 60
 MAX_QUEUED = 100
 """Messages in one queue; the scheduler sends more as workers take them."""
 
-TIMEOUT_SECONDS = 1.0
+REDIS_TIMEOUT_SECONDS = 1.0
+STATUS_TIMEOUT_SECONDS = 0.4
+"""Shorter, because a page waits for the names of the workers."""
 
 WORKERS = "hopcheck:workers"
-ALIVE_EVERY, ALIVE_SECONDS = 2.0, 8.0
+ANNOUNCE_SECONDS, ALIVE_SECONDS = 2.0, 8.0
 """How often a worker announces that it is alive, and the time after which a silent one counts as dead."""
 WORKERS_CACHE_SECONDS = 1.0
-REDIS_WAIT_SECONDS = 0.4
 
 
-def celery_app(url: str, workers: int = 1) -> Celery:
-    """Return Celery over the Redis at `url`; a worker carries out `workers` runs at once.
+def celery_app(url: str, concurrency: int = 1) -> Celery:
+    """Return Celery over the Redis at `url`; a worker carries out `concurrency` runs at once.
 
-    With late acknowledgement and a prefetch of one, a dead or busy worker withholds no messages from the others. With
-    threads, all runs share the models in memory; Celery's time limits do not work with threads and are not used.
+    With late acknowledgement and a prefetch of one, a worker reserves only the messages it is executing; the scheduler
+    resubmits the runs of a dead worker. With threads, all runs share the models in memory; Celery's time limits do not
+    work with threads and are not used.
     """
     app = Celery("hopcheck", broker=url, set_as_current=False)
     setup_logging.connect(_keep_logging)
@@ -54,14 +58,14 @@ def celery_app(url: str, workers: int = 1) -> Celery:
         broker_connection_retry_on_startup=True,
         broker_transport_options={
             "queue_order_strategy": "priority",
-            "socket_connect_timeout": TIMEOUT_SECONDS,
+            "socket_connect_timeout": REDIS_TIMEOUT_SECONDS,
             "retry_on_timeout": True,
         },
         task_acks_late=True,
         task_default_queue=PEOPLE,
         task_ignore_result=True,
         task_publish_retry=False,
-        worker_concurrency=workers,
+        worker_concurrency=concurrency,
         worker_pool="threads",
         worker_prefetch_multiplier=1,
         worker_send_task_events=False,
@@ -77,7 +81,7 @@ class _Announcing(bootsteps.StartStopStep):
     def start(self, parent: Any) -> None:
         self._redis = _connect(parent.app.conf.broker_url)
         self._announce(parent.hostname)
-        self._repeated = parent.timer.call_repeatedly(ALIVE_EVERY, self._announce, (parent.hostname,))
+        self._repeated = parent.timer.call_repeatedly(ANNOUNCE_SECONDS, self._announce, (parent.hostname,))
 
     def stop(self, parent: Any) -> None:
         self._repeated.cancel()
@@ -133,11 +137,14 @@ class CeleryJobs:
         try:
             is_empty = cast(int, self._redis.llen(queue)) == 0
         except RedisError:
-            return QUEUED_SECONDS
+            return QUEUED_SECONDS  # sending each waiting run's message would only wait for the timeout
         return RESUBMIT_SECONDS if is_empty else QUEUED_SECONDS
 
     def workers(self) -> tuple[str, ...]:
-        """Return the names of the workers that are alive. Asks Redis once a second, however many pages are open."""
+        """Return the names of the workers that are alive. Asks Redis once a second, however many pages are open.
+
+        Raises HopcheckError if Redis did not answer.
+        """
         if time.monotonic() - self._looked_at > WORKERS_CACHE_SECONDS:
             self._looked_at = time.monotonic()
             try:
@@ -154,28 +161,31 @@ class CeleryJobs:
             self._redis.delete(_queued_key(run_id))
         except RedisError as error:
             name = type(error).__name__
-            log.info("run %s is not marked as received (%s)", run_id, name, extra={"run": run_id})
+            log.info("the queued mark of run %s could not be deleted (%s)", run_id, name, extra={"run": run_id})
         self._carry_out(run_id)
 
     def stop(self, wait: float = 0.0) -> None:
-        """Send no more messages. Runs in this process end at the next event, when their lease was released."""
+        """Send no more messages.
+
+        Does not wait: the runs in progress end at their next event, because `Runs.stop` has released their leases.
+        """
         self._stopped = True
 
 
 def alive_workers(url: str) -> tuple[str, ...]:
-    """Return the names of the workers that announced themselves lately. Takes at most a second.
+    """Return the names of the workers that announced themselves lately.
 
-    Raises HopcheckError if Redis does not answer.
+    Usually takes less than a second, also if Redis is down. Raises HopcheckError if Redis does not answer.
     """
     try:
-        redis = _connect(url, REDIS_WAIT_SECONDS)
+        redis = _connect(url, STATUS_TIMEOUT_SECONDS)
         names = cast(list[bytes], redis.zrangebyscore(WORKERS, _now(redis) - ALIVE_SECONDS, "+inf"))
     except RedisError as error:
         raise HopcheckError(f"Redis does not answer ({type(error).__name__}).") from error
     return tuple(sorted(name.decode() for name in names))
 
 
-def _connect(url: str, timeout: float = TIMEOUT_SECONDS) -> Redis:
+def _connect(url: str, timeout: float = REDIS_TIMEOUT_SECONDS) -> Redis:
     return Redis.from_url(url, socket_timeout=timeout, socket_connect_timeout=timeout)
 
 

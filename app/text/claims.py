@@ -23,7 +23,7 @@ MIN_CLAIM_LENGTH = 3
 MAX_CLAIM_LENGTH = 500
 MAX_SPEAKER_LENGTH = 200
 MAX_DATE_LENGTH = 50
-"""Characters, with surrounding spaces."""
+"""Characters, without surrounding spaces."""
 
 _LINE_BREAK = re.compile("\r\n|[\r\n\t\u2028\u2029]")
 _INVISIBLE = frozenset({"Zs", "Cf"})

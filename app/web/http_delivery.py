@@ -129,7 +129,7 @@ def set_socket_timeouts(listening: Iterable[socket.socket], seconds: int = TIMEO
         each.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, timeout)
 
 
-class ShortenTimeouts(logging.Filter):
+class SlowClientLogFilter(logging.Filter):
     """Replace the traceback of a disconnected client by one line."""
 
     def filter(self, record: logging.LogRecord) -> bool:

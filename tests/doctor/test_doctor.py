@@ -62,7 +62,7 @@ def test_the_doctor_names_every_problem_with_its_fix_when_nearly_everything_is_b
     for words in (
         "neither read nor made",
         "is no database",
-        "does not speak HTTP",
+        "did not answer in HTTP",
         "nowhere.gguf is missing",
         "is missing",
     ):

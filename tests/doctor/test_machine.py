@@ -101,16 +101,19 @@ def test_a_port_taken_by_another_program_is_a_problem_and_the_program_is_describ
         assert state is BROKEN and "taken by another web server" in message and f"make run PORT={port + 1}" in message
     with socket.create_server(("127.0.0.1", 0)) as mute:
         state, message = the_one(machine.port, replace(settings, port=mute.getsockname()[1]))
-        assert state is BROKEN and "does not speak HTTP" in message
+        assert state is BROKEN and "did not answer in HTTP" in message
 
 
 def test_the_packaged_java_starts():
     assert the_one(machine.java, Settings())[0] is SOUND
 
 
-def test_a_java_home_without_java_is_a_warning(tmp_path):
+@pytest.mark.parametrize(("version", "lacks"), [("17", "Java 21 or newer"), ("21.0.2", "libjvm")])
+def test_a_java_home_that_cannot_be_used_is_a_warning_that_says_what_it_lacks(tmp_path, version, lacks):
+    (tmp_path / "release").write_text(f'JAVA_VERSION="{version}"')
     state, message = the_one(machine.java, Settings(java_home=tmp_path))
-    assert state is WARNED and f"JAVA_HOME={tmp_path} holds no Java" in message
+    assert state is WARNED and f"JAVA_HOME={tmp_path} has no {lacks};" in message
+    assert "Set JAVA_HOME to a complete Java 21 or newer" in message
 
 
 def test_a_java_that_does_not_start_and_no_java_at_all_are_problems(tmp_path, monkeypatch):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.domain.model import Answer, Claim, Hop, HopStatus, Label, LabelSet, Passage, Question, Span
+from app.domain.model import Answer, Claim, Hop, HopStatus, Label, LabelSet, Passage, Question, Sentence, Span
 from app.domain.ports import Bounds
 from app.modules.claim_verifier import JudgeClaimVerifier
 from app.modules.reasoner import NOT_ENOUGH_AS_SUPPORTED, OPPOSED, JudgeReasoner
@@ -146,14 +146,26 @@ def test_a_decisive_sentence_that_also_answers_is_quoted_once():
     assert sum("novella" in sentence.text for sentence in verdict.rationale) == 1
 
 
+BORN = Passage("Ann was born in 1809. Bob was born in 1879.", "Lives", "test")
+ANN, BOB = hop(1, "When was Ann born?", "1809", BORN), hop(2, "When was Bob born?", "1879", BORN)
+
+
 def test_a_computed_order_overrules_the_judge_and_is_stated():
-    born = Passage("Ann was born in 1809. Bob was born in 1879.", "Lives", "test")
-    context = (hop(1, "When was Ann born?", "1809", born), hop(2, "When was Bob born?", "1879", born))
-    verdict = JudgeReasoner(over(ScriptedJudge(0.9, 0.05, 0.05)), BOUNDS).conclude(
-        Claim("Bob was born before Ann."), context, LabelSet.THREE.labels
+    judge = ScriptedJudge(0.9, 0.05, 0.05)
+    verdict = JudgeReasoner(over(judge), BOUNDS).conclude(
+        Claim("Bob was born before Ann."), (ANN, BOB), LabelSet.THREE.labels
     )
     assert verdict.label is Label.REFUTED
     assert verdict.rationale[0].text == "1879 is after 1809."
+    assert not judge.pairs
+
+
+def test_a_computed_order_is_not_stated_if_it_does_not_decide_the_verdict():
+    verdict = JudgeReasoner(over(ScriptedJudge(0.9, 0.05, 0.05)), BOUNDS).conclude(
+        Claim("Bob was born before Ann in Canberra."), (ANN, BOB), LabelSet.THREE.labels
+    )
+    assert verdict.label is Label.NOT_ENOUGH_EVIDENCE
+    assert "1879 is after 1809." not in [sentence.text for sentence in verdict.rationale]
 
 
 class JudgeOf:
@@ -175,8 +187,18 @@ def test_evidence_conflicts_when_one_hop_supports_and_another_refutes():
     reasoner = JudgeReasoner(over(JudgeOf(UNSURE, The=SURE, Franz=DENIED)), BOUNDS)
     verdict = reasoner.conclude(CLAIM, (FIRST, SECOND), LabelSet.FOUR.labels)
     assert verdict.label is Label.CONFLICTING_EVIDENCE
-    assert verdict.rationale[-1].text == OPPOSED
-    assert verdict.rationale[-1].hops == (1, 3)
+    assert verdict.rationale[0] == Sentence(OPPOSED, (1, 3))
+
+
+def test_only_the_conflicting_hops_are_quoted_and_the_supporting_one_first():
+    other = hop(2, "When was The Metamorphosis published?", "1915", BOOK)
+    reasoner = JudgeReasoner(over(JudgeOf(UNSURE, The=DENIED, Franz=SURE)), BOUNDS)
+    verdict = reasoner.conclude(CLAIM, (FIRST, other, SECOND), LabelSet.FOUR.labels)
+    assert verdict.rationale == (
+        Sentence("One answer supports the claim, another does not agree with it.", (3, 1)),
+        Sentence("Franz Kafka: “He was born in Prague.”", (3,)),
+        Sentence("The Metamorphosis: “The Metamorphosis is a novella by Franz Kafka.”", (1,)),
+    )
 
 
 @pytest.mark.parametrize(

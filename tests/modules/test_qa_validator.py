@@ -50,7 +50,7 @@ def test_an_answer_that_begins_with_no_is_an_answer() -> None:
 def test_the_same_answer_to_nearly_the_same_question_is_set_aside() -> None:
     """A paraphrased question adds nothing new."""
     judgement = judged("Who exactly wrote Middlemarch?", "George Eliot", FIRST)
-    assert not judgement.holds
+    assert judgement == Judgement(False, "Hop 1 already gave this answer.")
 
 
 def test_the_same_question_about_another_name_is_kept() -> None:
@@ -66,7 +66,7 @@ def test_a_question_about_the_claim_itself_is_related() -> None:
 
 def test_a_repeated_pair_is_set_aside() -> None:
     judgement = judged("Who is the author of Middlemarch?", "George Eliot", FIRST)
-    assert (judgement.holds, judgement.reason) == (False, "Hop 1 asked this already.")
+    assert (judgement.holds, judgement.reason) == (False, "Hop 1 already asked this.")
 
 
 def test_an_answer_that_repeats_the_name_in_the_question_is_set_aside() -> None:
@@ -103,6 +103,11 @@ def test_a_pages_statement_about_somebody_else_is_set_aside() -> None:
     alias = "Marian Evans, for friends Emily Brontë, was a writer. She was born in Chilvers Coton."
     assert judged(question, "Chilvers Coton", evidence=("Marian Evans", alias)).holds
     assert judged("Who praised Emily Brontë?", "Marian Evans", evidence=("Marian Evans", f"She met {text}")).holds
+
+
+def test_an_abbreviation_does_not_end_the_sentence_that_gives_another_name() -> None:
+    alias = "Mary Ann Evans (22 Nov. 1819 – 1880), known as George Eliot, was a writer. She was born in Nuneaton."
+    assert judged("Where was George Eliot born?", "Nuneaton", evidence=("Mary Ann Evans", alias)).holds
 
 
 def test_only_names_in_a_descriptive_answer_relate_later_questions() -> None:

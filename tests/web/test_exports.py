@@ -14,6 +14,7 @@ from markdown_it import MarkdownIt
 from app.domain.model import Answer, Judgement, Label, Origin, Passage, Span, Verdict
 from app.runs.report_schema import export_schema
 from tests.fakes import (
+    AWAY,
     FAILING,
     ONE_SET_ASIDE,
     SUPPORTED,
@@ -147,6 +148,12 @@ def test_the_markdown_of_a_run_without_a_verdict_says_why_there_is_none(browse):
     text = client.get(f"{export(client)}/export.md").text
     assert "## No verdict: the check failed" in text and "**Who wrote Hamlet?**" in text
     assert "A machine made this verdict" not in text
+
+
+def test_the_markdown_of_a_run_that_asks_no_question_does_not_say_why_it_stopped_asking(browse):
+    client = browse(language_models=(AWAY,))
+    text = client.get(f"{export(client, strategy='direct', model='big')}/export.md").text
+    assert "\n\nThis strategy asks no question and looks at no evidence.\n\n" in text
 
 
 def test_hostile_text_is_escaped_in_the_markdown(browse):

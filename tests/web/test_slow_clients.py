@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from app.web.http_delivery import ShortenTimeouts, ThreadLimit, set_socket_timeouts
+from app.web.http_delivery import SlowClientLogFilter, ThreadLimit, set_socket_timeouts
 from tests.waiting import LONG
 
 
@@ -46,7 +46,7 @@ def test_writing_to_a_client_that_does_not_read_times_out(connection):
 )
 def test_a_slow_client_is_logged_in_one_line_and_other_errors_in_full(error, expected):
     record = logging.LogRecord("gunicorn.error", logging.ERROR, "", 1, "Trouble.", (), (type(error), error, None))
-    assert ShortenTimeouts().filter(record) and record.getMessage() == expected
+    assert SlowClientLogFilter().filter(record) and record.getMessage() == expected
     assert (record.exc_info is None) == isinstance(error, BlockingIOError)
 
 

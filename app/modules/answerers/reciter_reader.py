@@ -13,7 +13,16 @@ from app.domain.model import QACHECK, Answer, Claim, Origin, Passage, Question, 
 from app.domain.ports import Chat, Reader, TextGenerator
 from app.modules.answerers import AnswererKind, Need, reader_name
 from app.modules.output_parsing import answer_from, passage_from
-from app.modules.prompting import EXAMPLE, TEXT_OR_NULL, ask, chat, demonstrations, few_shot, fill_template, one_line
+from app.modules.prompting import (
+    EXAMPLE_DELIMITERS,
+    TEXT_OR_NULL,
+    ask,
+    build_chat,
+    demonstrations,
+    few_shot,
+    fill_template,
+    one_line,
+)
 from app.text.options import is_no_answer
 
 if TYPE_CHECKING:
@@ -88,26 +97,30 @@ class ReciterReader:
 
 def reciting_prompt(question: Question) -> str:
     """Return the prompt: the demonstrations and this question, up to the start of the passage."""
-    shown = (
+    examples = (
         f"{fill_template('reciting', question=each['question'])} {each['passage']}"
         for each in demonstrations("reciting")
     )
-    return few_shot(shown, lambda quote: fill_template("reciting", question=one_line(question.text)), ())
+    return few_shot(examples, lambda quote: fill_template("reciting", question=one_line(question.text)), ())
 
 
 def reading_prompt(question: Question, passage: str) -> str:
     """Return the prompt: the demonstrations, the passage and this question, up to the start of the answer."""
-    shown = (
+    examples = (
         f"{_reading_case(each.get('read', each['passage']), each['question'])} {each['answer']}"
         for each in demonstrations("reciting")
     )
-    return few_shot(shown, lambda quote: _reading_case(quote(passage), one_line(question.text)), (passage,))
+    return few_shot(examples, lambda quote: _reading_case(quote(passage), one_line(question.text)), (passage,))
 
 
 def reciting_chat(question: Question) -> Chat:
     """Return the prompt for the passage as a chat, with a demonstration of a passage and one of none."""
-    shown = ((f"Question = {each['question']}", {"passage": _known(each["passage"])}) for each in _with_and_without())
-    return chat("passage", shown, lambda quote: f"Question = {one_line(question.text)}", (), passage=TEXT_OR_NULL)
+    examples = (
+        (f"Question = {each['question']}", {"passage": _known(each["passage"])}) for each in _with_and_without()
+    )
+    return build_chat(
+        "passage", examples, lambda quote: f"Question = {one_line(question.text)}", (), passage=TEXT_OR_NULL
+    )
 
 
 def reading_chat(question: Question, passage: str) -> Chat:
@@ -116,17 +129,24 @@ def reading_chat(question: Question, passage: str) -> Chat:
     def case(text: str, asked: str) -> str:
         return f"Passage = {text}\nQuestion = {one_line(asked)}"
 
-    shown = (
-        (case(EXAMPLE(each.get("read", each["passage"])), each["question"]), {"answer": _known(each["answer"])})
+    examples = (
+        (
+            case(EXAMPLE_DELIMITERS(each.get("read", each["passage"])), each["question"]),
+            {"answer": _known(each["answer"])},
+        )
         for each in _with_and_without()
     )
-    return chat("answer", shown, lambda quote: case(quote(passage), question.text), (passage,), answer=TEXT_OR_NULL)
+    return build_chat(
+        "answer", examples, lambda quote: case(quote(passage), question.text), (passage,), answer=TEXT_OR_NULL
+    )
 
 
 def _with_and_without() -> tuple[dict[str, str], ...]:
     """Return the first demonstration with an answer and the first without."""
-    shown = demonstrations("reciting")
-    return tuple(next(each for each in shown if is_no_answer(each["answer"]) is without) for without in (False, True))
+    examples = demonstrations("reciting")
+    return tuple(
+        next(each for each in examples if is_no_answer(each["answer"]) is without) for without in (False, True)
+    )
 
 
 def _known(text: str) -> str | None:

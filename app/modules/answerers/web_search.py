@@ -11,6 +11,7 @@ gives. A failed call raises: a provider's error message is never an answer.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -18,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from app.domain.errors import CallFailed
 from app.domain.instrumentation import report_phase, report_problem
-from app.domain.model import CORPUS_SEARCH, Answer, Claim, Origin, Page, Passage, Question, RunOptions, SearchHit
+from app.domain.model import CORPUS_SEARCH, Answer, Claim, Origin, Passage, Question, RunOptions, SearchHit
 from app.domain.ports import DocumentChooser, FreeAnswer, PageReader, QuestionAnswerer, Reader, WebSearch
 from app.modules.answerers import AnswererKind, AnswererParts, Need
 from app.modules.answerers.web_documents import (
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
 # Queries: claim and question, and if that finds nothing, only the names in them (Papelo, section 3.2).
 #
 # A name is a run of capitalised words in any script that has capitals. The first word of a sentence is always
-# capitalised, so by itself it counts as a name only if it is not a common English word.
+# capitalised, so by itself it counts as a name only if it is not a common English word, and never in a question.
 
 MAX_QUERY_WORDS, MAX_QUERY_LENGTH = 50, 400
 """Query length that every search engine accepts (docs/web-sources.md); some truncate longer queries."""
@@ -64,18 +65,19 @@ def names_query(claim: Claim, question: Question) -> str:
     for text in (claim.text, question.text):
         for sentence in sentences(text):
             found.update(dict.fromkeys(_names(sentence)))
-    longest = [name for name in found if not any(name != other and name in other for other in found)]
+    longest = [name for name in found if not any(name != other and f" {name} " in f" {other} " for other in found)]
     return " ".join(longest) or question.text
 
 
 def _names(sentence: str) -> list[str]:
     """Return the names in one sentence, without a first word that is capitalised only by its position."""
     opening = sentence.lstrip("\"“”«»'‘(¿¡ ")
+    # In any language a question begins with an interrogative, so the single first word of a question is no name.
     asks = sentence.rstrip().endswith("?")
     return [
         name
         for name in names(sentence)
-        if not (opening.startswith(name) and (is_common_word(name) or (asks and " " not in name)))
+        if not (re.match(rf"{re.escape(name)}(?!\w)", opening) and (is_common_word(name) or (asks and " " not in name)))
     ]
 
 
@@ -115,14 +117,14 @@ class WebSearchAnswerer:
         instead. Propagates errors of search, chooser and reader.
         """
         admission = Admission.for_claim(claim, self.settings.undated, self.settings.fact_checks)
-        hits = self._found(claim, question, admission)
+        hits = self._search(claim, question, admission)
         if not hits:
             return Answer(None, answerer=NAME)
         if self.settings.multi_document:
             return self._from_several(question, hits, admission)
         return self._from_the_best(question, hits, admission)
 
-    def _found(self, claim: Claim, question: Question, admission: Admission) -> list[SearchHit]:
+    def _search(self, claim: Claim, question: Question, admission: Admission) -> list[SearchHit]:
         """Return the admissible hits, best first. If there are none, search for the names alone."""
         before = admission.before.isoformat() if admission.before else None
         for query in dict.fromkeys((whole_query(claim, question), names_query(claim, question))):
@@ -134,17 +136,17 @@ class WebSearchAnswerer:
 
     def _from_the_best(self, question: Question, hits: list[SearchHit], admission: Admission) -> Answer:
         left = list(hits)
-        with self._opening(hits) as opening:
+        with self._prefetch(hits) as opening:
             for _ in range(min(MAX_OPENED, len(hits))):
-                chosen = self._chosen(question, left)
+                chosen = self._choose(question, left)
                 if isinstance(chosen, FreeAnswer):
-                    return self._free(chosen, left, admission)
+                    return self._free_answer(chosen, left, admission)
                 left.remove(chosen)
                 if passage := self._document(question, chosen, admission, opening):
-                    return self._read(question, (passage,), self._listed(left, admission))
-        return Answer(None, retrieved=self._listed(left, admission), answerer=NAME)
+                    return self._read(question, (passage,), self._as_passages(left, admission))
+        return Answer(None, retrieved=self._as_passages(left, admission), answerer=NAME)
 
-    def _opening(self, hits: Sequence[SearchHit]) -> Speculation:
+    def _prefetch(self, hits: Sequence[SearchHit]) -> Speculation:
         """Start opening the pages likely to be chosen, one per site because a site gets one request at a time."""
         speculation = Speculation()
         if self.settings.long_document:
@@ -156,22 +158,22 @@ class WebSearchAnswerer:
         return speculation
 
     def _from_several(self, question: Question, hits: Sequence[SearchHit], admission: Admission) -> Answer:
-        passages = self._listed([hit for hit in hits if hit.snippet], admission)
+        passages = self._as_passages([hit for hit in hits if hit.snippet], admission)
         return self._read(question, passages, ()) if passages else Answer(None, answerer=NAME)
 
-    def _chosen(self, question: Question, hits: Sequence[SearchHit]) -> SearchHit | FreeAnswer:
+    def _choose(self, question: Question, hits: Sequence[SearchHit]) -> SearchHit | FreeAnswer:
         if self.settings.metadata:
             return self.chooser.choose(question, hits)
         bare = [replace(hit, title="", site="", published=None) for hit in hits]
         chosen = self.chooser.choose(question, bare)
         return chosen if isinstance(chosen, FreeAnswer) else hits[bare.index(chosen)]
 
-    def _free(self, reply: FreeAnswer, hits: Sequence[SearchHit], admission: Admission) -> Answer:
+    def _free_answer(self, reply: FreeAnswer, hits: Sequence[SearchHit], admission: Admission) -> Answer:
         """Return the model's reply as the answer, without a citation and with the hits in its prompt as evidence.
 
         The text is None if the reply gives no answer, or if its prompt had inadmissible hits.
         """
-        listed = self._listed(hits, admission)
+        listed = self._as_passages(hits, admission)
         usable = len(listed) == len(hits) and not is_no_answer(reply.text)
         return Answer(reply.text if usable else None, retrieved=listed, answerer=NAME)
 
@@ -179,25 +181,23 @@ class WebSearchAnswerer:
         self, question: Question, hit: SearchHit, admission: Admission, opening: Speculation
     ) -> Passage | None:
         """Return the passage to read of the hit's document; None if it is inadmissible or has no text."""
-        page = self._page(hit, opening) if self.settings.long_document else None
-        if page is None:
-            return (
-                passage_of_hit(hit, self.origin) if hit.snippet and admission.admits(hit.url, hit.published) else None
-            )
+        snippet = None
+        if hit.snippet and admission.admits(hit.url, hit.published):
+            snippet = passage_of_hit(hit, self.origin)
+        if not self.settings.long_document:
+            return snippet
+        report_phase(f"reading {hit.site or 'a page'}")
+        try:
+            page = clean_page(opening.result(hit, partial(self.pages.read, hit)), hit)
+        except CallFailed as error:
+            if snippet:
+                report_phase("reading what the search shows of it")
+            report_problem(f"{error} What the search shows of it was read instead." if snippet else str(error))
+            return snippet
         if not admission.admits(page.url, page.published):
             return None
         text = window_for(page.text, hit.snippet, question.text) or hit.snippet
         return passage_of_page(page, text, self.origin) if text else None
-
-    def _page(self, hit: SearchHit, opening: Speculation) -> Page | None:
-        """Return the hit's page; None if it is unavailable, with the reason on the status line."""
-        report_phase(f"reading {hit.site or 'a page'}")
-        try:
-            return clean_page(opening.result(hit, partial(self.pages.read, hit)), hit)
-        except CallFailed as error:
-            report_phase("reading what the search shows of it")
-            report_problem(f"{error} What the search shows of it was read instead.")
-            return None
 
     def _read(self, question: Question, passages: tuple[Passage, ...], others: tuple[Passage, ...]) -> Answer:
         shown = passages
@@ -207,7 +207,7 @@ class WebSearchAnswerer:
         cited = answer.cited and replace(answer.cited, passage=passages[shown.index(answer.cited.passage)])
         return replace(answer, cited=cited, retrieved=(*passages, *others), answerer=NAME)
 
-    def _listed(self, hits: Sequence[SearchHit], admission: Admission) -> tuple[Passage, ...]:
+    def _as_passages(self, hits: Sequence[SearchHit], admission: Admission) -> tuple[Passage, ...]:
         """Return the hits that are admissible without opening their pages, as passages."""
         return tuple(passage_of_hit(hit, self.origin) for hit in hits if admission.admits(hit.url, hit.published))
 

@@ -39,58 +39,56 @@ class Nothing(Request):
 
 
 def _optional(about: str, **limits: Any) -> Any:
-    """Return an optional field. The limits are only for the schema; app/text/claims.py checks them, with messages."""
+    """Return an optional field. `limits` go into the schema only; pydantic does not enforce them."""
     return Field(None, description=about, json_schema_extra=limits or None)
 
 
 class NewClaim(Request):
     """A claim of a batch."""
 
+    # No maxLength: surrounding spaces and the second character of a CRLF do not count (app/text/claims.py).
     claim: str = Field(
         description=f"What to check, {MIN_CLAIM_LENGTH} to {MAX_CLAIM_LENGTH} characters.",
         json_schema_extra={"minLength": MIN_CLAIM_LENGTH},
     )
     speaker: str | None = _optional(f"Who made the claim, at most {MAX_SPEAKER_LENGTH} characters.")
     date: str | None = _optional(
-        "The day it was made, like 2020-10-31; nothing later is evidence.", maxLength=MAX_DATE_LENGTH
+        "The day it was made, like 2020-10-31; a web search then uses nothing dated that day or later.",
+        maxLength=MAX_DATE_LENGTH,
     )
 
 
 SOURCE = "Where answers come from: a name of `sources` in /choices, in place of `answerer`, `corpora` and `search`."
-
 JSON_TYPES: dict[Any, Any] = {
     tuple[str, ...]: list[str],
     LabelSet: Annotated[str, Field(json_schema_extra={"enum": list(LabelSet)})],
 }
-"""The JSON types of some fields of RunOptions."""
+"""JSON types that replace Python types of RunOptions."""
 
 
-def _options() -> dict[str, Any]:
+def _option_fields() -> dict[str, Any]:
     hints, about = get_type_hints(RunOptions), descriptions(RunOptions)
-    kinds = {each.name: JSON_TYPES.get(hints[each.name], hints[each.name]) for each in fields(RunOptions)}
+    names = [each.name for each in fields(RunOptions) if each.name != "modules"]  # that records what was used
+    kinds = {name: JSON_TYPES.get(hints[name], hints[name]) for name in names}
     for name, limits in RANGES.items():
         number = int if limits.is_whole else float
         kinds[name] = Annotated[number, Field(ge=limits.minimum, le=limits.maximum)]
-    chosen = {name: (kind | None, _optional(about.get(name, ""))) for name, kind in kinds.items() if name != "modules"}
-    return {**chosen, "source": (str | None, _optional(SOURCE))}
+    optional_fields = {name: (kind | None, _optional(about.get(name, ""))) for name, kind in kinds.items()}
+    return {**optional_fields, "source": (str | None, _optional(SOURCE))}
 
 
-NewRun = create_model(
-    "NewRun",
-    __base__=NewClaim,
-    __doc__="A claim to check. The names that can be sent are in /choices.",
-    **_options(),
-)
+NewRun = create_model("NewRun", __base__=NewClaim, __doc__="A claim with options of /choices.", **_option_fields())
 
 
 class _Batch(Request):
+    # Each claim is validated later, where its number is known for the message.
     claims: SkipValidation[list[str | NewClaim]] = Field(
         description="Each claim as text or as an object.", json_schema_extra={"minItems": 1, "maxItems": MAX_CLAIMS}
     )
     title: str | None = None
 
 
-NewBatch = create_model("NewBatch", __base__=_Batch, __doc__="Claims to check with the same options.", **_options())
+NewBatch = create_model("NewBatch", __base__=_Batch, __doc__="Claims with shared options.", **_option_fields())
 
 
 class NewBranch(Request, use_attribute_docstrings=True):
@@ -141,14 +139,14 @@ class RunList:
 class Message:
     """A server-sent event."""
 
-    OPTIONAL: ClassVar = ("event", "id")
+    OPTIONAL: ClassVar = ("event", "id")  # fields that may be missing, as in all classes below
 
     event: Literal["message", "place", "end"]
-    """Omitted for a stored event."""
+    """`message` (SSE's default, not sent) for a stored event, `place` for a place in the queue, `end` for the last."""
     id: str
     """The number of a stored event."""
     data: str
-    """JSON: a StoredEvent, or a Place or null. The content of the last message can be ignored."""
+    """`message`: a StoredEvent as JSON; `place`: a Place, null once the run no longer waits; `end`: to be ignored."""
 
 
 @dataclass(frozen=True)
@@ -196,7 +194,9 @@ class PageUse:
     """The hops of one run that used a page."""
 
     cited: tuple[Count, ...]
+    """Numbers of the hops whose answers cite the page."""
     read: tuple[Count, ...]
+    """Numbers of the hops that retrieved it and do not cite it."""
 
 
 @dataclass(frozen=True)
@@ -210,7 +210,7 @@ class ComparedPage:
     alike: bool
     """True if the runs that cite it share a passage of it."""
     uses: tuple[PageUse, ...]
-    """For each run, the hops whose answers cite it and those that only retrieved it."""
+    """In the order of the runs."""
 
 
 @dataclass(frozen=True)
@@ -242,7 +242,7 @@ class Batch(BatchSummary):
     counts: dict[str, Count]
     """The number of claims by label, or by state for claims without one."""
     done: Count
-    """The number of claims whose work has ended; only a retry changes them."""
+    """The number of claims that need no more work unless they are retried."""
     total: Count
     held_up: str | None
     """The reason why no batch makes progress now."""

@@ -11,8 +11,8 @@ from typing import Any
 from app.domain.model import Claim, Label, Verdict
 from app.runs.service import StoredRun
 from app.web.exporters import Exporter, ExportOperation, to_json
-from app.web.exporters.markdown import CLAIM_ALONE, MACHINE, READ
-from app.web.views import FACES, claim_only
+from app.web.exporters.markdown import disclaimer
+from app.web.views import FACES
 
 WORST, BEST = 1, 5
 RATINGS = {Label.REFUTED: WORST, Label.SUPPORTED: BEST}
@@ -43,7 +43,7 @@ def claim_review(run: StoredRun, address: str, home: str) -> dict[str, Any] | No
             "name": "Hopcheck",
             "url": home,
             "applicationCategory": "Automated fact checking",
-            "description": f"{MACHINE} {CLAIM_ALONE if claim_only(report.options) else READ}",
+            "description": disclaimer(report.options),
         },
         "reviewRating": _rating(report.verdict),
     }

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from app.domain.model import Answer, Hop, Note, Origin, Passage, Span, Verdict
+from app.domain.model import Answer, Hop, Note, Origin, Passage, RunOptions, Span, Verdict
 from app.domain.report import Report
 from app.runs.notes import VERDICT
 from app.runs.service import StoredRun
@@ -36,7 +36,7 @@ _LIST_OR_RULE = re.compile(r"\A(\d*)(?=[+=.)-])")
 """The start of a list item, a rule, or an underline that makes the line above a heading."""
 _UNSAFE_IN_ADDRESS = re.compile(r"[\s\x00-\x20\x7f-\x9f<>{}\\`\u202a-\u202e\u2066-\u2069]")
 _SPACE = re.compile(r"\s+")
-_WHOLE_WORDS = re.compile(r"[^\W_](.*[^\W_])?")
+_STARTS_AND_ENDS_IN_WORD = re.compile(r"[^\W_](.*[^\W_])?")
 
 
 def plain(text: str) -> str:
@@ -50,8 +50,11 @@ def line(text: str) -> str:
 
 
 def bold(text: str) -> str:
-    """Return escaped text in bold; asterisks work only around whole words."""
-    if _WHOLE_WORDS.fullmatch(_one_line(text)):
+    """Return escaped text in bold.
+
+    Asterisks beside punctuation may not make text bold (CommonMark, flanking delimiter runs), so `<strong>` does then.
+    """
+    if _STARTS_AND_ENDS_IN_WORD.fullmatch(_one_line(text)):
         return f"**{plain(text)}**"
     return f"<strong>{plain(text)}</strong>"
 
@@ -64,7 +67,7 @@ def link(text: str, address: str | None) -> str:
 
 
 def encoded(address: str) -> str:
-    """Return the address with percent-encoded spaces, controls, brackets and braces, which could end it early."""
+    """Percent-encode the characters that could end an address in Markdown or BibTeX, or disguise it."""
     return _UNSAFE_IN_ADDRESS.sub(lambda found: "".join(f"%{byte:02X}" for byte in found[0].encode()), address)
 
 
@@ -73,16 +76,21 @@ def _one_line(text: str) -> str:
 
 
 IMPORTED = "Imported, unverified: this report was not made here."
-"""At the top of every imported report, on the page and in exports."""
+"""Notice in the Markdown and citation exports of imported reports."""
 
-MACHINE = "A machine made this verdict, and machines are often wrong."
-READ = "Read the evidence before you rely on it."
-CLAIM_ALONE = "It was given the claim alone and looked at no evidence."
 FROM_MEMORY = "from the model’s memory, not a source"
 
 
+def disclaimer(options: RunOptions) -> str:
+    """Return the notice beside the verdict of a run with these options."""
+    warning = "A machine made this verdict, and machines are often wrong."
+    if claim_only(options):
+        return f"{warning} It was given the claim alone and looked at no evidence."
+    return f"{warning} Read the evidence before you rely on it."
+
+
 def report_as_markdown(run: StoredRun, address: str, notes: Sequence[Note] = ()) -> str:
-    """Return the report of an ended run, each note below its hop; `address` is the URL of the run's page."""
+    """Return the report of an ended run, each note below its hop; `address` is the URL of the run's page or ""."""
     report = run.report
     blocks = [*_head(run, address), *_verdict(report), *_notes(notes, VERDICT)]
     if not claim_only(report.options):
@@ -112,10 +120,12 @@ def _verdict(report: Report) -> Iterator[str]:
         yield line(report.problem)
     yield f"Source: {plain(source_words(report.options))}. Model: {plain(models_words(report.options))}."
     yield from map(line, report.failures)
-    if report.stopped_because:
+    if report.stopped_because and claim_only(report.options):
+        yield line(report.stopped_because)
+    elif report.stopped_because:
         yield f"**Why it stopped asking.** {plain(report.stopped_because)}"
     if report.verdict:
-        yield f"*{MACHINE} {CLAIM_ALONE if claim_only(report.options) else READ}*"
+        yield f"*{disclaimer(report.options)}*"
 
 
 def _reasons(verdict: Verdict, report: Report) -> Iterator[str]:
@@ -160,7 +170,7 @@ def _evidence(answer: Answer, said_on: str | None) -> Iterator[str]:
 
 
 def _notes(notes: Sequence[Note], hop: int) -> Iterator[str]:
-    """Yield the note on that hop, agreement or disagreement in bold."""
+    """Yield the note on that hop, or on the VERDICT, with agreement or disagreement in bold."""
     for note in notes:
         if note.hop == hop:
             heading = {True: "My note. I agree.", False: "My note. I disagree.", None: "My note."}[note.agrees]
@@ -191,12 +201,13 @@ def _run_details(report: Report) -> Iterator[str]:
     lines: list[tuple[str, str | None]] = [("strategy", options.strategy)]
     if not claim_only(options):
         lines += [
+            # Usually it is listed with its version among the modules.
             ("answerer", None if "answerer" in roles else options.answerer),
             ("corpora", corpora_words(options)),
         ]
     lines += [("search", search_words(options)), ("language model", options.model), *options.modules]
     lines += [("calls of models", usage_words(report.usage)), ("time", duration(report.seconds))]
-    yield "## At work"
+    yield "## Details of the check"
     yield "\n".join(f"- {plain(name[:1].upper() + name[1:])}: {plain(value)}" for name, value in lines if value)
 
 

@@ -35,17 +35,22 @@ def test_the_length_limit_is_that_of_the_first_engine() -> None:
     ("claim", "question", "names"),
     [
         ("Recep Tayyip Erdoğan opened a bridge.", "Which bridge did Erdoğan open?", "Recep Tayyip Erdoğan"),
-        ("Путин встретился с Эрдоганом.", "Где встретились Путин и Эрдоган?", "Путин Эрдоганом"),
+        ("Путин встретился с Эрдоганом.", "Где встретились Путин и Эрдоган?", "Путин Эрдоганом Эрдоган"),
         ("Η Αθήνα είναι μεγάλη.", "Is Athens large?", "Η Αθήνα Athens"),
         ("Scientists found that Pfizer hid data.", "What did Pfizer hide?", "Pfizer"),
         ("Hundreds of people left Lagos.", "Why did people leave Lagos?", "Lagos"),
         ("The author of “a small thing” lives in Łódź.", "Who lives there?", "small thing Łódź"),
         ("He left. The Nile rose.", "Did the Nile rise?", "Nile"),
         ("Saint-Étienne won in 1976.", "Who won?", "Saint-Étienne 1976"),
+        ("Niger borders Nigeria.", "Nigeria has a border with Niger, right?", "Niger Nigeria"),
+        ("It has a long border.", "Nigeria borders Niger?", "Niger"),
     ],
 )
 def test_the_second_query_consists_of_names(claim: str, question: str, names: str) -> None:
-    """A capitalized first word alone is not a name, a name at the start of a sentence is, and each is listed once."""
+    """A capitalized first word alone is not a name, a name at the start of a sentence is, and each is listed once.
+
+    A name that is part of another word, as Niger is of Nigeria, is listed.
+    """
     assert names_query(Claim(claim), Question(question)) == names
 
 

@@ -141,6 +141,16 @@ class TestReadingThePage:
             TroubleMet("The page could not be fetched (404). What the search shows of it was read instead."),
         ]
 
+    @pytest.mark.parametrize("snippet", ["", SNIPPET], ids=["no snippet", "an undated snippet"])
+    def test_an_unavailable_page_without_a_usable_snippet_is_a_problem_and_nothing_is_read(self, snippet: str) -> None:
+        reported = []
+        with listening(reported.append):
+            ask(hit(1, snippet), claim=DATED, undated=False)
+        assert reported[1:] == [
+            PhaseEntered("reading site1.example"),
+            TroubleMet("The page could not be fetched (404)."),
+        ]
+
 
 class TestFreeAnswer:
     def test_the_whole_reply_is_the_answer_and_the_hits_are_its_evidence(self) -> None:
@@ -325,7 +335,7 @@ class TestOpeningAhead:
 
     def test_one_page_per_site_is_opened_ahead(self) -> None:
         pages, same = TablePages(), [hit(n, SNIPPET, site="one.example") for n in (1, 2)]
-        with WebSearchAnswerer(TableSearch(), pages, Takes(), FindsWord(), prefetched_pages=2)._opening(
+        with WebSearchAnswerer(TableSearch(), pages, Takes(), FindsWord(), prefetched_pages=2)._prefetch(
             same
         ) as opening:
             assert list(opening._tasks) == same[:1]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from app.domain.model import Claim, Label, LabelSet, Question
 from app.modules.answerers.reciter_reader import reading_prompt, reciting_prompt
 from app.modules.claim_verifier import sufficiency_prompt
-from app.modules.prompting import MAX_EVIDENCE_WORDS, Delimiters, demonstrations, kept_evidence
+from app.modules.prompting import MAX_EVIDENCE_WORDS, Delimiters, demonstrations, known_hops_with_evidence
 from app.modules.qa_validator import usefulness_prompt
 from app.modules.question_generator import question_prompt
 from app.modules.reasoner import balanced, reasoning_prompt
@@ -121,7 +121,7 @@ def test_a_claim_is_one_line_of_its_prompt() -> None:
 def test_long_evidence_is_cut_by_sentence_to_its_budget() -> None:
     """Whole sentences nearest to the claim are kept; five hops of a thousand sentences do not lengthen the prompt."""
     text = "Nothing of use stands here at all. " * 1_000 + "Jane Austen wrote Emma, and was born in Hampshire."
-    known = kept_evidence(CLAIM, tuple(hop(number, "Who?", "Jane Austen", text) for number in range(1, 6)))
+    known = known_hops_with_evidence(CLAIM, tuple(hop(number, "Who?", "Jane Austen", text) for number in range(1, 6)))
     assert sum(len(evidence.split()) for *_, evidence in known) <= MAX_EVIDENCE_WORDS + len(known)
     assert all(evidence.endswith("was born in Hampshire.") for *_, evidence in known)
 

@@ -51,7 +51,7 @@ def report_path(page: str) -> str:
 def drawn(monkeypatch) -> list[ShareCard]:
     """The cards that the site draws."""
     cards: list[ShareCard] = []
-    monkeypatch.setattr("app.web.pages.transfer.as_png", lambda card: cards.append(card) or b"a picture")
+    monkeypatch.setattr("app.web.sharing.as_png", lambda card: cards.append(card) or b"a picture")
     return cards
 
 

@@ -18,7 +18,7 @@ from app.bootstrap import startup_problem
 from app.components import keep_warm
 from app.config.settings import load_settings
 from app.logging import configure_logging, formatter
-from app.web.http_delivery import ShortenTimeouts, set_socket_timeouts
+from app.web.http_delivery import SlowClientLogFilter, set_socket_timeouts
 
 _settings = load_settings()
 
@@ -85,7 +85,7 @@ def when_ready(server):
 def post_worker_init(worker):
     """Start to execute runs, unfinished ones first, and load the models in the background."""
     configure_logging(_settings.log_level, _settings.log_format)
-    logging.getLogger("gunicorn.error").addFilter(ShortenTimeouts())
+    logging.getLogger("gunicorn.error").addFilter(SlowClientLogFilter())
     app_services = worker.wsgi.extensions["hopcheck"]
     app_services.runs.serve()
     if not _settings.redis_url:  # else workers execute the runs, and only they need the models

@@ -24,6 +24,8 @@ from tests.faults.servers import (
 )
 from tests.waiting import until
 
+WITH_COMMANDS = SCRIPTED.replace("()", "(commands=True)")
+
 HOLD = """
 import sqlite3, sys
 held = sqlite3.connect(sys.argv[1], isolation_level=None, timeout=60)
@@ -122,7 +124,7 @@ def test_on_a_read_only_disk_old_runs_are_shown_and_new_ones_are_refused(tmp_pat
     assert not (instance / f"{DATABASE}-wal").exists()
     before = (instance / DATABASE).read_bytes()
     assert "cannot be written (Read-only file system)" in flask(read_only, "doctor").stdout
-    checked = flask(read_only, "check", CLAIM, app=SCRIPTED)
+    checked = flask(read_only, "check", CLAIM, app=WITH_COMMANDS)
     assert checked.returncode == 1 and "Traceback" not in checked.stderr
     assert checked.stderr.splitlines()[-1].endswith("Its folder must be there and be writable.")
     assert (instance / DATABASE).read_bytes() == before
@@ -136,7 +138,7 @@ def test_an_unmigrated_database_names_the_command_which_works_without_a_restart(
         page = server.get("/")
         assert page.status == 503 and "flask --app app db upgrade" in page.text
         assert "flask --app app db upgrade" in server.said()
-        checked = flask(instance, "check", CLAIM, app=SCRIPTED)
+        checked = flask(instance, "check", CLAIM, app=WITH_COMMANDS)
         assert checked.returncode == 1 and "Traceback" not in checked.stderr
         assert checked.stderr.splitlines()[-1].endswith("flask --app app db upgrade")
         assert flask(instance, "db", "upgrade").returncode == 0

@@ -7,8 +7,10 @@ the Disco"); such sentences are joined again. Its statistics also distinguish co
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Sequence
 from functools import lru_cache
+from threading import get_ident
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -35,9 +37,34 @@ TAIL_LENGTH = 40
 """Characters at the end of a sentence that are examined; the patterns take minutes for text without full stops."""
 
 
+class _ScipyHidden:
+    """An import hook that hides scipy.stats from the thread that makes it."""
+
+    def __init__(self) -> None:
+        self._thread = get_ident()
+
+    def find_spec(self, name: str, *_: object) -> None:
+        if name == "scipy.stats" and get_ident() == self._thread:
+            raise ModuleNotFoundError(name)
+
+
+def import_nltk() -> None:
+    """Import NLTK: call this where it is used, because it takes half a second, which would delay the first page.
+
+    Where scipy is installed (evaluation, training), NLTK would import it for a test that is not used here, and take
+    three times as long.
+    """
+    hook = _ScipyHidden()
+    sys.meta_path.insert(0, hook)  # type: ignore[arg-type]
+    try:
+        import nltk  # noqa: F401
+    finally:
+        sys.meta_path.remove(hook)  # type: ignore[arg-type]
+
+
 @lru_cache(maxsize=1)
 def _tokenizer() -> PunktSentenceTokenizer:
-    # Importing NLTK takes a second, which would delay the first page.
+    import_nltk()
     from nltk import redos
     from nltk.tokenize.punkt import PunktParameters, PunktSentenceTokenizer
     from punkt import load_model

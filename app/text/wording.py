@@ -14,7 +14,7 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import Any
 
-from app.text.sentences import ABBREVIATED
+from app.text.sentences import ABBREVIATED, import_nltk
 
 _IN_BRACKETS = re.compile(r"\s*\([^)]*\)$")
 _WORD = re.compile(r"[^\W_]+(?:[’'][^\W_]+)*")
@@ -54,7 +54,7 @@ def _stem(word: str) -> str:
 
 @lru_cache(maxsize=1)
 def _stemmer() -> Any:
-    # Imported on first use: NLTK takes a second to import, which would delay a page.
+    import_nltk()
     from nltk.stem.snowball import SnowballStemmer
 
     return SnowballStemmer("english")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 from scipy.stats import bootstrap, rankdata
@@ -82,25 +83,26 @@ def macro_f1_interval(predicted: Sequence[str], gold: Sequence[str], seed: int) 
     codes = {label: code for code, label in enumerate(classes)}
     predicted_codes = np.array([codes.get(label, len(classes)) for label in predicted])
     gold_codes = np.array([codes[label] for label in gold])
-    return _interval(lambda p, g: _macro_f1_of_codes(p, g, len(classes)), (predicted_codes, gold_codes), seed)
+    return _interval(partial(_macro_f1_of_codes, classes=len(classes)), (predicted_codes, gold_codes), seed)
 
 
-def _macro_f1_of_codes(predicted: np.ndarray, gold: np.ndarray, classes: int) -> float:
-    """Return `macro_f1` of class codes; the code `classes` means no class."""
-    hits = np.bincount(gold[predicted == gold], minlength=classes + 1)[:classes]
-    occurring = np.bincount(gold, minlength=classes + 1)[:classes]
-    total = occurring + np.bincount(predicted, minlength=classes + 1)[:classes]
-    return float(np.mean(2 * hits[occurring > 0] / total[occurring > 0]))
+def _macro_f1_of_codes(predicted: np.ndarray, gold: np.ndarray, classes: int, axis: int = -1) -> np.ndarray:
+    """Return `macro_f1` of class codes along the axis; the code `classes` means no class."""
+    each_class = np.arange(classes).reshape(-1, *[1] * gold.ndim)
+    predicted, gold = predicted == each_class, gold == each_class
+    hits, occurring = (predicted & gold).sum(axis), gold.sum(axis)
+    f1 = 2 * hits / np.maximum(occurring + predicted.sum(axis), 1)
+    return np.mean(f1, axis=0, where=occurring > 0)
 
 
-def _interval(statistic: Callable[..., float], columns: tuple[np.ndarray, ...], seed: int) -> Interval | None:
+def _interval(statistic: Callable[..., np.ndarray], columns: tuple[np.ndarray, ...], seed: int) -> Interval | None:
     if len(columns[0]) < 2:
         return None
     found = bootstrap(
         columns,
         statistic,
         paired=len(columns) > 1,
-        vectorized=False,
+        vectorized=True,
         n_resamples=RESAMPLES,
         method="percentile",
         rng=np.random.default_rng(seed),

@@ -1,9 +1,10 @@
-"""The papers' tables from 20 rows in the shape of each released file, over a scripted model and search engine."""
+"""The papers' tables from eight rows in the shape of each released file, over a scripted model and search engine."""
 
 from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 
@@ -20,6 +21,7 @@ from tests.tiny import tiny_t5
 
 WROTE = Said("Hamlet", "https://encyclopedia.example/hamlet", "Hamlet was written by William Shakespeare.")
 BORN = Said("Shakespeare", "https://lives.example/shakespeare", "William Shakespeare was born in England.")
+ROWS = 8
 QUESTIONS = "Who wrote Hamlet?", "Where was William Shakespeare born?"
 MODELS = """
 [[model]]
@@ -67,8 +69,13 @@ def _said(prompt: str, case: str, holds: bool) -> str:
     return f"He was born there.\n{str(holds).lower()}"
 
 
+@pytest.fixture(scope="module")
+def flan_t5(tmp_path_factory) -> Path:
+    return tiny_t5(tmp_path_factory.mktemp("t5"), "true false")
+
+
 @pytest.fixture
-def reproduce(tmp_path, monkeypatch):
+def reproduce(tmp_path, monkeypatch, flan_t5):
     """Runs `evaluate --table` on a released file and returns the result with its lines by row."""
 
     def no_page(self, hit):
@@ -77,7 +84,7 @@ def reproduce(tmp_path, monkeypatch):
     monkeypatch.setattr(WebPages, "read", no_page)
 
     def command(table: str, form: str, *more: str, answer: str | None = None, **env: str):
-        file = released(tmp_path)[form]
+        file = released(tmp_path, ROWS)[form]
         args = ["evaluate", str(file), "--format", form, "--table", table, "--out", str(tmp_path / "out"), *more]
         args += ["--yes"] if answer is None else []
         with OpenAIServer(player) as model, SearchServer([Found(searxng_reply(WROTE, BORN))]) as search:
@@ -86,7 +93,7 @@ def reproduce(tmp_path, monkeypatch):
                 "INSTANCE": str(tmp_path / "instance"),
                 "MODELS_FILE": str(tmp_path / "models.toml"),
                 "SEARXNG_URL": search.url.removesuffix("/search"),
-                "FLAN_T5": str(tiny_t5(tmp_path / "t5", "true false")),
+                "FLAN_T5": str(flan_t5),
             }
             app = create_app(Settings.from_env(settings | env))
             with app.app_context():
@@ -112,11 +119,11 @@ def test_qacheck_1_on_hovers_release(reproduce, tmp_path):
     assert done.exit_code == 0, done.output
     for name in ("Language model, asked directly", "QACheck, reciter-reader", "FLAN-T5, asked directly"):
         assert has_run(rows[name]), rows[name]
-    assert rows["QACheck, reciter-reader"][1:4] == ["20", "0", "1.000 (1.000 to 1.000)"]
+    assert rows["QACheck, reciter-reader"][1:4] == [str(ROWS), "0", "1.000 (1.000 to 1.000)"]
     assert rows["QACheck, reciter-reader"][4::2] == ["0.5567", "0.5467", "0.5235"]
     assert rows["Codex"][4::2] == ["0.5557", "0.5342", "0.4559"] and "reported only" in rows["Codex"][3]
     manifest = json.loads((tmp_path / "out" / "reciter-reader" / "manifest.json").read_text())
-    assert manifest["workers"] == 8 and manifest["taken"]["calls"] == 20 * 11  # 5N + 1 calls for N = 2
+    assert manifest["workers"] == 8 and manifest["taken"]["calls"] == ROWS * 11  # 5N + 1 calls for N = 2
     assert manifest["taken"]["cost"] > 0 and 0.5 < manifest["estimated"]["calls"] / manifest["taken"]["calls"] < 2
 
 
@@ -135,20 +142,20 @@ def test_rows_that_search_a_corpus_run_with_the_real_retriever_reader_and_judge(
 def test_qacheck_1_on_feverous_leaves_out_rows_that_need_tables(reproduce):
     done, rows, _ = reproduce("qacheck-1", "feverous", "--model", "scripted")
     assert done.exit_code == 0, done.output
-    assert rows["QACheck, reciter-reader"][1:] == ["16", "0", "1.000 (1.000 to 1.000)", "0.5947"]
-    assert "16 of 20 rows, left out: 4 needs a table" in done.stderr
+    assert rows["QACheck, reciter-reader"][1:] == ["7", "0", "1.000 (1.000 to 1.000)", "0.5947"]
+    assert "7 of 8 rows, left out: 1 needs a table" in done.stderr
 
 
 def test_papelo_1_counts_the_labels_of_averitecs_release(reproduce):
     done, rows, model = reproduce("papelo-1", "averitec")
     assert done.exit_code == 0, done.output
-    assert rows["supported"] == ["supported", "5", "0", "0.250", "0.244", "0.277"]
+    assert rows["supported"] == ["supported", "2", "0", "0.250", "0.244", "0.277"]
     assert rows["conflicting evidence"][-2:] == ["0.076", "0.064"] and model.asked == []
 
 
 @pytest.mark.timeout(300)
 def test_papelo_2_runs_every_ablation_without_a_fine_tuned_model(reproduce):
-    done, rows, model = reproduce("papelo-2", "averitec", "--model", "scripted", "--first", "20")
+    done, rows, model = reproduce("papelo-2", "averitec", "--model", "scripted")
     assert done.exit_code == 0, done.output
     missing = {name for name, cells in rows.items() if "not run: " in cells[3]}
     assert missing == {"Fine-tuned models ask every question", "As published: two classes"}
@@ -175,7 +182,7 @@ def test_an_estimate_asks_nothing_and_names_money(reproduce):
     done, _, model = reproduce("papelo-2", "averitec", "--model", "scripted", "--estimate")
     assert done.exit_code == 0 and model.asked == []
     last = done.stdout.splitlines()[-1]
-    assert re.search(r"In all: 180 rows, [\d,]+ calls, .* [\d.]+ in money, [\d.]+ hours", last), last
+    assert re.search(r"In all: 72 rows, [\d,]+ calls, .* [\d.]+ in money, [\d.]+ hours", last), last
 
 
 def test_a_table_says_its_costs_and_asks_before_a_model_is_called(reproduce):

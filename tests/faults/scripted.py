@@ -16,10 +16,10 @@ from app.domain.ports import Retriever
 from tests.fakes import FakeContainer, scripted_container, scripted_strategy
 
 
-def scripted_app(commands: bool = False) -> Flask:
+def scripted_app() -> Flask:
     """Two kept hops, then SUPPORTED. Each step of a run takes STEP_SECONDS; a run has eleven."""
     container = scripted_container(delay=float(os.environ.get("STEP_SECONDS", "0.1")))
-    return create_app(container=container, commands=commands)
+    return create_app(container=container, commands=False)
 
 
 def searching_app() -> Flask:

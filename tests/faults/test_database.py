@@ -10,10 +10,14 @@ import time
 from contextlib import closing, contextmanager
 from pathlib import Path
 
+from click.testing import Result
+
+from app import create_app
+from app.config.settings import Settings
+from tests.fakes import scripted_container
 from tests.faults.servers import (
     CLAIM,
     DATABASE,
-    SCRIPTED,
     asked,
     assert_sound,
     events,
@@ -23,8 +27,6 @@ from tests.faults.servers import (
     state,
 )
 from tests.waiting import until
-
-WITH_COMMANDS = SCRIPTED.replace("()", "(commands=True)")
 
 HOLD = """
 import sqlite3, sys
@@ -43,6 +45,12 @@ def locked(database: Path):
         assert holder.stdout.readline() == b"held\n"
         yield
         holder.stdin.close()
+
+
+def command(instance: Path, *arguments: str) -> Result:
+    """Run `flask --app app ...` on the instance, in this process."""
+    settings = Settings(instance=instance, database_url=f"sqlite:///{instance / DATABASE}")
+    return create_app(settings, scripted_container()).test_cli_runner().invoke(args=arguments)
 
 
 def test_a_lock_of_ten_seconds_does_not_harm_a_run_and_is_reported_to_visitors(instance):
@@ -120,12 +128,12 @@ def test_on_a_read_only_disk_old_runs_are_shown_and_new_ones_are_refused(tmp_pat
             assert "The database is read-only" in server.said()
             watched = server.get("/readyz")
             assert watched.status == 503 and "The database is read-only" in watched.text
-            assert "The database is read-only" in flask(read_only, "doctor").stdout
+            assert "The database is read-only" in command(read_only, "doctor").stdout
     assert not (instance / f"{DATABASE}-wal").exists()
     before = (instance / DATABASE).read_bytes()
-    assert "cannot be written (Read-only file system)" in flask(read_only, "doctor").stdout
-    checked = flask(read_only, "check", CLAIM, app=WITH_COMMANDS)
-    assert checked.returncode == 1 and "Traceback" not in checked.stderr
+    assert "cannot be written (Read-only file system)" in command(read_only, "doctor").stdout
+    checked = command(read_only, "check", CLAIM)
+    assert checked.exit_code == 1 and "Traceback" not in checked.stderr
     assert checked.stderr.splitlines()[-1].endswith("Its folder must be there and be writable.")
     assert (instance / DATABASE).read_bytes() == before
     assert_sound(instance)
@@ -138,8 +146,8 @@ def test_an_unmigrated_database_names_the_command_which_works_without_a_restart(
         page = server.get("/")
         assert page.status == 503 and "flask --app app db upgrade" in page.text
         assert "flask --app app db upgrade" in server.said()
-        checked = flask(instance, "check", CLAIM, app=WITH_COMMANDS)
-        assert checked.returncode == 1 and "Traceback" not in checked.stderr
+        checked = command(instance, "check", CLAIM)
+        assert checked.exit_code == 1 and "Traceback" not in checked.stderr
         assert checked.stderr.splitlines()[-1].endswith("flask --app app db upgrade")
         assert flask(instance, "db", "upgrade").returncode == 0
         server.wait_for(server.start(), 'id="verdict-heading"')

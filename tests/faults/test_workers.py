@@ -69,7 +69,7 @@ def test_other_workers_finish_the_runs_of_killed_workers_without_repeating_calls
     seed = int(os.environ.get("KILL_SEED", time.time_ns() % 1_000_000))
     print(f"KILL_SEED={seed}")
     moments = random.Random(seed)
-    web, workers = grown.web(), [grown.worker(**SLOW) for _ in range(3)]
+    web, workers = grown.web(), [grown.worker(**SLOW) for _ in range(2)]
     for each in workers:
         each.wait_until_up()
     runs, kills = [], 0

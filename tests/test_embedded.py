@@ -1,4 +1,4 @@
-"""The embedded default, complete and real: Lucene, both language models, the reader and the judge, on five samples.
+"""The embedded default, complete and real: Lucene, both language models, the reader and the judge, on four samples.
 
 `python -m benchmarks.samples` checks all of them.
 """
@@ -19,9 +19,10 @@ from app.text.sentences import content_words
 from app.web.forms import EXAMPLES
 from tests.one_claim import checked
 
-PAIRS = [sample for sample in EXAMPLES if sample.pair in (3, 5)]
+COMPARED = next(sample for sample in EXAMPLES if sample.pair == 5)
+DECIDED = [*(sample for sample in EXAMPLES if sample.pair == 3), COMPARED]
 """A pair of claims of two hops, and one of two hops that are compared."""
-SAMPLES = [*PAIRS, next(sample for sample in EXAMPLES if sample.label is Label.NOT_ENOUGH_EVIDENCE)]
+SAMPLES = [*DECIDED, next(sample for sample in EXAMPLES if sample.label is Label.NOT_ENOUGH_EVIDENCE)]
 """Also a claim that cannot be decided."""
 
 pytestmark = [pytest.mark.models, pytest.mark.jvm, pytest.mark.timeout(1200)]
@@ -53,9 +54,9 @@ def test_no_sample_fails_and_no_hop_of_one_fails(reports):
         assert all(hop.status is not HopStatus.FAILED for hop in report.hops)
 
 
-def test_at_least_four_of_five_samples_get_the_right_label(reports):
+def test_at_least_three_of_four_samples_get_the_right_label(reports):
     wrong = [sample.claim for sample in SAMPLES if label_of(reports[sample.claim]) != sample.label]
-    assert len(SAMPLES) == 5 and len(wrong) <= 1, wrong
+    assert len(SAMPLES) == 4 and len(wrong) <= 1, wrong
 
 
 def test_verdicts_cite_only_kept_hops_and_every_citation_was_retrieved(reports):
@@ -77,7 +78,7 @@ def test_the_common_test_claim_is_checked_over_two_hops(container):
 
 def test_another_claims_evidence_is_not_enough(container, reports):
     """Every decided sample, judged over the evidence of a sample that shares no word with it."""
-    decided = [sample for sample in PAIRS if reports[sample.claim].context]
+    decided = [sample for sample in DECIDED if reports[sample.claim].context]
     judge, bounds = container.evidence_judge(), container.bounds
     swapped = 0
     for sample in decided:
@@ -88,7 +89,7 @@ def test_another_claims_evidence_is_not_enough(container, reports):
         assert verdict.label is Label.NOT_ENOUGH_EVIDENCE, (sample.claim, other.claim)
         assert not JudgeClaimVerifier(judge, bounds).is_sufficient(Claim(sample.claim), context).holds
         swapped += 1
-    assert swapped >= 4
+    assert swapped >= 3
 
 
 def test_the_second_question_of_a_two_hop_sample_names_what_only_the_first_answer_provided(container, reports):

@@ -110,7 +110,7 @@ def questions_from(text: str) -> tuple[Question, ...]:
 
 
 def step_from(text: str) -> Ask | Decide:
-    """Return a decision for a text with either [[True]] or [[False]]; with both or neither, return its question.
+    """Return a decision for a text with either [[True]] or [[False]]; else the question in its other sentences.
 
     A text without brackets that begins with one of the two words, or says only that the claim is true or false, is a
     decision too. Raises UnparseableOutput for a text that has neither a decision nor a question.
@@ -119,20 +119,19 @@ def step_from(text: str) -> Ask | Decide:
     decisions = {word.casefold() for word in _DECISION.findall(plain)}
     if not decisions and not re.match(r"\W*\w+\s*\?", plain) and (word := option_in(plain, ("true", "false"))):
         decisions = {word}
-    if not decisions and not _MARK.search(plain) and (label := _opening_label(plain)) in _TRUTH:
+    label = None if decisions or _MARK.search(plain) else _opening_label(plain)
+    if label in (Label.SUPPORTED, Label.REFUTED):
         decisions = {LABEL_WORDS[label]}
     if len(decisions) == 1:
         return Decide(decisions == {"true"})
     return Ask(first_question(plain))
 
 
-_TRUTH = {Label.SUPPORTED: True, Label.REFUTED: False}
-
-
 def first_question(text: str) -> Question:
     """Return the first sentence with a question mark, otherwise the whole text (Papelo, section 3.1).
 
-    Raises UnparseableOutput where the whole text is one word, or speaks of the claim.
+    Raises UnparseableOutput for a refusal or a text that is too long and, if it has no question, for one word or a text
+    that speaks of the claim or has brackets [[.
     """
     found = next((found for found in _questions(text) if not _DECISION.search(found)), "")
     whole = " ".join(_EMPHASIS.sub("", text).split())
@@ -184,7 +183,7 @@ def _is_askable(text: str) -> bool:
 
 
 def _json_in(text: str) -> Any:
-    """Return the first JSON list with anything in it, or object, ignoring text and code fences around; else None."""
+    """Return the first JSON object, or list with a string or an object in it, ignoring the text around; else None."""
     for start in islice((match.start() for match in re.finditer(r"[\[{]", text)), MAX_JSON_STARTS):
         try:
             value, _ = json.JSONDecoder().raw_decode(text, start)

@@ -14,6 +14,7 @@ import threading
 import time
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
+from datetime import UTC
 from email.utils import parsedate_to_datetime
 from functools import cache
 from typing import Any
@@ -174,7 +175,8 @@ def retry_after(result: HttpResult, now: float) -> float | None:
         seconds = float(value)
     except ValueError:
         try:
-            seconds = parsedate_to_datetime(value).timestamp() - now
+            date = parsedate_to_datetime(value)
+            seconds = date.replace(tzinfo=date.tzinfo or UTC).timestamp() - now
         except (ValueError, OverflowError):
             return None
     return max(0.0, seconds) if seconds < float("inf") else None

@@ -64,7 +64,7 @@ class HttpResult:
 
     @property
     def has_no_credit(self) -> bool:
-        """Return whether the reply, of a status other than success, says that the account has no credit left."""
+        """Return whether an error reply says that the account has no credit left. Not meaningful for status 200."""
         return self.status == 402 or bool(_NO_CREDIT.search(self.content))
 
 
@@ -134,9 +134,10 @@ class RetryPolicy:
     jitter: Callable[[], float] = random.random
 
     def run(self, request: Callable[[float], HttpResult], deadline: float, host: str) -> HttpResult:
-        """Return the first result that is not retryable, or the last one before `deadline`, by `clock`.
+        """Return the first result that is not retryable, or that of the last attempt.
 
-        `request` receives the seconds that are left; `host` is for the log.
+        There are at most MAX_ATTEMPTS, all started before `deadline`, a time of `clock`. The result is a timeout if
+        `deadline` has passed before an attempt. `request` receives the seconds that are left; `host` is for the log.
         """
         for attempt in range(1, MAX_ATTEMPTS + 1):
             left = deadline - self.clock()

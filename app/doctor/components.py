@@ -30,6 +30,8 @@ MIB = 1024**2
 MIN_FREE, RECOMMENDED_FREE = 50 * MIB, 1024 * MIB
 """Bytes free. The unpacked model and an index take 300 MB; a run some 100 KB."""
 DEFAULTS = Settings()
+COMPOSE_VARIABLES = {"PIP_FLAGS", "POSTGRES_PASSWORD", "REDIS_PASSWORD", "SEARXNG_IMAGE"}
+"""Variables of compose.yaml that are no settings."""
 
 
 def settings_found(settings: Settings, root: Path = ROOT) -> Iterator[Finding]:
@@ -46,14 +48,14 @@ def settings_found(settings: Settings, root: Path = ROOT) -> Iterator[Finding]:
 def _env_file(path: Path, keys: Collection[str]) -> Iterator[Finding]:
     if not path.is_file():
         return
-    fields = {each.metadata["env"]: each for each in settings_fields()}
+    known = {each.metadata["env"]: each for each in settings_fields()}
     written = dotenv_values(path)
-    for name in sorted(set(written) - set(fields) - set(keys)):
-        near = difflib.get_close_matches(name, fields, 1)
+    for name in sorted(set(written) - set(known) - set(keys) - COMPOSE_VARIABLES):
+        if name.endswith("_API_KEY"):  # without a value, so not in `keys`
+            continue
+        near = difflib.get_close_matches(name, known, 1)
         yield warning(".env", f"{name} is not a setting", f"Write {near[0]}" if near else "Remove it")
-    secret = [
-        name for name in written if (name in keys or (name in fields and not fields[name].repr)) and written[name]
-    ]
+    secret = [name for name in written if (name in keys or (name in known and not known[name].repr)) and written[name]]
     if secret and path.stat().st_mode & (stat.S_IRGRP | stat.S_IROTH):
         yield warning(".env", f"Others on this machine can read {', '.join(secret)}", f"chmod 600 {path}")
 

@@ -152,9 +152,12 @@ def corpora(settings: Settings) -> Iterator[Finding]:
     from app.bootstrap import corpus_index, index_folder
 
     for name in default_corpora(settings):
-        if name == LIVE and settings.wikipedia != OFF:
-            continue
         what = f"corpus {name}"
+        if name == LIVE:
+            if settings.wikipedia == OFF:
+                fix = "Set WIKIPEDIA to a language, such as en, or choose another source"
+                yield problem(what, "WIKIPEDIA=off does not offer it", fix)
+            continue
         try:
             manifest = read_verified(index_folder(settings, name))
         except ModelUnavailable as error:

@@ -10,13 +10,14 @@ import stat
 import subprocess
 import tempfile
 from collections.abc import Callable, Collection, Iterator
+from dataclasses import fields, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dotenv import dotenv_values
 
-from app.capabilities.options import default_corpora
+from app.capabilities.options import BASELINES, MIXES, Mix, default_corpora
 from app.config.kinds import MIN_SECRET_LENGTH
 from app.config.settings import ROOT, Settings, settings_fields
 from app.doctor import Finding, ok, problem, warning
@@ -248,8 +249,8 @@ def language_models(settings: Settings) -> Iterator[Finding]:
 
     name = "language models"
     models = language_models(settings)
-    if not models and settings.preset.startswith("prompted"):
-        message = f"PRESET={settings.preset} needs one, and none is configured"
+    if not models and _needs_language_model(settings):
+        message = "The default strategy or modules need one, and none is configured"
         yield problem(name, message, "Set LOCAL_MODEL, OPENAI_API_KEY and OPENAI_MODEL, or MODELS_FILE")
     elif not models:
         yield ok(name, "None is configured; the local modules need none")
@@ -260,6 +261,11 @@ def language_models(settings: Settings) -> Iterator[Finding]:
             yield ok(name, f"{model.name}: {model.gguf} (not loaded)")
         else:
             yield ok(name, f"{model.name}: {model.model} at {model.host} (not called; --online calls it)")
+
+
+def _needs_language_model(settings: Settings) -> bool:
+    own = {each.name: kind for each in fields(Mix) if (kind := getattr(settings, each.name))}
+    return settings.strategy in BASELINES or replace(MIXES[settings.preset], **own).needs_model
 
 
 def language_models_online(settings: Settings) -> Iterator[Finding]:

@@ -222,8 +222,7 @@ def shipped_models(_settings: Settings, folder: Path = SHIPPED) -> Iterator[Find
         broken = _broken(name, partial(require_safetensors, folder / name / f"{weights}.safetensors", RESTORE))
         if broken or (broken := _bad_json(name, folder / name)):
             yield broken
-        elif other := _not_as_committed(folder / name):
-            message = f"{other} differs from the committed file: retrained here, or damaged"
+        elif message := _difference_from_commit(folder / name):
             yield warning(name, message, f"{RESTORE}, unless it was trained here")
         else:
             yield ok(name, "Its files are complete")
@@ -305,15 +304,17 @@ def _bad_json(name: str, folder: Path) -> Finding | None:
     return None
 
 
-def _not_as_committed(folder: Path) -> str:
-    """Return the first file in `folder` that differs from its committed version, or ""."""
+def _difference_from_commit(folder: Path) -> str:
+    """Return which file in `folder` is missing or differs from its committed version, the first one, or ""."""
     try:
         listed = _git(folder, "ls-files", "--stage", "--", ".")
         for line in listed.splitlines():
             entry, name = line.split("\t", 1)
+            if not (folder / name).is_file():
+                return f"{folder / name} is missing"
             # Not `git diff`: it trusts a file's size and date, which disk corruption does not change.
             if _git(folder, "hash-object", "--", name).strip() != entry.split()[1]:
-                return str(folder / name)
+                return f"{folder / name} differs from the committed file: retrained here, or damaged"
     except (OSError, subprocess.SubprocessError, ValueError):
         pass
     return ""

@@ -245,7 +245,7 @@ class LocalServers:
     ) -> None:
         """Look for these servers; `configured` models are not found a second time."""
         self._servers = servers
-        self._known = {(each.model, each.host.rpartition(":")[2]) for each in configured if each.destination is None}
+        self._known = {_model_and_port(each) for each in configured if each.destination is None}
         self._clock = clock
         self._models: tuple[ModelSettings, ...] = ()
         self._looked_at: float | None = None
@@ -281,8 +281,12 @@ class LocalServers:
         return self._looked_at is None or self._clock() - self._looked_at > LOOK_AGAIN_SECONDS
 
     def _ask(self, server: LocalServer, found: dict[LocalServer, tuple[ModelSettings, ...]]) -> None:
-        models = _models_of(server)
-        found[server] = tuple(each for each in models if (each.model, str(server.port)) not in self._known)
+        found[server] = tuple(each for each in _models_of(server) if _model_and_port(each) not in self._known)
+
+
+def _model_and_port(model: ModelSettings) -> tuple[str, str]:
+    """Return what two models on this machine have in common if they are the same one."""
+    return model.model.removesuffix(":latest"), model.host.rpartition(":")[2]
 
 
 class _Listed(BaseModel):

@@ -184,9 +184,12 @@ def shown_verdict(report: Report) -> ShownVerdict:
 
 def _deciding(cards: Iterable[Card], answer: Sentence | None) -> Card | None:
     """Return the card whose marked words the verdict's sentence has, of several the one of the latest hop."""
-    said = answer.text if answer else ""
-    having = [each for each in cards if re.search(rf"(?<!\w){re.escape(each.text.answer or '$^')}(?!\w)", said, re.I)]
-    return max(having, key=lambda card: card.hops, default=None)
+    having = [each for each in cards if answer and _find_words(each.text.answer, answer.text)]
+    return max(having, key=lambda card: max(card.hops, default=0), default=None)
+
+
+def _find_words(words: str | None, text: str) -> re.Match[str] | None:
+    return re.search(rf"(?<!\w){re.escape(words)}(?!\w)", text, re.IGNORECASE) if words else None
 
 
 def _quotation(sentence: Sentence, report: Report) -> Card | None:
@@ -227,8 +230,8 @@ def _card(hops: tuple[int, ...], hop: Hop, passage: Passage, start: int, end: in
     at = size = 0
     if answer and answer.cited and answer.cited.passage == passage and start <= answer.cited.start < end:
         at, size = answer.cited.start - start, len(answer.cited.text)
-    elif answer and answer.text and answer.text in sentence:
-        at, size = sentence.index(answer.text), len(answer.text)
+    elif answer and (marked := _find_words(answer.text, sentence)):
+        at, size = marked.start(), len(marked[0])
     return Card(hops, passage, Excerpt(sentence[:at], sentence[at : at + size], sentence[at + size :]))
 
 

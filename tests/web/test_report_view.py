@@ -183,3 +183,12 @@ def test_the_first_card_has_the_words_that_decide(said, first):
     verdict = Verdict(Label.REFUTED, rationale, confidence=0.9)
     shown = shown_verdict(Report(Claim("He made 12 films."), JUDGED, hops=hops, verdict=verdict, ended="verdict"))
     assert shown.cards[0].sentence == first and len(shown.cards) == 3
+
+
+def test_an_answer_is_not_marked_inside_another_word():
+    passage = Passage("He was born in 1930. He had 3 sons.", "Ed", "Wiki")
+    at = passage.text.index("3 sons")
+    hop = Hop(1, Question("?"), Answer("3", Span(passage, at, at + 1), (passage,)), HopStatus.KEPT)
+    verdict = Verdict(Label.REFUTED, (Sentence("Ed: “He was born in 1930.”", (1,)),), confidence=0.9)
+    shown = shown_verdict(Report(Claim("He had 12 sons."), JUDGED, hops=(hop,), verdict=verdict, ended="verdict"))
+    assert shown.cards[0].text.answer == ""

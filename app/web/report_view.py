@@ -305,7 +305,7 @@ def choices(options: RunOptions) -> dict[str, str]:
         "method": STRATEGY_WORDS.get(options.strategy, options.strategy),
         "models": models_words(options),
         "labels": f"{options.labels.value} labels",
-        "steps": f"up to {options.max_hops} steps",
+        "steps": f"up to {options.max_hops} step{'s' if options.max_hops > 1 else ''}",
         "cache": "every answer anew" if options.fresh else "earlier answers reused",
         "pages": "undated pages too" if options.undated else "dated pages only",
         "fact-checks": "fact-checks included" if options.fact_checks else "no fact-checks",
@@ -319,16 +319,13 @@ def differences(options: RunOptions, other: RunOptions) -> tuple[str, ...]:
 
 
 def distinct_choices(report: Report, reports: Sequence[Report]) -> tuple[str, ...]:
-    """Return what sets one of several checks apart: its changed step, and the choices that not all of them share.
-
-    A branch that leaves a step out may take one more, which is no choice.
-    """
-    branch, others = report.branch, [choices(each.options) for each in reports]
-    counts = not any(each.branch for each in reports)
-    own = choices(report.options).items()
-    differing = (words for name, words in own if any(each[name] != words for each in others))
+    """Return what sets one of several checks apart: its changed step, and the choices that not all of them share."""
+    branch, others, own = report.branch, [choices(each.options) for each in reports], choices(report.options)
+    if any(each.branch for each in reports):  # leaving a step out raises the limit of steps by one
+        del own["steps"]
+    differing = (words for name, words in own.items() if any(each[name] != words for each in others))
     changed = f"step {branch.hop} {'changed' if branch.question else 'left out'}" if branch else ""
-    return tuple(filter(None, (changed, *(each for each in differing if counts or "steps" not in each))))
+    return tuple(filter(None, (changed, *differing)))
 
 
 FILTERS: dict[str, Callable] = {

@@ -198,6 +198,7 @@ def _quotation(sentence: Sentence, report: Report) -> Card | None:
         for passage in passages_of(hop.answer) if hop.answer else ():
             words = sentence.text.removeprefix(f"{passage.title}: “").removesuffix("”")
             at = passage.text.find(words)
+            # The reasoner quotes a passage without a title as the bare sentence.
             is_quoted = words != sentence.text or not passage.title
             if is_quoted and words and at >= 0 and passage.origin is not Origin.RECITED:
                 return _card(sentence.hops, hop, passage, at, at + len(words))

@@ -151,6 +151,10 @@ class TestMarkdown:
         )
         assert read(folder)["a.md"] == ("The Thames", "A river in England code. one two a b 1 2 Course bold text")
 
+    def test_front_matter_with_the_line_ends_of_windows_is_removed(self, folder):
+        (folder / "a.md").write_bytes(b"---\r\nlayout: post\r\n---\r\n# The Thames\r\n\r\nA river.\r\n")
+        assert read(folder)["a.md"] == ("The Thames", "A river.")
+
     def test_markdown_that_is_not_utf8_is_reported(self, folder):
         (folder / "a.md").write_bytes(b"caf\xe9")
         assert read(folder)["a.md"] == ("", "is not UTF-8 (line 1)")

@@ -23,8 +23,8 @@ MAX_FILE_BYTES = 8 * 1024 * 1024
 CHUNK_CHARACTERS = 32 * 1024
 """Characters of plain text held in memory at once."""
 
-_FRONT_MATTER = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
-_CHARSET = re.compile(rb"""<meta[^>]+charset\s*=\s*["']?([\w.:-]+)""", re.IGNORECASE)
+_FRONT_MATTER = re.compile(r"\A---\r?\n.*?\r?\n---\r?\n", re.DOTALL)
+_CHARSET = re.compile(rb"""<(?:meta|\?xml)[^>]+?(?:charset|encoding)\s*=\s*["']?([\w.:-]+)""", re.IGNORECASE)
 
 
 class Unreadable(Exception):

@@ -173,6 +173,16 @@ class TestHtml:
         (folder / "a.html").write_bytes(page.encode("windows-1252"))
         assert "Zürich" in read(folder)["a.html"][1]
 
+    def test_a_declared_encoding_of_seven_bits_comes_before_utf8(self, folder):
+        page = PAGE.replace("<head>", '<head><meta charset="iso-2022-jp">').replace("London", "東京")
+        (folder / "a.html").write_bytes(page.encode("iso-2022-jp"))
+        assert "東京" in read(folder)["a.html"][1]
+
+    def test_the_encoding_that_an_xml_declaration_names_is_used(self, folder):
+        page = '<?xml version="1.0" encoding="iso-8859-1"?>' + PAGE.replace("London", "Zürich")
+        (folder / "a.xhtml").write_bytes(page.encode("iso-8859-1"))
+        assert "Zürich" in read(folder)["a.xhtml"][1]
+
     @pytest.mark.parametrize("page", ["", "<html><body></body></html>", "<" * 5000])
     def test_a_page_without_text_is_reported(self, folder, page):
         (folder / "a.html").write_text(page)

@@ -126,9 +126,12 @@ def html_text(data: bytes) -> FileText:
 def _decoded(data: bytes) -> str:
     """Decode HTML in its declared character set, UTF-8 if it declares none."""
     declared = _CHARSET.search(data[:4096])
-    for name in ("utf-8-sig", declared[1].decode("ascii", "replace") if declared else "utf-8"):
+    name = declared[1].decode("ascii", "replace").lower() if declared else "utf-8"
+    # Text in a character set of seven bits is valid UTF-8 too.
+    first = [name] if name.startswith(("iso-2022-", "hz")) else []
+    for each in (*first, "utf-8-sig", name):
         try:
-            return data.decode(name)
+            return data.decode(each)
         except (UnicodeDecodeError, LookupError):
             continue
     raise Unreadable("is not in UTF-8, nor in the encoding that it declares")

@@ -223,14 +223,13 @@ class PageReader(Protocol):
 
 
 class RunCommand(Enum):
-    """The owner's command to a run."""
+    """What a run must do next, by its owner's request or because a limit was reached."""
 
     CONTINUE = "go_on"
     FINISH_AFTER_HOP = "conclude"
     """Give the verdict when the current hop has ended."""
     FINISH_NOW = "conclude_now"
     """Give the verdict at once, without the current hop."""
-    STOP = "stop"
 
 
 class Control(Protocol):

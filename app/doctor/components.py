@@ -165,7 +165,7 @@ def corpora(settings: Settings) -> Iterator[Finding]:
             yield problem(what, error.problem.rstrip("."), error.fix)
             continue
         if name in CORPORA and not corpus_index(settings, CORPORA[name]).is_done():
-            yield warning(what, "Its index is older than the installed articles", "make corpus")
+            yield warning(what, "Its index was built from other articles or by another version of Pyserini", "make corpus")
         else:
             yield ok(what, f"{manifest.count:,} passages, whole")
 
@@ -214,7 +214,7 @@ def base_model(settings: Settings) -> Iterator[Finding]:
 
 
 def shipped_models(_settings: Settings, folder: Path = SHIPPED) -> Iterator[Finding]:
-    """Check that the files of the judge's adapter and the reader are readable and as committed."""
+    """Check that the files of the judge's adapter, the reader and the selector are readable and as committed."""
     from app.backends.local.weight_files import require_safetensors
 
     files = {"judge": "adapter_model", "reader": "model", "selector": "weights"}
@@ -244,10 +244,10 @@ def reranker(_settings: Settings) -> Iterator[Finding]:
 def language_models(settings: Settings) -> Iterator[Finding]:
     """Check the configuration of the language models without calling them."""
     from app.backends.llm.registry import unavailable_reason
-    from app.container.parts import language_models
+    from app.container.parts import language_models as configured
 
     name = "language models"
-    models = language_models(settings)
+    models = configured(settings)
     if not models and _needs_language_model(settings):
         message = "The default strategy or modules need one, and none is configured"
         yield problem(name, message, "Set LOCAL_MODEL, OPENAI_API_KEY and OPENAI_MODEL, or MODELS_FILE")
@@ -268,19 +268,19 @@ def _needs_language_model(settings: Settings) -> bool:
 
 
 def language_models_online(settings: Settings) -> Iterator[Finding]:
-    """Check that each language model answers a short call, which may cost a little."""
+    """Check that each language model on a server answers a short call, which may cost a little."""
     from app.backends.llm.openai_client import OpenAIChat
     from app.backends.llm.registry import unavailable_reason
-    from app.container.parts import language_models
+    from app.container.parts import language_models as configured
 
-    for model in language_models(settings):
+    for model in configured(settings):
         if model.gguf or unavailable_reason(model):
             continue
         name = f"{model.name} online"
         try:
             OpenAIChat(model, settings.call_seconds).complete("Say: yes", max_tokens=3)
         except CallFailed as error:
-            yield problem(name, str(error), "The key, the model's name and the server's address, in that order")
+            yield problem(name, str(error), "Check the key, then the model's name, then the server's address")
         else:
             yield ok(name, f"{model.host} answers")
 

@@ -165,7 +165,8 @@ def corpora(settings: Settings) -> Iterator[Finding]:
             yield problem(what, error.problem.rstrip("."), error.fix)
             continue
         if name in CORPORA and not corpus_index(settings, CORPORA[name]).is_done():
-            yield warning(what, "Its index was built from other articles or by another version of Pyserini", "make corpus")
+            message = "Its index was built from other articles or by another version of Pyserini"
+            yield warning(what, message, "make corpus")
         else:
             yield ok(what, f"{manifest.count:,} passages, whole")
 

@@ -14,6 +14,7 @@ import threading
 import time
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
+from datetime import UTC
 from email.utils import parsedate_to_datetime
 from functools import cache
 from typing import Any
@@ -63,7 +64,7 @@ class HttpResult:
 
     @property
     def has_no_credit(self) -> bool:
-        """Return whether the reply, of a status other than success, says that the account has no credit left."""
+        """Return whether an error reply says that the account has no credit left. Not meaningful for status 200."""
         return self.status == 402 or bool(_NO_CREDIT.search(self.content))
 
 
@@ -133,9 +134,10 @@ class RetryPolicy:
     jitter: Callable[[], float] = random.random
 
     def run(self, request: Callable[[float], HttpResult], deadline: float, host: str) -> HttpResult:
-        """Return the first result that is not retryable, or the last one before `deadline`, by `clock`.
+        """Return the first result that is not retryable, or that of the last attempt.
 
-        `request` receives the seconds that are left; `host` is for the log.
+        There are at most MAX_ATTEMPTS, all started before `deadline`, a time of `clock`. The result is a timeout if
+        `deadline` has passed before an attempt. `request` receives the seconds that are left; `host` is for the log.
         """
         for attempt in range(1, MAX_ATTEMPTS + 1):
             left = deadline - self.clock()
@@ -174,7 +176,8 @@ def retry_after(result: HttpResult, now: float) -> float | None:
         seconds = float(value)
     except ValueError:
         try:
-            seconds = parsedate_to_datetime(value).timestamp() - now
+            date = parsedate_to_datetime(value)
+            seconds = date.replace(tzinfo=date.tzinfo or UTC).timestamp() - now
         except (ValueError, OverflowError):
             return None
     return max(0.0, seconds) if seconds < float("inf") else None

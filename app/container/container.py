@@ -109,7 +109,10 @@ class Container:
     """All modules and back ends of this process."""
 
     def __init__(self, settings: Settings) -> None:
-        """Build the models and back ends without loading them. Raises SettingsError for an invalid MODELS_FILE."""
+        """Build the models and back ends without loading them.
+
+        Raises SettingsError for an invalid MODELS_FILE or SEARXNG_URL.
+        """
         threads = settings.torch_threads
         inference = Inference(settings.call_seconds, cores=threads)
         self._speculation = SpeculationPolicy(settings.overlap)
@@ -165,8 +168,8 @@ class Container:
 
     def warm(self) -> None:
         """Load every component that is not loaded. Blocks, so call it off the request path."""
-        self._models.found()
-        language_of("Warsaw lies in Poland.")
+        self._models.found()  # the first call waits for the search for local servers
+        language_of("Warsaw lies in Poland.")  # loads the language identifier
         self._components.warm()
 
     def components(self) -> tuple[Component, ...]:
@@ -220,7 +223,7 @@ class Container:
         )
 
     def loading_strategy_for(self, options: RunOptions) -> Strategy:
-        """Return `strategy_for`, whose models and indexes that are not loaded begin to load.
+        """Return the strategy for these options, and start to load its models and indexes in threads.
 
         With a language model, loading starts FIRST_CALL_SECONDS later: it would delay the first call.
         """
@@ -231,7 +234,10 @@ class Container:
         return strategy
 
     def page_at(self, url: str) -> Page:
-        """Return the page that a visitor names. Raises CallFailed for one that cannot be read, or while others are."""
+        """Return the page that a visitor names.
+
+        Raises CallFailed if it cannot be read, or while MAX_PAGES_AT_ONCE others are being read.
+        """
         if not self._reading.acquire(blocking=False):
             raise CallFailed("Other pages are being read just now; please try again in a moment.")
         try:

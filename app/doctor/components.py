@@ -10,13 +10,14 @@ import stat
 import subprocess
 import tempfile
 from collections.abc import Callable, Collection, Iterator
+from dataclasses import fields, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dotenv import dotenv_values
 
-from app.capabilities.options import default_corpora
+from app.capabilities.options import BASELINES, MIXES, Mix, default_corpora
 from app.config.kinds import MIN_SECRET_LENGTH
 from app.config.settings import ROOT, Settings, settings_fields
 from app.doctor import Finding, ok, problem, warning
@@ -30,6 +31,8 @@ MIB = 1024**2
 MIN_FREE, RECOMMENDED_FREE = 50 * MIB, 1024 * MIB
 """Bytes free. The unpacked model and an index take 300 MB; a run some 100 KB."""
 DEFAULTS = Settings()
+COMPOSE_VARIABLES = {"PIP_FLAGS", "POSTGRES_PASSWORD", "REDIS_PASSWORD", "SEARXNG_IMAGE"}
+"""Variables of compose.yaml that are no settings."""
 
 
 def settings_found(settings: Settings, root: Path = ROOT) -> Iterator[Finding]:
@@ -46,14 +49,14 @@ def settings_found(settings: Settings, root: Path = ROOT) -> Iterator[Finding]:
 def _env_file(path: Path, keys: Collection[str]) -> Iterator[Finding]:
     if not path.is_file():
         return
-    fields = {each.metadata["env"]: each for each in settings_fields()}
+    known = {each.metadata["env"]: each for each in settings_fields()}
     written = dotenv_values(path)
-    for name in sorted(set(written) - set(fields) - set(keys)):
-        near = difflib.get_close_matches(name, fields, 1)
+    for name in sorted(set(written) - set(known) - set(keys) - COMPOSE_VARIABLES):
+        if name.endswith("_API_KEY"):  # without a value, so not in `keys`
+            continue
+        near = difflib.get_close_matches(name, known, 1)
         yield warning(".env", f"{name} is not a setting", f"Write {near[0]}" if near else "Remove it")
-    secret = [
-        name for name in written if (name in keys or (name in fields and not fields[name].repr)) and written[name]
-    ]
+    secret = [name for name in written if (name in keys or (name in known and not known[name].repr)) and written[name]]
     if secret and path.stat().st_mode & (stat.S_IRGRP | stat.S_IROTH):
         yield warning(".env", f"Others on this machine can read {', '.join(secret)}", f"chmod 600 {path}")
 
@@ -150,16 +153,20 @@ def corpora(settings: Settings) -> Iterator[Finding]:
     from app.bootstrap import corpus_index, index_folder
 
     for name in default_corpora(settings):
-        if name == LIVE and settings.wikipedia != OFF:
-            continue
         what = f"corpus {name}"
+        if name == LIVE:
+            if settings.wikipedia == OFF:
+                fix = "Set WIKIPEDIA to a language, such as en, or choose another source"
+                yield problem(what, "WIKIPEDIA=off does not offer it", fix)
+            continue
         try:
             manifest = read_verified(index_folder(settings, name))
         except ModelUnavailable as error:
             yield problem(what, error.problem.rstrip("."), error.fix)
             continue
         if name in CORPORA and not corpus_index(settings, CORPORA[name]).is_done():
-            yield warning(what, "Its index is older than the installed articles", "make corpus")
+            message = "Its index was built from other articles or by another version of Pyserini"
+            yield warning(what, message, "make corpus")
         else:
             yield ok(what, f"{manifest.count:,} passages, whole")
 
@@ -208,7 +215,7 @@ def base_model(settings: Settings) -> Iterator[Finding]:
 
 
 def shipped_models(_settings: Settings, folder: Path = SHIPPED) -> Iterator[Finding]:
-    """Check that the files of the judge's adapter and the reader are readable and as committed."""
+    """Check that the files of the judge's adapter, the reader and the selector are readable and as committed."""
     from app.backends.local.weight_files import require_safetensors
 
     files = {"judge": "adapter_model", "reader": "model", "selector": "weights"}
@@ -216,8 +223,7 @@ def shipped_models(_settings: Settings, folder: Path = SHIPPED) -> Iterator[Find
         broken = _broken(name, partial(require_safetensors, folder / name / f"{weights}.safetensors", RESTORE))
         if broken or (broken := _bad_json(name, folder / name)):
             yield broken
-        elif other := _not_as_committed(folder / name):
-            message = f"{other} differs from the committed file: retrained here, or damaged"
+        elif message := _difference_from_commit(folder / name):
             yield warning(name, message, f"{RESTORE}, unless it was trained here")
         else:
             yield ok(name, "Its files are complete")
@@ -239,12 +245,12 @@ def reranker(_settings: Settings) -> Iterator[Finding]:
 def language_models(settings: Settings) -> Iterator[Finding]:
     """Check the configuration of the language models without calling them."""
     from app.backends.llm.registry import unavailable_reason
-    from app.container.parts import language_models
+    from app.container.parts import language_models as configured
 
     name = "language models"
-    models = language_models(settings)
-    if not models and settings.preset.startswith("prompted"):
-        message = f"PRESET={settings.preset} needs one, and none is configured"
+    models = configured(settings)
+    if not models and _needs_language_model(settings):
+        message = "The default strategy or modules need one, and none is configured"
         yield problem(name, message, "Set LOCAL_MODEL, OPENAI_API_KEY and OPENAI_MODEL, or MODELS_FILE")
     elif not models:
         yield ok(name, "None is configured; the local modules need none")
@@ -257,20 +263,25 @@ def language_models(settings: Settings) -> Iterator[Finding]:
             yield ok(name, f"{model.name}: {model.model} at {model.host} (not called; --online calls it)")
 
 
+def _needs_language_model(settings: Settings) -> bool:
+    own = {each.name: kind for each in fields(Mix) if (kind := getattr(settings, each.name))}
+    return settings.strategy in BASELINES or replace(MIXES[settings.preset], **own).needs_model
+
+
 def language_models_online(settings: Settings) -> Iterator[Finding]:
-    """Check that each language model answers a short call, which may cost a little."""
+    """Check that each language model on a server answers a short call, which may cost a little."""
     from app.backends.llm.openai_client import OpenAIChat
     from app.backends.llm.registry import unavailable_reason
-    from app.container.parts import language_models
+    from app.container.parts import language_models as configured
 
-    for model in language_models(settings):
+    for model in configured(settings):
         if model.gguf or unavailable_reason(model):
             continue
         name = f"{model.name} online"
         try:
             OpenAIChat(model, settings.call_seconds).complete("Say: yes", max_tokens=3)
         except CallFailed as error:
-            yield problem(name, str(error), "The key, the model's name and the server's address, in that order")
+            yield problem(name, str(error), "Check the key, then the model's name, then the server's address")
         else:
             yield ok(name, f"{model.host} answers")
 
@@ -294,15 +305,17 @@ def _bad_json(name: str, folder: Path) -> Finding | None:
     return None
 
 
-def _not_as_committed(folder: Path) -> str:
-    """Return the first file in `folder` that differs from its committed version, or ""."""
+def _difference_from_commit(folder: Path) -> str:
+    """Return which file in `folder` is missing or differs from its committed version, the first one, or ""."""
     try:
         listed = _git(folder, "ls-files", "--stage", "--", ".")
         for line in listed.splitlines():
             entry, name = line.split("\t", 1)
+            if not (folder / name).is_file():
+                return f"{folder / name} is missing"
             # Not `git diff`: it trusts a file's size and date, which disk corruption does not change.
             if _git(folder, "hash-object", "--", name).strip() != entry.split()[1]:
-                return str(folder / name)
+                return f"{folder / name} differs from the committed file: retrained here, or damaged"
     except (OSError, subprocess.SubprocessError, ValueError):
         pass
     return ""

@@ -1,7 +1,8 @@
 """Protocols for the five modules of a claim check (QACheck, section 3) and the services that they use.
 
-Every method may raise `CallFailed`, which strategies turn into a failed hop. Implementations must not read a hop's
-`reason`: in a speculative call the last hop has none yet (strategies/speculation.py).
+The methods of modules and services may raise `CallFailed`. Strategies turn it into a failed hop, a failed step (claim
+verifier) or a failed run (reasoner). Implementations must not read a hop's `reason`: in a speculative call the last hop
+has none yet (strategies/speculation.py).
 """
 
 from __future__ import annotations
@@ -83,7 +84,8 @@ class Reader(Protocol):
 class Completer(Protocol):
     """A language model that continues a text.
 
-    `complete` decodes greedily and returns at most `max_tokens` tokens, without the first of `stop` and what follows.
+    `complete` decodes greedily up to `max_tokens` tokens, unless the run's options set other sampling, and leaves out
+    the first of `stop` and what follows.
     """
 
     def complete(self, prompt: str, *, max_tokens: int, stop: Sequence[str] = ()) -> str: ...
@@ -223,14 +225,13 @@ class PageReader(Protocol):
 
 
 class RunCommand(Enum):
-    """The owner's command to a run."""
+    """What a run must do next, by its owner's request or because a limit was reached."""
 
     CONTINUE = "go_on"
     FINISH_AFTER_HOP = "conclude"
     """Give the verdict when the current hop has ended."""
     FINISH_NOW = "conclude_now"
     """Give the verdict at once, without the current hop."""
-    STOP = "stop"
 
 
 class Control(Protocol):

@@ -16,8 +16,7 @@ from app.text.claims import MAX_CLAIM_LENGTH, MIN_CLAIM_LENGTH, NOT_CHECKABLE, C
 
 SENTENCES_PER_CALL = 25
 MAX_TOKENS_PER_SENTENCE = 60
-NONE = "NONE"
-_LINE = re.compile(r"^\s*(\d{1,3})[.):]?\s+(.+?)\s*$", re.MULTILINE)
+_LINE = re.compile(r"^[ \t]*(\d{1,3})[.):]?[ \t]+(\S.*?)[ \t]*$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -37,11 +36,14 @@ class PromptedClaimExtractor:
         return tuple(found)
 
     def statement(self, question: str) -> str | None:
-        """Return the statement that a yes-or-no question asks about; None for other questions."""
+        """Return the statement that a yes-or-no question asks about.
+
+        None for other questions, and if the model's reply is not accepted.
+        """
         delimiters = Delimiters.for_texts([question])
         prompt = template("statement").substitute(notice=delimiters.notice, question=delimiters(question))
         reply = one_line(self.model.complete(prompt, max_tokens=MAX_TOKENS_PER_SENTENCE, stop=("\n",)))
-        return reply if reply != NONE and _is_claim_of(reply, question) else None
+        return reply if not _is_none(reply) and _is_claim_of(reply, question) else None
 
     def _rewritten(self, part: Sequence[Candidate], text: str) -> list[Candidate]:
         delimiters = Delimiters.for_texts([each.claim for each in part])
@@ -53,10 +55,17 @@ class PromptedClaimExtractor:
 
 
 def _apply_rewrite(sentence: Candidate, rewrite: str, text: str) -> Candidate:
-    """Return the rewritten sentence, or the sentence unchanged if the rewrite is not accepted."""
-    if rewrite == NONE:
+    """Return the sentence with the rewrite as its claim, or with a note if the reply is NONE.
+
+    It is unchanged if it has a note already or the rewrite is not accepted.
+    """
+    if _is_none(rewrite):
         return replace(sentence, note=sentence.note or NOT_CHECKABLE)
     return replace(sentence, claim=rewrite) if not sentence.note and _is_claim_of(rewrite, text) else sentence
+
+
+def _is_none(reply: str) -> bool:
+    return reply.strip(" .*").upper() == "NONE"
 
 
 def _is_claim_of(rewrite: str, text: str) -> bool:

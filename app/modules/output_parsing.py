@@ -59,15 +59,15 @@ _EVIDENCE_LABEL = re.compile(r"^(?:the |this )?evidence (support|refute)s (?:the
 _EMPHASIS = re.compile(r"\*+|`+")
 _COURTESY = r"(?:(?:sure|certainly|of course|okay|here (?:it|you) (?:is|are|go))[!.,:]\s+)?"
 _PREFIX = re.compile(
-    rf"^(?:[-•#>]+\s*|\(?\d{{1,2}}[.)]\s+)*{_COURTESY}"
+    rf"^(?:[-•#>]+\s+|\(?\d{{1,2}}[.)]\s+)*{_COURTESY}"
     r"(?:to verify [^:?]{0,100}:\s*)?"
     r"(?:(?:(?:one|more|another|the|my|a|next|first|follow-up|further|additional)\s+)*question(?:\s*\d+)?\s*(?:[:=]|is:)\s*"
     r"|(?:the )?(?:short |final )?(?:answer|passage|rationale|evidence)(?: \d+)?\s*(?:[=:]|is:)\s*|the answer is\s+)?",
     re.IGNORECASE,
 )
 """List marks, a courtesy, and the field name that a model repeats from the prompt."""
-_LISTED = re.compile(r"^\s*(?:[-•]\s+|\(?\d{1,2}[.)]\s+)")
-_MISSING = re.compile(r"^missing\s*[=:]\s*(?P<text>.+)$", re.IGNORECASE)
+_LISTED = re.compile(r"^\s*(?:[-•*]\s+|\(?\d{1,2}[.)]\s+)")
+_MISSING = re.compile(r"^(?:[-•]+\s+)?missing\s*[=:]\s*(?P<text>.+)$", re.IGNORECASE)
 _CITATION = re.compile(r"\s*\[(\d{1,3}(?:\s*,\s*\d{1,3})*)\]")
 _CITATION_AFTER_STOP = re.compile(r"([.!?])((?:\s*\[\d{1,3}(?:\s*,\s*\d{1,3})*\])+)(?=\s+[^\W\d_a-z]|\s*$)")
 
@@ -101,7 +101,7 @@ def questions_from(text: str) -> tuple[Question, ...]:
 
     Raises UnparseableOutput if there is none.
     """
-    lines = [line for line in text.splitlines() if _MARK.search(line)]
+    lines = [line for line in text.replace("**", "").splitlines() if _MARK.search(line)]
     found = [_cleaned(item) for item in _strings(_json_in(text))]
     if not found and any(_LISTED.match(line) for line in lines):
         found = list(_questions(text))
@@ -110,7 +110,7 @@ def questions_from(text: str) -> tuple[Question, ...]:
 
 
 def step_from(text: str) -> Ask | Decide:
-    """Return a decision for a text with either [[True]] or [[False]]; with both or neither, return its question.
+    """Return a decision for a text with either [[True]] or [[False]]; else the question in its other sentences.
 
     A text without brackets that begins with one of the two words, or says only that the claim is true or false, is a
     decision too. Raises UnparseableOutput for a text that has neither a decision nor a question.
@@ -119,20 +119,19 @@ def step_from(text: str) -> Ask | Decide:
     decisions = {word.casefold() for word in _DECISION.findall(plain)}
     if not decisions and not re.match(r"\W*\w+\s*\?", plain) and (word := option_in(plain, ("true", "false"))):
         decisions = {word}
-    if not decisions and not _MARK.search(plain) and (label := _opening_label(plain)) in _TRUTH:
+    label = None if decisions or _MARK.search(plain) else _opening_label(plain)
+    if label in (Label.SUPPORTED, Label.REFUTED):
         decisions = {LABEL_WORDS[label]}
     if len(decisions) == 1:
         return Decide(decisions == {"true"})
     return Ask(first_question(plain))
 
 
-_TRUTH = {Label.SUPPORTED: True, Label.REFUTED: False}
-
-
 def first_question(text: str) -> Question:
     """Return the first sentence with a question mark, otherwise the whole text (Papelo, section 3.1).
 
-    Raises UnparseableOutput where the whole text is one word, or speaks of the claim.
+    Raises UnparseableOutput for a refusal or a text that is too long and, if it has no question, for one word or a text
+    that speaks of the claim or has brackets [[.
     """
     found = next((found for found in _questions(text) if not _DECISION.search(found)), "")
     whole = " ".join(_EMPHASIS.sub("", text).split())
@@ -184,7 +183,7 @@ def _is_askable(text: str) -> bool:
 
 
 def _json_in(text: str) -> Any:
-    """Return the first JSON list with anything in it, or object, ignoring text and code fences around; else None."""
+    """Return the first JSON object, or list with a string or an object in it, ignoring the text around; else None."""
     for start in islice((match.start() for match in re.finditer(r"[\[{]", text)), MAX_JSON_STARTS):
         try:
             value, _ = json.JSONDecoder().raw_decode(text, start)
@@ -196,12 +195,14 @@ def _json_in(text: str) -> Any:
 
 
 def _strings(value: Any) -> Iterator[str]:
-    """Yield the strings of a JSON list or object, and those of its objects."""
-    for item in value.values() if isinstance(value, dict) else value or ():
+    """Yield the strings in a JSON value, in their order."""
+    remaining = [value]  # not recursive: a reply may be nested deeper than Python's limit
+    while remaining:
+        item = remaining.pop()
         if isinstance(item, str):
             yield item
         elif isinstance(item, dict | list):
-            yield from (each for each in (item.values() if isinstance(item, dict) else item) if isinstance(each, str))
+            remaining.extend(reversed(list(item.values() if isinstance(item, dict) else item)))
 
 
 # Answers and passages.
@@ -214,9 +215,10 @@ def answer_from(text: str) -> str | None:
     """
     text = unwrapped(text)
     if isinstance(value := _json_in(text), dict):
-        text = str(value.get("answer") or "")
+        found = value.get("answer")
+        text = "" if found is None else str(found)
     line = _PREFIX.sub("", _EMPHASIS.sub("", _first_line(text))).strip('"“” ')
-    line = line if ends_in_abbreviation(line) else line.removesuffix(".")
+    line = line if ends_in_abbreviation(line) else line.removesuffix(".").rstrip('"” ')
     if is_no_answer(line):
         return None
     if len(line.split()) > MAX_ANSWER_WORDS:
@@ -244,7 +246,7 @@ def passage_from(text: str, max_words: int) -> str | None:
 
 
 def label_from(text: str, labels: Collection[Label]) -> tuple[Label, str]:
-    """Return the label of a reply, which must be one of `labels`, and the text without it.
+    """Return the label of a reply, which must be one of `labels`, and the text without its sentence.
 
     It is the value of `label` in a JSON object; else that of a line "Label = true"; else it begins the last line or its
     last sentence ("the final answer is: true"), or is the whole first line. Raises UnparseableOutput if there is none,
@@ -274,7 +276,8 @@ def _label_of_lines(lines: list[str]) -> tuple[set[Label], str]:
         if _LABEL_LINE.match(without_markup(line)) and (label := _opening_label(line))
     }
     if given:
-        return set(given.values()), "\n".join(line for at, line in enumerate(lines) if at not in given)
+        rest = (" ".join(sentences(line)[1:]) if at in given else line for at, line in enumerate(lines))
+        return set(given.values()), "\n".join(filter(None, rest))
     if not lines:
         return set(), ""
     named, kept = _opening_label(lines[-1]), ""
@@ -304,9 +307,9 @@ def rationale_from(text: str, hops: Collection[int]) -> tuple[tuple[Sentence, ..
     Citations like [2] are removed from the text; those of hops that are not in `hops` are dropped. A rationale of more
     than MAX_RATIONALE_WORDS words is cut there, and ends with an ellipsis.
     """
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    lines = [line for each in text.splitlines() if (line := _EMPHASIS.sub("", each).strip())]
     missing = next((match["text"].strip() for line in lines if (match := _MISSING.match(line))), None)
-    reasons = " ".join(_PREFIX.sub("", _EMPHASIS.sub("", line)) for line in lines if not _MISSING.match(line))
+    reasons = " ".join(_PREFIX.sub("", line) for line in lines if not _MISSING.match(line))
     if declines(reasons):
         return (), missing
     words = _CITATION_AFTER_STOP.sub(r"\2\1", reasons).split()
@@ -325,7 +328,7 @@ def _with_citations(sentence: str, hops: Collection[int]) -> Sentence:
 
 def _first_line(text: str) -> str:
     """Return the first line with words, without one that only announces the answer ("Here it is:")."""
-    lines = [" ".join(line.split()) for line in text.splitlines() if line.strip()]
+    lines = [" ".join(line.split()) for line in text.splitlines() if _is_worded(line)]
     return next(
         (line for line in lines if not _EMPHASIS.sub("", line).rstrip().endswith(":")), lines[0] if lines else ""
     )

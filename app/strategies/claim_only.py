@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from app.domain.errors import CallFailed
-from app.domain.events import Event, QuestioningEnded, RunFailed, RunInterrupted, VerdictReached
+from app.domain.events import Event, QuestioningEnded, RunFailed, VerdictReached
 from app.domain.model import Claim, Label, RunOptions, Verdict
 from app.domain.ports import Control, RunCommand
 from app.domain.report import Report
@@ -31,11 +31,7 @@ class ClaimOnly:
         self, claim: Claim, options: RunOptions, so_far: Report | None = None, control: Control | None = None
     ) -> Iterator[Event]:
         """Yield the run's events, the last one terminal. `so_far` is ignored: there are no hops to keep."""
-        command = control.command() if control else RunCommand.CONTINUE
-        if control and command is RunCommand.STOP:
-            yield RunInterrupted(control.reason())
-            return
-        if control and command is RunCommand.FINISH_AFTER_HOP:
+        if control and control.command() is RunCommand.FINISH_AFTER_HOP:
             yield QuestioningEnded(control.reason())
             yield VerdictReached(Verdict(Label.NOT_ENOUGH_EVIDENCE, (), missing="The model was not asked."))
             return

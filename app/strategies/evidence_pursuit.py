@@ -19,9 +19,9 @@ from functools import partial
 from typing import Literal
 
 from app.domain.errors import CallFailed
-from app.domain.events import Event, QuestioningEnded, RunInterrupted, StepFailed, SufficiencyJudged, VerdictReached
+from app.domain.events import Event, QuestioningEnded, StepFailed, SufficiencyJudged, VerdictReached
 from app.domain.model import Answer, Claim, Hop, HopStatus, Judgement, Label, Question, RunOptions, Sentence, Verdict
-from app.domain.ports import Ask, Control, Decide, Paraphraser, Pursuer, QuestionAnswerer, Reasoner, RunCommand
+from app.domain.ports import Ask, Control, Decide, Paraphraser, Pursuer, QuestionAnswerer, Reasoner
 from app.domain.report import Report
 from app.strategies.hop_loop import (
     NOTHING_TO_ASK,
@@ -83,9 +83,6 @@ class EvidencePursuit:
             if not (so_far and so_far.stopped_because):
                 reason = yield from pursuit.ask_questions()
                 speculation.cancel()
-                if control and control.command() is RunCommand.STOP:
-                    yield RunInterrupted(control.reason())
-                    return
                 yield QuestioningEnded(reason)
             yield from speculation.after_draining(pursuit.conclude())
 

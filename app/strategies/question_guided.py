@@ -23,7 +23,6 @@ from app.domain.events import (
     HopKept,
     HopSetAside,
     QuestioningEnded,
-    RunInterrupted,
     StepFailed,
     SufficiencyJudged,
 )
@@ -36,7 +35,6 @@ from app.domain.ports import (
     QuestionAnswerer,
     QuestionGenerator,
     Reasoner,
-    RunCommand,
 )
 from app.domain.report import Report
 from app.strategies.hop_loop import (
@@ -77,9 +75,6 @@ class QuestionGuided:
                     so_far
                 )
                 speculation.cancel()
-                if control and control.command() is RunCommand.STOP:
-                    yield RunInterrupted(control.reason())
-                    return
                 yield QuestioningEnded(reason)
             yield from speculation.after_draining(
                 conclude(self.reasoner, claim, history, history.context, options, control)

@@ -83,7 +83,7 @@ class Speculation:
 
     def drain(self, seconds: float = DRAIN_SECONDS) -> None:
         """Wait up to `seconds` until cancelled tasks have reported their cost; not if the run must end at once."""
-        if self._control is None or self._control.command() not in (RunCommand.STOP, RunCommand.FINISH_NOW):
+        if self._control is None or self._control.command() is not RunCommand.FINISH_NOW:
             wait([each.outcome for each in self._cancelled], seconds)
 
     def after_draining(self, events: Iterator[Event]) -> Iterator[Event]:

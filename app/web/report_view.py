@@ -184,9 +184,12 @@ def shown_verdict(report: Report) -> ShownVerdict:
 
 def _deciding(cards: Iterable[Card], answer: Sentence | None) -> Card | None:
     """Return the card whose marked words the verdict's sentence has, of several the one of the latest hop."""
-    said = answer.text if answer else ""
-    having = [each for each in cards if re.search(rf"(?<!\w){re.escape(each.text.answer or '$^')}(?!\w)", said, re.I)]
-    return max(having, key=lambda card: card.hops, default=None)
+    having = [each for each in cards if answer and _find_words(each.text.answer, answer.text)]
+    return max(having, key=lambda card: max(card.hops, default=0), default=None)
+
+
+def _find_words(words: str | None, text: str) -> re.Match[str] | None:
+    return re.search(rf"(?<!\w){re.escape(words)}(?!\w)", text, re.IGNORECASE) if words else None
 
 
 def _quotation(sentence: Sentence, report: Report) -> Card | None:
@@ -195,6 +198,7 @@ def _quotation(sentence: Sentence, report: Report) -> Card | None:
         for passage in passages_of(hop.answer) if hop.answer else ():
             words = sentence.text.removeprefix(f"{passage.title}: “").removesuffix("”")
             at = passage.text.find(words)
+            # The reasoner quotes a passage without a title as the bare sentence.
             is_quoted = words != sentence.text or not passage.title
             if is_quoted and words and at >= 0 and passage.origin is not Origin.RECITED:
                 return _card(sentence.hops, hop, passage, at, at + len(words))
@@ -227,8 +231,8 @@ def _card(hops: tuple[int, ...], hop: Hop, passage: Passage, start: int, end: in
     at = size = 0
     if answer and answer.cited and answer.cited.passage == passage and start <= answer.cited.start < end:
         at, size = answer.cited.start - start, len(answer.cited.text)
-    elif answer and answer.text and answer.text in sentence:
-        at, size = sentence.index(answer.text), len(answer.text)
+    elif answer and (marked := _find_words(answer.text, sentence)):
+        at, size = marked.start(), len(marked[0])
     return Card(hops, passage, Excerpt(sentence[:at], sentence[at : at + size], sentence[at + size :]))
 
 
@@ -302,7 +306,7 @@ def choices(options: RunOptions) -> dict[str, str]:
         "method": STRATEGY_WORDS.get(options.strategy, options.strategy),
         "models": models_words(options),
         "labels": f"{options.labels.value} labels",
-        "steps": f"up to {options.max_hops} steps",
+        "steps": f"up to {options.max_hops} step{'s' if options.max_hops > 1 else ''}",
         "cache": "every answer anew" if options.fresh else "earlier answers reused",
         "pages": "undated pages too" if options.undated else "dated pages only",
         "fact-checks": "fact-checks included" if options.fact_checks else "no fact-checks",
@@ -316,16 +320,13 @@ def differences(options: RunOptions, other: RunOptions) -> tuple[str, ...]:
 
 
 def distinct_choices(report: Report, reports: Sequence[Report]) -> tuple[str, ...]:
-    """Return what sets one of several checks apart: its changed step, and the choices that not all of them share.
-
-    A branch that leaves a step out may take one more, which is no choice.
-    """
-    branch, others = report.branch, [choices(each.options) for each in reports]
-    counts = not any(each.branch for each in reports)
-    own = choices(report.options).items()
-    differing = (words for name, words in own if any(each[name] != words for each in others))
+    """Return what sets one of several checks apart: its changed step, and the choices that not all of them share."""
+    branch, others, own = report.branch, [choices(each.options) for each in reports], choices(report.options)
+    if any(each.branch for each in reports):  # leaving a step out raises the limit of steps by one
+        del own["steps"]
+    differing = (words for name, words in own.items() if any(each[name] != words for each in others))
     changed = f"step {branch.hop} {'changed' if branch.question else 'left out'}" if branch else ""
-    return tuple(filter(None, (changed, *(each for each in differing if counts or "steps" not in each))))
+    return tuple(filter(None, (changed, *differing)))
 
 
 FILTERS: dict[str, Callable] = {

@@ -151,6 +151,10 @@ class TestMarkdown:
         )
         assert read(folder)["a.md"] == ("The Thames", "A river in England code. one two a b 1 2 Course bold text")
 
+    def test_front_matter_with_the_line_ends_of_windows_is_removed(self, folder):
+        (folder / "a.md").write_bytes(b"---\r\nlayout: post\r\n---\r\n# The Thames\r\n\r\nA river.\r\n")
+        assert read(folder)["a.md"] == ("The Thames", "A river.")
+
     def test_markdown_that_is_not_utf8_is_reported(self, folder):
         (folder / "a.md").write_bytes(b"caf\xe9")
         assert read(folder)["a.md"] == ("", "is not UTF-8 (line 1)")
@@ -168,6 +172,16 @@ class TestHtml:
         page = PAGE.replace("<head>", '<head><meta charset="windows-1252">').replace("London", "Zürich")
         (folder / "a.html").write_bytes(page.encode("windows-1252"))
         assert "Zürich" in read(folder)["a.html"][1]
+
+    def test_a_declared_encoding_of_seven_bits_comes_before_utf8(self, folder):
+        page = PAGE.replace("<head>", '<head><meta charset="iso-2022-jp">').replace("London", "東京")
+        (folder / "a.html").write_bytes(page.encode("iso-2022-jp"))
+        assert "東京" in read(folder)["a.html"][1]
+
+    def test_the_encoding_that_an_xml_declaration_names_is_used(self, folder):
+        page = '<?xml version="1.0" encoding="iso-8859-1"?>' + PAGE.replace("London", "Zürich")
+        (folder / "a.xhtml").write_bytes(page.encode("iso-8859-1"))
+        assert "Zürich" in read(folder)["a.xhtml"][1]
 
     @pytest.mark.parametrize("page", ["", "<html><body></body></html>", "<" * 5000])
     def test_a_page_without_text_is_reported(self, folder, page):

@@ -130,7 +130,7 @@ ENTRY = '[[model]]\nname = "Small"\nmodel = "gpt"\n'
         ('key = "sk-planted-Zx81"\n' + ENTRY, "must hold [[model]] entries, and nothing else"),
         ("model = 3", "must hold [[model]] entries, and nothing else"),
         ("model = [3]", "model 1: the entry: "),
-        (ENTRY + ENTRY, "two language models are called 'Small'"),
+        (ENTRY + ENTRY, "LOCAL_MODEL are called 'Small'"),
         (ENTRY + '[[model]]\nname = "Big"\n', "model 2: model: Field required"),
         ('[[model]]\nmodel = "gpt"\n', "model 1: name: Field required"),
         (ENTRY + 'api_key = "sk-planted-Zx81"', "model 1: api_key: Extra inputs are not permitted"),

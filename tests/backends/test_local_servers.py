@@ -69,6 +69,13 @@ def test_a_model_that_is_set_up_is_not_found_a_second_time():
         assert names(LocalServers((LocalServer("vLLM", site.port),), [other])) == ["vllm/qwen3-8b"]
 
 
+@pytest.mark.parametrize(("mine", "listed"), [("llama3.2", "llama3.2:latest"), ("llama3.2:latest", "llama3.2")])
+def test_a_model_without_a_tag_is_its_latest_one(mine, listed):
+    with WebServer({"/v1/models": Sent(json.dumps({"data": [{"id": listed}]}).encode())}) as site:
+        configured = ModelSettings(mine, mine, f"http://localhost:{site.port}/v1")
+        assert names(LocalServers((ollama(site.port),), [configured])) == []
+
+
 @pytest.mark.parametrize(
     "sent",
     [

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from app.backends.http import MAX_ATTEMPTS, HttpResult, RetryPolicy, is_retryable, retry_after
@@ -88,6 +90,16 @@ def test_each_attempt_gets_only_the_remaining_time():
 )
 def test_retry_after_is_read_in_seconds_and_as_a_date(header, seconds):
     assert retry_after(HttpResult(429, {"retry-after": header}), NOON) == seconds
+
+
+def test_a_date_without_a_zone_is_in_utc(monkeypatch):
+    monkeypatch.setenv("TZ", "XYZ5")
+    time.tzset()
+    try:
+        assert retry_after(HttpResult(429, {"retry-after": "Tue Nov 14 22:13:50 2023"}), NOON) == 30.0
+    finally:
+        monkeypatch.undo()
+        time.tzset()
 
 
 def test_waits_honour_the_server_and_long_ones_are_reported():

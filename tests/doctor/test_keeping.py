@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import sqlite3
 from dataclasses import replace
@@ -11,7 +12,7 @@ import pytest
 from flask_migrate import upgrade
 
 from app import create_app
-from app.config.settings import Settings
+from app.config.settings import ROOT, Settings
 from app.doctor import components as storage
 from tests.doctor.looking import BROKEN, SOUND, WARNED, found, has, the_one
 from tests.fakes import scripted_container
@@ -42,6 +43,12 @@ def test_a_key_that_the_models_file_names_is_no_unknown_name(tmp_path):
     (tmp_path / ".env").chmod(0o644)
     messages = found(storage.settings_found, Settings(keys={"HOUSE_TOKEN": "much-too-secret"}), tmp_path)
     assert has(messages, WARNED, "read HOUSE_TOKEN") and not any("is not a setting" in str(each) for each in messages)
+
+
+def test_a_variable_of_compose_and_an_empty_key_are_no_unknown_names(tmp_path):
+    names = {*re.findall(r"\$\{(\w+)", (ROOT / "compose.yaml").read_text()), "GROQ_API_KEY"}
+    (tmp_path / ".env").write_text("".join(f"{name}=\n" for name in names))
+    assert len(found(storage.settings_found, Settings(), tmp_path)) == 1
 
 
 def test_a_secret_in_an_env_file_that_others_can_read_is_reported(tmp_path):

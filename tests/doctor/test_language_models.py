@@ -16,10 +16,16 @@ def to(server: OpenAIServer) -> Settings:
     return Settings(openai_api_key=KEY, openai_base_url=server.url, openai_model="tiny")
 
 
-def test_having_no_language_model_is_a_problem_only_if_the_preset_needs_one():
+def test_having_no_language_model_is_a_problem_only_if_the_settings_need_one():
     assert the_one(components.language_models, Settings())[0] is SOUND
-    state, message = the_one(components.language_models, Settings(preset="prompted"))
-    assert state is BROKEN and "Set LOCAL_MODEL, OPENAI_API_KEY and OPENAI_MODEL" in message
+    for settings in (
+        Settings(preset="prompted"),
+        Settings(preset="qacheck"),
+        Settings(reasoner="prompted"),
+        Settings(strategy="direct"),
+    ):
+        state, message = the_one(components.language_models, settings)
+        assert state is BROKEN and "Set LOCAL_MODEL, OPENAI_API_KEY and OPENAI_MODEL" in message
 
 
 def test_a_configured_model_is_named_with_its_host_and_not_called():

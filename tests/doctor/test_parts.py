@@ -51,7 +51,8 @@ def test_live_wikipedia_is_named_with_its_host_and_contact_and_needs_no_index(se
     assert state is SOUND and "en.wikipedia.org" in message and "ops@example.org" in message
     assert found(components.corpora, offered) == found(components.corpora, replace(offered, corpora=()))
     assert the_one(components.live_wikipedia, replace(settings, wikipedia="off")) == (SOUND, "Not offered ")
-    assert the_one(components.corpora, replace(offered, wikipedia="off"))[0] is BROKEN
+    state, message = the_one(components.corpora, replace(offered, wikipedia="off"))
+    assert state is BROKEN and "Set WIKIPEDIA to a language" in message
 
 
 @pytest.mark.models
@@ -135,3 +136,5 @@ def test_weights_that_differ_from_the_committed_ones_are_reported(copied):
     content[-100] ^= 1
     weights.write_bytes(content)
     assert has(found(components.shipped_models, Settings(), copied), WARNED, "differs from the committed file")
+    (copied / "reader" / "config.json").unlink()
+    assert has(found(components.shipped_models, Settings(), copied), WARNED, "config.json is missing")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.domain.errors import CallFailed
-from app.domain.events import QuestioningEnded, RunFailed, RunInterrupted, VerdictReached
+from app.domain.events import QuestioningEnded, RunFailed, VerdictReached
 from app.domain.model import Claim, Label, LabelSet, RunOptions
 from app.domain.ports import RunCommand
 from app.domain.report import reduce_events
@@ -94,15 +94,6 @@ def test_a_failed_call_fails_the_run(make) -> None:
         raise CallFailed("The key was turned down.")
 
     assert run(make(PlayedModel(refuse)))[-1] == RunFailed("The model failed: The key was turned down.")
-
-
-def test_a_stopped_run_calls_no_model() -> None:
-    """It is interrupted with the reason."""
-    model = playing("true")
-    assert run(DirectClassifier(model), control=Wishing(RunCommand.STOP)) == [
-        RunInterrupted("The day's budget is spent.")
-    ]
-    assert not model.prompts
 
 
 def test_a_run_without_budget_concludes_with_not_enough_evidence() -> None:

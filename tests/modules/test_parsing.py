@@ -125,6 +125,11 @@ def test_a_rationale_cites_existing_hops_only() -> None:
     assert missing == "When she died."
 
 
+@pytest.mark.parametrize("line", ["**Missing:** the year", "- Missing = the year"])
+def test_what_is_missing_is_found_behind_markup(line: str) -> None:
+    assert rationale_from(f"It was so [1].\n{line}", (1,)) == ((Sentence("It was so.", (1,)),), "the year")
+
+
 def test_a_very_long_rationale_is_truncated_and_a_refusal_is_dropped() -> None:
     sentences, _ = rationale_from("It was so [1]. " * 1_000, (1,))
     assert sum(len(sentence.text.split()) for sentence in sentences) <= MAX_RATIONALE_WORDS

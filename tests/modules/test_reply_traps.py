@@ -147,12 +147,20 @@ TRAPS = [
     (questions, "Who wrote it?\n2. When was it written?", ("Who wrote it?", "When was it written?")),
     (questions, '[{"question":"Who wrote it?"}, {"question":"When?"}]', ("Who wrote it?", "When?")),
     (questions, '```json\n{"questions": ["Who wrote it?", "When?"]}\n```', ("Who wrote it?", "When?")),
+    (questions, '{"questions": [{"question": "Who wrote it?"}, {"question": "When?"}]}', ("Who wrote it?", "When?")),
+    (questions, "* Who wrote it?\n* When?", ("Who wrote it?", "When?")),
+    (questions, "**1.** Who wrote it?\n**2.** When?", ("Who wrote it?", "When?")),
     # Answers
     (answer_from, "The answer is 1968", "1968"),
     (answer_from, "Sure! Here it is:\n\n**Answer:** 1968.", "1968"),
     (answer_from, r"\boxed{1968}", "1968"),
     (answer_from, '```json\n{"answer": "1968"}\n```', "1968"),
     (answer_from, '{"answer": null}', None),
+    (answer_from, '{"answer": 0}', "0"),
+    (answer_from, "-89.2 °C", "-89.2 °C"),
+    (answer_from, "- Paris", "Paris"),
+    (answer_from, '"Paris".', "Paris"),
+    (answer_from, "---\nParis", "Paris"),
     (answer_from, "10:30 p.m.", "10:30 p.m."),
     (answer_from, "the U.S.", "the U.S."),
     (answer_from, "Martin Luther King Jr.", "Martin Luther King Jr."),
@@ -198,4 +206,5 @@ def test_reasons_beside_a_label_are_kept():
     told = '{"rationale": "He was 65 [1].", "label": "false"}'
     assert label_from(told, (REFUTED,)) == (REFUTED, "He was 65 [1].")
     assert label_from("He was 65 [1]. So the claim is false.", (REFUTED,))[1] == "He was 65 [1]."
+    assert label_from("Verdict: refuted. He was 65 [1].", (REFUTED,))[1] == "He was 65 [1]."
     assert Question("When?") in questions_from("1. Who wrote it?\n2. When?") and Label.SUPPORTED is SUPPORTED

@@ -19,7 +19,6 @@ from app.domain.events import (
     QuestionAsked,
     QuestioningEnded,
     RunFailed,
-    RunInterrupted,
     RunResumed,
     RunStarted,
     StepFailed,
@@ -387,16 +386,6 @@ CONCLUDED = replace(LATE, confidence=MAX_EARLY_CONFIDENCE)
 
 
 class TestControl:
-    def test_stop_interrupts_the_run_after_the_current_hop(self):
-        events = run(Script(), control=Wishes(RunCommand.CONTINUE, RunCommand.STOP))
-        assert events[-1] == RunInterrupted("Somebody wished so.")
-        assert asked(events) == ["First?"]
-
-    def test_stop_at_once_asks_nothing(self):
-        script = Script()
-        assert run(script, control=Wishes(RunCommand.STOP)) == [RunInterrupted("Somebody wished so.")]
-        assert script.calls == []
-
     @pytest.mark.parametrize("hops", [1, 3])
     def test_conclude_calls_the_reasoner_with_the_present_pairs(self, hops):
         script = Script()

@@ -92,23 +92,23 @@ def test_speculation_gives_the_same_events_for_any_module_replies(script, varian
     assert ahead == list(again.strategy(variant).run(CLAIM, options))
 
 
-class Stops:
-    """A Control that stops the run once `after` questions are answered."""
+class Finishes:
+    """A Control that finishes the run once `after` questions are answered."""
 
     def __init__(self, script: Script, after: int) -> None:
         self._script, self._after = script, after
 
     def command(self) -> RunCommand:
-        return RunCommand.STOP if len(self._script.named("answer")) >= self._after else RunCommand.CONTINUE
+        return RunCommand.FINISH_NOW if len(self._script.named("answer")) >= self._after else RunCommand.CONTINUE
 
     def reason(self) -> str:
         return "Somebody wished so."
 
 
-def test_stopping_a_pursuit_starts_no_further_answer():
+def test_finishing_a_pursuit_starts_no_further_answer():
     script = Script(("First?", True))
-    events = whole(script, control=Stops(script, 1))
-    assert [event.kind for event in events][-1] == "run_interrupted"
+    events = whole(script, control=Finishes(script, 1))
+    assert [event.kind for event in events][-1] == "verdict_reached"
     assert [text for text, _ in script.named("answer")] == ["First?"]
 
 

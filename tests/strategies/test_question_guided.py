@@ -18,7 +18,6 @@ from app.domain.events import (
     QuestionAsked,
     QuestioningEnded,
     RunFailed,
-    RunInterrupted,
     RunStarted,
     StepFailed,
     SufficiencyJudged,
@@ -266,18 +265,6 @@ class TestTheVerdict:
 
 
 class TestControl:
-    def test_stop_interrupts_the_run_after_the_current_hop(self):
-        strategy = scripted_strategy(hops("kept", "kept"))
-        events = run(strategy, control=Wishes(RunCommand.CONTINUE, RunCommand.STOP))
-        assert events[-1] == RunInterrupted("Somebody wished so.")
-        assert [hop.status for hop in report_of(events).hops] == [HopStatus.KEPT]
-        assert strategy.reasoner.calls == []
-
-    def test_stop_at_once_asks_nothing(self):
-        strategy = scripted_strategy(hops("kept"))
-        assert run(strategy, control=Wishes(RunCommand.STOP)) == [RunInterrupted("Somebody wished so.")]
-        assert strategy.generator.calls == []
-
     def test_conclude_calls_the_reasoner_with_the_present_pairs(self):
         strategy = scripted_strategy(hops("kept", "kept"))
         events = run(strategy, control=Wishes(RunCommand.CONTINUE, RunCommand.FINISH_AFTER_HOP))

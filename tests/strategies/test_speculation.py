@@ -193,7 +193,7 @@ def test_starting_work_twice_under_one_key_starts_it_once():
         assert speculation.result("key", not_again) == 1
 
 
-@pytest.mark.parametrize("wish", [RunCommand.STOP, RunCommand.FINISH_AFTER_HOP, RunCommand.FINISH_NOW])
+@pytest.mark.parametrize("wish", [RunCommand.FINISH_AFTER_HOP, RunCommand.FINISH_NOW])
 def test_no_speculative_call_starts_once_the_run_is_ending(work, wish):
     control = Says()
     with Speculation(control=control) as speculation:
@@ -284,13 +284,12 @@ def test_nested_work_is_cancelled_with_its_parent():
     assert held.made == ["first"]
 
 
-@pytest.mark.parametrize("wish", [RunCommand.STOP, RunCommand.FINISH_NOW])
-def test_an_urgent_end_does_not_wait_for_the_cost_of_cancelled_work(work, wish):
+def test_an_urgent_end_does_not_wait_for_the_cost_of_cancelled_work(work):
     control = Says()
     with Speculation(control=control) as speculation:
         task = speculation.start("key", work)
         assert work.started.wait(LONG)
-        control.now = wish
+        control.now = RunCommand.FINISH_NOW
         speculation.cancel()
         speculation.drain(250)
         assert not task.outcome.done()

@@ -12,6 +12,7 @@ import pytest
 from app.capabilities import availability
 from app.domain.model import (
     Answer,
+    Branch,
     Claim,
     Hop,
     HopStatus,
@@ -30,6 +31,7 @@ from app.runs.budget import ASKED_BY_OWNER, Limits, RunBudget, stopped_early
 from app.web.report_view import (
     FIGURES,
     differences,
+    distinct_choices,
     models_words,
     reliability,
     sentence_link,
@@ -132,6 +134,14 @@ def test_two_checks_differ_in_the_words_of_their_choices():
     web = replace(JUDGED, answerer="web-search", search="brave", max_hops=3)
     assert differences(JUDGED, web) == ("The web (brave)", "up to 3 steps")
     assert differences(JUDGED, JUDGED) == ()
+    assert differences(JUDGED, replace(JUDGED, max_hops=1)) == ("up to 1 step",)
+
+
+def test_a_branch_compares_no_limit_of_steps_but_a_corpus_whose_title_has_that_word():
+    first, other = report(SAID), report(SAID, options=replace(JUDGED, max_hops=9, corpora=("steps",)))
+    assert distinct_choices(other, (first, other)) == ("steps", "up to 9 steps")
+    first = replace(first, branch=Branch("parent", 1))
+    assert distinct_choices(other, (first, other)) == ("steps",)
 
 
 @pytest.mark.parametrize(
@@ -183,3 +193,12 @@ def test_the_first_card_has_the_words_that_decide(said, first):
     verdict = Verdict(Label.REFUTED, rationale, confidence=0.9)
     shown = shown_verdict(Report(Claim("He made 12 films."), JUDGED, hops=hops, verdict=verdict, ended="verdict"))
     assert shown.cards[0].sentence == first and len(shown.cards) == 3
+
+
+def test_an_answer_is_not_marked_inside_another_word():
+    passage = Passage("He was born in 1930. He had 3 sons.", "Ed", "Wiki")
+    at = passage.text.index("3 sons")
+    hop = Hop(1, Question("?"), Answer("3", Span(passage, at, at + 1), (passage,)), HopStatus.KEPT)
+    verdict = Verdict(Label.REFUTED, (Sentence("Ed: “He was born in 1930.”", (1,)),), confidence=0.9)
+    shown = shown_verdict(Report(Claim("He had 12 sons."), JUDGED, hops=(hop,), verdict=verdict, ended="verdict"))
+    assert shown.cards[0].text.answer == ""

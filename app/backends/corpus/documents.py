@@ -1,7 +1,8 @@
 """Read one file of a folder (plain text, Markdown, HTML or PDF) as a title and paragraphs.
 
-Plain text is read in pieces, so its size is not limited. The other formats must be parsed whole and are limited in
-size. trafilatura gets HTML as a string and fetches nothing; PDF is parsed in a separate process (pdf.py).
+Plain text is read in pieces, so its size is not limited. Markdown and HTML are parsed whole and limited in size;
+trafilatura gets HTML as a string and fetches nothing. PDF is parsed in a separate process with limits on time and
+memory (pdf.py).
 """
 
 from __future__ import annotations
@@ -21,10 +22,10 @@ log = logging.getLogger(__name__)
 MAX_FILE_BYTES = 8 * 1024 * 1024
 """Limit for Markdown and HTML files: trafilatura took 8 s of CPU for 4 MB of one page, and 89 s for 17 MB."""
 CHUNK_CHARACTERS = 32 * 1024
-"""Characters of plain text held in memory at once."""
+"""Characters of plain text read at once; up to twice as many are held in memory."""
 
-_FRONT_MATTER = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
-_CHARSET = re.compile(rb"""<meta[^>]+charset\s*=\s*["']?([\w.:-]+)""", re.IGNORECASE)
+_FRONT_MATTER = re.compile(r"\A---\r?\n.*?\r?\n---\r?\n", re.DOTALL)
+_CHARSET = re.compile(rb"""<(?:meta|\?xml)[^>]+?(?:charset|encoding)\s*=\s*["']?([\w.:-]+)""", re.IGNORECASE)
 
 
 class Unreadable(Exception):
@@ -42,7 +43,7 @@ class FileText:
 def file_text(path: Path, scratch: Path) -> FileText:
     """Return the text of a file whose suffix is in SUFFIXES; `scratch` is a temporary folder.
 
-    Raises Unreadable when it has no readable text.
+    Raises Unreadable when it cannot be read or parsed. An empty text or Markdown file has no text and no error.
     """
     try:
         return SUFFIXES[path.suffix.lower()](path, scratch)
@@ -75,7 +76,7 @@ def _check_utf8(path: Path) -> None:
 
 
 def _paragraphs(path: Path) -> Iterator[str]:
-    """Yield paragraphs, in pieces of about CHUNK_CHARACTERS at most, cut between words."""
+    """Yield paragraphs, in pieces of less than 2 * CHUNK_CHARACTERS, cut between words where there is a space."""
     held = ""
     with path.open(encoding="utf-8-sig", errors="replace") as file:
         while piece := file.readline(CHUNK_CHARACTERS):
@@ -105,8 +106,9 @@ def _markdown(path: Path, scratch: Path) -> FileText:
 
 
 def _inline(tokens: Iterable[Any] | None) -> str:
+    breaks = {"softbreak": " ", "hardbreak": " "}
     shown = ("text", "code_inline")
-    return "".join(each.content if each.type in shown else " " * ("break" in each.type) for each in tokens or ())
+    return "".join(each.content if each.type in shown else breaks.get(each.type, "") for each in tokens or ())
 
 
 def html_text(data: bytes) -> FileText:
@@ -124,14 +126,17 @@ def html_text(data: bytes) -> FileText:
 
 
 def _decoded(data: bytes) -> str:
-    """Decode HTML in its declared character set, UTF-8 if it declares none."""
+    """Decode HTML as UTF-8, or else in the character set that it declares."""
     declared = _CHARSET.search(data[:4096])
-    for name in ("utf-8-sig", declared[1].decode("ascii", "replace") if declared else "utf-8"):
+    name = declared[1].decode("ascii", "replace").lower() if declared else "utf-8"
+    # Text in a character set of seven bits is valid UTF-8 too.
+    first = [name] if name.startswith(("iso-2022-", "hz")) else []
+    for each in (*first, "utf-8-sig", name):
         try:
-            return data.decode(name)
+            return data.decode(each)
         except (UnicodeDecodeError, LookupError):
             continue
-    raise Unreadable("is not in UTF-8, nor in the encoding that it declares")
+    raise Unreadable("is not in UTF-8, nor in an encoding that it declares")
 
 
 def _whole(path: Path) -> bytes:

@@ -1,7 +1,7 @@
 """Language models: the server, key and price of each configured one, and those of servers found on this machine.
 
-A configured one comes from OPENAI_API_KEY, OPENAI_BASE_URL and OPENAI_MODEL, one from a GGUF file that this process
-runs (LOCAL_MODEL), any number from a TOML file (MODELS_FILE):
+At most one is configured with OPENAI_API_KEY, OPENAI_BASE_URL and OPENAI_MODEL, at most one with LOCAL_MODEL, a GGUF
+file that this process runs, and any number in a TOML file (MODELS_FILE):
 
     [[model]]
     name = "Small"                        # what people choose
@@ -59,7 +59,7 @@ class ModelSettings:
     gguf: Path | None = None
     """The file of a model that runs in this process, without a server."""
     found_by: str = ""
-    """The kind of server on which the model was found ; "" for a configured model."""
+    """The kind of server on which the model was found; "" for a configured model."""
 
     @property
     def host(self) -> str:
@@ -94,7 +94,7 @@ def unavailable_reason(model: ModelSettings) -> str:
     if model.gguf:
         return why_no_gguf(model.gguf)
     if not model.model:
-        return "A language model's server is set, but no model: name one in OPENAI_MODEL."
+        return "A language model's key or server is set, but no model: name one in OPENAI_MODEL."
     # OpenAI needs a key, and so does an entry that names a variable of its own; other servers may need none.
     if not model.api_key and (
         model.base_url.rstrip("/") == OPENAI_URL or model.key_variable not in (None, KEY_VARIABLE)
@@ -126,8 +126,8 @@ def configured_models(
         listed = (single, *listed)
     names = [each.name for each in listed]
     if twice := next((name for name in names if names.count(name) > 1), None):
-        where = models_file or "LOCAL_MODEL"
-        raise SettingsError(f"{where}: two language models are called {twice!r}; give each its own name.")
+        where = f"OPENAI_MODEL, {models_file or 'MODELS_FILE'} and LOCAL_MODEL"
+        raise SettingsError(f"Two language models of {where} are called {twice!r}; give each its own name.")
     return listed
 
 
@@ -186,7 +186,7 @@ def _read(path: Path, secrets: Mapping[str, str]) -> tuple[ModelSettings, ...]:
     except OSError as error:
         raise SettingsError(f"MODELS_FILE: {path} cannot be read ({error.strerror}).") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise SettingsError(f"MODELS_FILE: {path} is not TOML: {_first_line(error)}") from None
+        raise SettingsError(f"MODELS_FILE: {path} is not TOML: {_parse_error(error)}") from None
     entries = document.get("model")
     if set(document) != {"model"} or not isinstance(entries, list):
         raise SettingsError(f"MODELS_FILE: {path} must hold [[model]] entries, and nothing else.")
@@ -203,8 +203,8 @@ def _entry(path: Path, number: int, raw: Any) -> _Entry:
         raise SettingsError(f"MODELS_FILE: {path}, model {number}: {where}: {what or first['msg']}.") from None
 
 
-def _first_line(error: Exception) -> str:
-    """Describe the position of the error without quoting the file, which may hold secrets."""
+def _parse_error(error: Exception) -> str:
+    """Describe the error. tomllib's messages quote names from the file, but no values, which may be secrets."""
     return "it is not UTF-8." if isinstance(error, UnicodeDecodeError) else f"{error}."
 
 
@@ -245,7 +245,7 @@ class LocalServers:
     ) -> None:
         """Look for these servers; `configured` models are not found a second time."""
         self._servers = servers
-        self._known = {(each.model, each.host.rpartition(":")[2]) for each in configured if each.destination is None}
+        self._known = {_model_and_port(each) for each in configured if each.destination is None}
         self._clock = clock
         self._models: tuple[ModelSettings, ...] = ()
         self._looked_at: float | None = None
@@ -281,8 +281,12 @@ class LocalServers:
         return self._looked_at is None or self._clock() - self._looked_at > LOOK_AGAIN_SECONDS
 
     def _ask(self, server: LocalServer, found: dict[LocalServer, tuple[ModelSettings, ...]]) -> None:
-        models = _models_of(server)
-        found[server] = tuple(each for each in models if (each.model, str(server.port)) not in self._known)
+        found[server] = tuple(each for each in _models_of(server) if _model_and_port(each) not in self._known)
+
+
+def _model_and_port(model: ModelSettings) -> tuple[str, str]:
+    """Return what two models on this machine have in common if they are the same one."""
+    return model.model.removesuffix(":latest"), model.host.rpartition(":")[2]
 
 
 class _Listed(BaseModel):

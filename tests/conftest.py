@@ -15,7 +15,9 @@ import pytest
 from hypothesis import HealthCheck, settings
 from jinja2.bccache import Bucket, BytecodeCache
 from sqlalchemy import Engine, create_engine, event
+from sqlalchemy.engine.default import DefaultDialect
 from sqlalchemy.orm import sessionmaker
+from sqlalchemy.util import LRUCache
 from werkzeug.routing import Rule
 
 from app.extensions import db
@@ -104,6 +106,17 @@ def routes_compiled_once() -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Rule, "compile", compiled_once)
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def statements_compiled_once() -> Iterator[None]:
+    """Share compiled statements among engines of one dialect: thousands of tests create an engine of their own."""
+    compiled = LRUCache(2000)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Engine, "_compiled_cache", property(lambda _: compiled, lambda *_: None), raising=False)
+        patch.setattr(DefaultDialect, "__eq__", lambda one, other: type(one) is type(other), raising=False)
+        patch.setattr(DefaultDialect, "__hash__", lambda dialect: hash(type(dialect)), raising=False)
         yield
 
 

@@ -189,7 +189,7 @@ def test_a_check_with_that_source_reads_its_articles(hub, tmp_path, database_url
     (tmp_path / "models").symlink_to(ROOT / "instance" / "models")
     (tmp_path / "corpora" / "vital").symlink_to(ROOT / "instance" / "corpora" / "vital")
     app = create_app(replace(Settings.from_env({}), instance=tmp_path, database_url=database_url))
-    arguments = ["check", "Mozart was born in Salzburg.", "--source", NAME, "--json"]
+    arguments = ["check", "Mozart was born in Salzburg.", "--source", NAME, "--max-hops", "1", "--json"]
     done = app.test_cli_runner().invoke(args=arguments)
     assert done.exit_code == 0, done.stderr
     report = json.loads(done.stdout)

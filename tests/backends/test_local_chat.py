@@ -177,14 +177,16 @@ def test_a_file_of_the_hub_that_was_not_fetched_names_the_command(tmp_path):
 
 
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize("strategy", [{"preset": "prompted"}, {"strategy": "evidence-pursuit", "preset": "llm+llm"}])
-def test_every_reply_of_a_whole_run_with_the_file_in_every_role_parses(tmp_path, monkeypatch, strategy):
+def test_every_reply_of_a_pursuit_with_the_file_in_every_role_parses(tmp_path, monkeypatch):
+    """What `prompted` modules make of its replies is tested with the same model behind a server."""
     unread: list[str] = []
     monkeypatch.setattr(UnparseableOutput, "__init__", lambda self, message: unread.append(message))
     made = container(tmp_path, LOCAL_MODEL=str(packaged_gguf()), READ_WITH="model")
     (choice, _) = made.capabilities().models
     assert (choice.name, choice.destination) == (NAME, None)
-    options = RunOptions(answerer="reciter-reader", model=NAME, max_hops=1, max_tokens=100, **strategy)
+    options = RunOptions(
+        "evidence-pursuit", "reciter-reader", preset="llm+llm", model=NAME, max_hops=1, max_tokens=100
+    )
     report = one_claim.checked(made, options)
     assert (report.ended, report.problem, unread) == ("verdict", "", [])
     assert report.usage.calls > 3

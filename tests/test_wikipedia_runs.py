@@ -76,14 +76,14 @@ def test_a_claim_is_checked_with_articles_of_live_wikipedia(container, wiki):
 
 def test_a_dated_claim_is_checked_with_the_articles_of_its_time(container, wiki):
     container._registry.live = wikipedia(wiki)
-    report = checked(container, RunOptions(corpora=(LIVE,)), "2020-10-31")
+    report = checked(container, RunOptions(corpora=(LIVE,), max_hops=1), "2020-10-31")
     seen = {passage.url.rpartition("=")[2] for hop in report.hops if hop.answer for passage in hop.answer.retrieved}
     assert report.ended == "verdict" and "201" in seen and "202" not in seen
 
 
 def test_the_evidence_pursuit_reads_whole_articles_of_live_wikipedia(container, wiki):
     container._registry.live = wikipedia(wiki)
-    options = RunOptions("evidence-pursuit", "web-search", search="corpus", corpora=(LIVE,))
+    options = RunOptions("evidence-pursuit", "web-search", search="corpus", corpora=(LIVE,), max_hops=1)
     report = checked(container, options)
     assert report.ended == "verdict" and report.context
     assert all(url.startswith("index.php?title=") for url in cited(report))

@@ -34,7 +34,8 @@ def reading(queue: Inference) -> Callable[[str], Any]:
 
 
 def ranking(queue: Inference) -> Callable[[str], Any]:
-    return lambda text: CrossEncoderReranker(inference=queue).scores("the oldest tower of Bern", [text])
+    reranker = CrossEncoderReranker(inference=queue)
+    return lambda text: reranker.scores("the oldest tower of Bern", [text])
 
 
 @pytest.mark.models

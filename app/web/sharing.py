@@ -32,7 +32,7 @@ TONES = {"supported": "#1d6a43", "refuted": "#a4302b", "undecided": "#7d5600", "
 """Colours by tone, those of the page in light colours."""
 UNREADABLE = "Open the report to read the claim."
 """In place of a claim with letters that the font lacks."""
-CAUTION = "A machine made this verdict. Read the evidence in the report."
+CAUTION = "A machine made this verdict. Read the report before you rely on it."
 
 
 class ShareCard(NamedTuple):
@@ -40,9 +40,9 @@ class ShareCard(NamedTuple):
 
     overline: str
     claim: str
-    plain: str  # the verdict in everyday words, and by its formal name
-    formal: str
-    sentence: str  # the one that answers the claim, "" for none
+    plain: str  # the verdict in everyday words
+    formal: str  # the verdict's formal name
+    sentence: str  # the one that answers the claim, else what was missing; "" for neither
     tone: str
 
 
@@ -59,12 +59,12 @@ def card_of(report: Report) -> ShareCard | None:
 
 def etag_of(card: ShareCard) -> str:
     """Return the entity tag of a card's picture, without drawing it."""
-    return hashlib.sha256("\0".join((*card, _drawing())).encode()).hexdigest()[:16]
+    return hashlib.sha256("\0".join((*card, _code_digest())).encode()).hexdigest()[:16]
 
 
 @lru_cache(maxsize=1)
-def _drawing() -> str:
-    """Return a digest of this file, which changes the tags of all pictures that it draws."""
+def _code_digest() -> str:
+    """Return a digest of this file, so that a change of the drawing code changes the tags of all pictures."""
     return hashlib.sha256(Path(__file__).read_bytes()).hexdigest()
 
 
@@ -108,7 +108,7 @@ def _font(name: str, size: int) -> ImageFont.FreeTypeFont:
 
 
 def _drawable(text: str) -> str:
-    """Return the text on one line without invisible characters, such as turns of direction.
+    """Return the text on one line without invisible characters, such as marks of writing direction.
 
     Returns "" if the font lacks one of its letters: a picture with boxes in it would say something else.
     """
@@ -119,6 +119,6 @@ def _drawable(text: str) -> str:
 
 @lru_cache(maxsize=4096)
 def _has_glyph(character: str) -> bool:
-    """Return whether the font draws something else for a character than for one that does not exist."""
+    """Return whether the font has a glyph for a character: one without is drawn like U+10FFFF, which no font has."""
     drawn, missing = (_font(REGULAR, 24).getmask(each) for each in (character, "\U0010ffff"))
     return (drawn.size, bytes(drawn)) != (missing.size, bytes(missing))

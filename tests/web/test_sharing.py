@@ -97,7 +97,7 @@ def test_the_tag_of_a_card_depends_on_its_words_and_on_the_code_that_draws_it(mo
     other = CARD._replace(sentence="Another sentence.")
     assert sharing.etag_of(CARD) == sharing.etag_of(CARD) != sharing.etag_of(other)
     before = sharing.etag_of(CARD)
-    monkeypatch.setattr(sharing, "_drawing", lambda: "other code")
+    monkeypatch.setattr(sharing, "_code_digest", lambda: "other code")
     assert sharing.etag_of(CARD) != before
 
 

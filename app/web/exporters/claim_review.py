@@ -29,6 +29,7 @@ def claim_review(run: StoredRun, address: str, home: str) -> dict[str, Any] | No
     `address` is the run's page, `home` the site's first page.
     """
     report = run.report
+    # The first test repeats has_review's, for the type checker.
     if report.verdict is None or not has_review(run):
         return None
     return {

@@ -22,7 +22,7 @@ from app.domain.events import (
 )
 from app.domain.model import RANGES, Answer, Origin, Passage, Verdict
 from app.domain.report import Report
-from app.modules.answerers.reciter_reader import SOURCE
+from app.modules.answerers.reciter_reader import FROM_MEMORY
 from app.text.fact_checkers import is_fact_check
 from app.text.wording import escape_direction
 
@@ -88,7 +88,7 @@ def print_verdict(verdict: Verdict, report: Report, say: Writer) -> None:
     confidence = "" if verdict.confidence is None else f" ({verdict.confidence:.0%})"
     say(f"{verdict.label}{confidence}")
     for sentence in verdict.rationale:
-        hops = "".join(f"[{hop}, {SOURCE}]" if hop in recited else f"[{hop}]" for hop in sentence.hops)
+        hops = "".join(f"[{hop}, {FROM_MEMORY}]" if hop in recited else f"[{hop}]" for hop in sentence.hops)
         say(f"   {sentence.text} {hops}".rstrip())
     if verdict.missing:
         say(f"   missing: {verdict.missing}")

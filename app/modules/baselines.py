@@ -10,7 +10,7 @@ from app.domain.errors import UnparseableOutput
 from app.domain.instrumentation import report_phase
 from app.domain.model import Claim, Label, Sentence, Verdict
 from app.domain.ports import TextGenerator
-from app.modules.answerers.reciter_reader import SOURCE
+from app.modules.answerers.reciter_reader import FROM_MEMORY
 from app.modules.output_parsing import LABEL_WORDS, label_from, rationale_from
 from app.modules.paper_prompts import uncited_rationale
 from app.modules.prompting import choose_label, demonstrations, few_shot, fill_template, label_question, one_line
@@ -68,8 +68,9 @@ def _chains_of_thought(labels: tuple[Label, ...]) -> tuple[str, ...]:
 
 
 def _disclosure(model: TextGenerator) -> Sentence:
-    """Return the first sentence of the rationale: the text after it is not based on evidence."""
-    return Sentence(f"This is {SOURCE}: {model.name} was asked about the claim alone, and no evidence was looked at.")
+    """Return the sentence that begins each rationale and says that it is not based on evidence."""
+    asked = f"{model.name} was asked about the claim alone, and no evidence was looked at."
+    return Sentence(f"This is {FROM_MEMORY}: {asked}")
 
 
 def _verdict(label: Label, rationale: tuple[Sentence, ...], confidence: float | None) -> Verdict:

@@ -8,7 +8,7 @@ from app.domain.errors import UnparseableOutput
 from app.domain.instrumentation import listening
 from app.domain.model import Answer, Claim, Origin, Question, Span
 from app.modules.answerers.flan_t5 import FlanT5Answerer
-from app.modules.answerers.reciter_reader import MAX_PASSAGE_WORDS, SOURCE, ReciterReader
+from app.modules.answerers.reciter_reader import FROM_MEMORY, MAX_PASSAGE_WORDS, ReciterReader
 from tests.modules.prompted.cases import ESSAY, REFUSAL
 from tests.text_generators import playing
 
@@ -37,7 +37,7 @@ def test_the_model_reads_its_recited_passage() -> None:
     assert (passage.text, passage.title, passage.source, passage.url, passage.origin) == (
         PASSAGE,
         "gpt's memory",
-        SOURCE,
+        FROM_MEMORY,
         None,
         Origin.RECITED,
     )
@@ -108,7 +108,7 @@ def test_flan_t5_answers_and_gives_its_evidence_from_memory() -> None:
     assert (found.text, found.cited.text, found.answerer) == ("Jane Austen", "Jane Austen", "flan-t5")
     (passage,) = found.retrieved
     assert (passage.text, passage.title) == ("Jane Austen wrote Emma in 1815.", "flan-t5-base's memory")
-    assert (passage.source, passage.origin) == (SOURCE, Origin.RECITED)
+    assert (passage.source, passage.origin) == (FROM_MEMORY, Origin.RECITED)
     assert "Answer: Jane Austen" in model.prompts[1]
 
 

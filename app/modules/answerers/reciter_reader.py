@@ -28,12 +28,12 @@ from app.text.options import is_no_answer
 if TYPE_CHECKING:
     from app.config.settings import Settings
 
-SOURCE = "from the model's memory, not a source"
+FROM_MEMORY = "from the model's memory, not a source"
 
 
 def recited_passage(text: str, model: str) -> Passage:
     """Return `text` as a passage recited by the model of this name."""
-    return Passage(text, f"{model}'s memory", SOURCE, origin=Origin.RECITED)
+    return Passage(text, f"{model}'s memory", FROM_MEMORY, origin=Origin.RECITED)
 
 
 def cite_in(passage: Passage, text: str, answerer: str) -> Answer:

@@ -42,10 +42,10 @@ class ChainOfThoughtClassifier:
     model: TextGenerator
 
     def verdict_on(self, claim: Claim, labels: Sequence[Label]) -> Verdict:
-        """Return the model's reasoning as the rationale, and its final label; ask for a choice if it names none."""
+        """Return the model's reasoning and final label; ask for a choice unless it names exactly one of `labels`."""
         report_phase(f"letting {self.model.name} think step by step")
         case = fill_template("chain_of_thought", claim=one_line(claim.text), ask=label_question(labels))
-        prompt = few_shot(_chains_of_thought(tuple(labels)), lambda quote: case, ())
+        prompt = few_shot(_chains_of_thought(tuple(labels)), lambda _: case, ())  # no evidence to quote
         text = self.model.complete(prompt, max_tokens=MAX_TOKENS)
         confidence = None
         try:

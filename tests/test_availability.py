@@ -5,9 +5,9 @@ import pytest
 from app.backends.corpus.registry import CorpusInfo
 from app.backends.llm.registry import ModelSettings
 from app.backends.web_search.registry import configured_searches
-from app.capabilities.availability import CORPUS, GENERATOR, GUIDED, JUDGE, READER, RERANKER, Availability
+from app.capabilities.availability import GUIDED, Availability
 from app.capabilities.options import OWN, PURSUIT, default_corpora
-from app.components import Components
+from app.components import CORPUS, GENERATOR, JUDGE, READER, RERANKER, Components
 from app.config.settings import Settings
 from app.domain.errors import ModelUnavailable
 from app.domain.model import RunOptions

@@ -28,7 +28,7 @@ from app.capabilities.options import (
     Mix,
     options_of_source,
 )
-from app.components import Component, Components
+from app.components import CORPUS, GENERATOR, JUDGE, READER, RERANKER, Component, Components
 from app.config.settings import Settings
 from app.domain.model import ANSWERERS, CORPUS_SEARCH, QACHECK, RunOptions
 from app.modules.answerers import Need, kind_of
@@ -42,14 +42,6 @@ NO_MODEL = "No language model is set up.", "LOCAL_MODEL, OPENAI_API_KEY and OPEN
 """The reason and the fix where no language model is available, for Choice.unavailable."""
 NO_CORPUS = "No corpus is indexed on this machine, and live Wikipedia is off.", "make corpus"
 FETCH_FLAN_T5 = "flask --app app models fetch flan-t5, or FLAN_T5, a folder with the model"
-JUDGE, GENERATOR, CORPUS, RERANKER, READER = (
-    "judge",
-    "question generator",
-    "corpus and retriever",
-    "reranker",
-    "reader",
-)
-"""The names of the components of the default configuration."""
 _COMPONENTS_OF = {"claim_verifier": (JUDGE,), "question_generator": (GENERATOR,), "reasoner": (JUDGE,)}
 """The components behind the local implementation of each role; the local validator has none."""
 

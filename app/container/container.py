@@ -25,9 +25,9 @@ from app.backends.local.reader import SpanReader
 from app.backends.local.reranker import CrossEncoderReranker
 from app.backends.local.seq2seq import Seq2Seq
 from app.backends.web_search.registry import ProviderSearch, configured_searches, with_failover
-from app.capabilities.availability import CORPUS, GENERATOR, JUDGE, READER, RERANKER, Availability
+from app.capabilities.availability import Availability
 from app.capabilities.options import BASELINES, PURSUIT, Capabilities, Group, default_corpora, searches_corpora
-from app.components import Component, Components, start_loading
+from app.components import CORPUS, GENERATOR, JUDGE, READER, RERANKER, Component, Components, start_loading
 from app.config.settings import Settings
 from app.container.parts import (
     LanguageModels,

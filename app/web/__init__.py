@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from flask import Blueprint, current_app, g
 
 from app.capabilities.options import Choice, default_corpora
-from app.components import Component
+from app.components import CORPUS, Component
 
 if TYPE_CHECKING:
     from flask import Flask
@@ -29,7 +29,7 @@ ROUTES = (
 )
 """The modules with routes."""
 
-CORPUS_GONE = "There is no corpus of that name on this machine.", "flask --app app corpus list, and CORPORA"
+CORPUS_GONE = "There is no corpus of that name on this machine.", "flask --app app corpus list, then SOURCE or CORPORA"
 
 
 @dataclass(frozen=True)
@@ -45,10 +45,10 @@ class AppServices:
     def components(self) -> tuple[Component, ...]:
         """Return the models and indexes of this process and their state; none where workers execute the runs.
 
-        A corpus searched by default that is gone from the disk is added as failed, unless it is among them already.
+        A default corpus that cannot be searched is added as failed, unless the component of all corpora has failed.
         """
         parts = () if self.settings.redis_url else self.container.components()
-        if any(part.state == "failed" and part.name.startswith("corpus") for part in parts):
+        if any(part.state == "failed" and part.name == CORPUS for part in parts):
             return parts
         choices = {choice.name: choice for choice in self.container.capabilities().corpora}
         searched = (

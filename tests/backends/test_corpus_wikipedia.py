@@ -21,8 +21,8 @@ from app.backends.corpus.bm25 import DEFAULT_JAVA, Bm25Retriever
 from app.backends.corpus.index import MANIFEST, read_complete
 from app.backends.corpus.prebuilt import find_wikipedia, install_wikipedia
 from app.backends.corpus.registry import about
-from app.capabilities.availability import CORPUS, GENERATOR, JUDGE, READER, RERANKER, Availability
-from app.components import Components
+from app.capabilities.availability import Availability
+from app.components import CORPUS, GENERATOR, JUDGE, READER, RERANKER, Components
 from app.config.settings import Settings
 from app.domain.errors import InvalidInput, ModelUnavailable
 from tests.backends.hub_server import HubServer

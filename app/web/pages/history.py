@@ -38,9 +38,9 @@ def encode_cursor(at: datetime, run_id: str) -> str:
 def decode_cursor(cursor: str) -> Cursor:
     """Return the time and id that a cursor represents. Raises InvalidInput."""
     at, _, run_id = cursor.partition(".")
-    is_time = at.isascii() and at.isdigit() and len(at) < 18  # more digits exceed the range of datetime
+    is_time = at.isascii() and at.isdigit() and len(at) < 18  # 18 digits may exceed the range of datetime
     if not is_time or "\0" in run_id:
-        raise InvalidInput("The cursor must be one that a list of runs gave as its next.", "cursor")
+        raise InvalidInput('The cursor must be the "next" of an earlier response.', "cursor")
     return _EPOCH + int(at) * _MICROSECOND, run_id
 
 
@@ -104,8 +104,8 @@ def _address(wanted: RunFilter, after: str = "") -> str:
 
 comparing = Blueprint("comparing", __name__)
 
-UNSHOWN_EVENTS = (PhaseEntered, TokensUsed)
-"""Events that change no hop and no source."""
+GLANCE_EVENTS = (PhaseEntered, TokensUsed)
+"""Events that change only the table "At a glance": no hop and no source."""
 
 STATUS_ORDER = (HopStatus.KEPT, HopStatus.SET_ASIDE, HopStatus.FAILED, HopStatus.INTERRUPTED, HopStatus.OPEN)
 
@@ -124,7 +124,7 @@ class Comparison:
         return tuple(zip(LETTERS, self.runs, strict=False))
 
     @property
-    def running(self) -> int:
+    def running_count(self) -> int:
         return sum(not run.report.ended for run in self.runs)
 
     @property
@@ -154,8 +154,8 @@ def compare() -> ResponseReturnValue:
         return _choose(ids, error), 404
     except InvalidInput as error:
         return _choose(ids, error), 422
-    side = Comparison(runs)
-    return render_template("compare.html", side=side, mode=update_mode(side.running > 0))
+    comparison = Comparison(runs)
+    return render_template("compare.html", comparison=comparison, mode=update_mode(comparison.running_count > 0))
 
 
 @comparing.get("/compare/events")
@@ -176,19 +176,19 @@ class ComparisonMessages:
     A page that has missed events gets every section once.
     """
 
-    def __init__(self, side: Comparison, seen: tuple[int, ...]) -> None:
-        self._side = side
-        self._behind = seen != side.seen
+    def __init__(self, comparison: Comparison, seen: tuple[int, ...]) -> None:
+        self._comparison = comparison
+        self._behind = seen != comparison.seen
 
     @property
     def ended(self) -> bool:
-        return not self._behind and not self._side.running
+        return not self._behind and not self._comparison.running_count
 
     def next(self, wait: float) -> str:
         if self._behind:
             self._behind = False
             return self._render(hops=True, agreement=True)
-        open_runs = {run.id: run.last_seq for run in self._side.runs if not run.report.ended}
+        open_runs = {run.id: run.last_seq for run in self._comparison.runs if not run.report.ended}
         new = services().runs.events.follow_all(open_runs, wait)
         return self._advance(new) if new else ""
 
@@ -196,15 +196,17 @@ class ComparisonMessages:
         return ""  # the comparison shows no places in the queue
 
     def _advance(self, new: Mapping[str, Sequence[StoredEvent]]) -> str:
-        before = self._side.running
-        self._side = Comparison(tuple(apply_events(run, new.get(run.id, ())) for run in self._side.runs))
-        hops_changed = any(not isinstance(each.event, UNSHOWN_EVENTS) for events in new.values() for each in events)
-        return self._render(hops_changed, agreement=before != self._side.running)
+        before = self._comparison.running_count
+        self._comparison = Comparison(tuple(apply_events(run, new.get(run.id, ())) for run in self._comparison.runs))
+        hops_changed = any(not isinstance(each.event, GLANCE_EVENTS) for events in new.values() for each in events)
+        return self._render(hops_changed, agreement=before != self._comparison.running_count)
 
     def _render(self, hops: bool, agreement: bool) -> str:
         """Render the update; the agreement only where it changed, since screen readers announce each insertion."""
-        pieces = render_template("compare_update.html", side=self._side, hops=hops, agreed=agreement)
-        return message(pieces, "-".join(map(str, self._side.seen)))
+        pieces = render_template(
+            "compare_update.html", comparison=self._comparison, hops=hops, agreement_changed=agreement
+        )
+        return message(pieces, "-".join(map(str, self._comparison.seen)))
 
 
 @comparing.app_template_filter("hop_counts")
@@ -216,7 +218,7 @@ def hop_counts(report: Report) -> str:
 
 
 def _choose(ids: Sequence[str], problem: HopcheckError) -> str:
-    """Render the error, with other checks of the first run that exists."""
+    """Render the error, and this browser's other checks of the claim of the first run that exists."""
     read = (services().runs.report(run_id) for run_id in ids[:MAX_RUNS])
     run = next(filter(None, read), None)
     others = others_of(run) if run else ()

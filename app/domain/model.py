@@ -180,7 +180,7 @@ class Branch:
 
     @property
     def inherited_hops(self) -> int:
-        """Return the number of hops that were taken over from the parent."""
+        """Return the number of hops taken over from the parent. A hop that is left out is one of them, as set aside."""
         return self.hop if self.question is None else self.hop - 1
 
 
@@ -196,12 +196,12 @@ MAX_NOTE_LENGTH = 2000
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A note of a run's owner; with no side taken there is a text."""
+    """An owner's opinion on one hop, or on how the run ended. `text` is not empty if `agrees` is None."""
 
     hop: int
     """The number of a hop, 0 for the verdict or what ended the run instead."""
     agrees: bool | None
-    """null takes no side."""
+    """Whether the owner agrees; null for no opinion either way."""
     text: str
     written_at: datetime
 
@@ -288,7 +288,7 @@ class RunOptions:
     fresh: bool = False
     """Repeat every call instead of using cached replies."""
     search: str | None = None
-    """Search engine of the answerer web-search; corpus for the corpora, null if nothing is searched."""
+    """Search engine of the answerer web-search, or corpus if it searches the corpora; null for every other answerer."""
     undated: bool = True
     """True if undated pages are evidence for a dated claim."""
     fact_checks: bool = True
@@ -298,7 +298,7 @@ class RunOptions:
     temperature: Annotated[float | None, Range("temperature", 0, 2, is_whole=False)] = None
     """Temperature of the language model's replies; null for the usual one, 0."""
     max_tokens: Annotated[int | None, Range("number of a reply's tokens", 1, 100_000)] = None
-    """Tokens that one text of the language model may have; null for each prompt's own limit."""
+    """Maximum number of tokens in one reply of the language model; null for each prompt's own limit."""
 
 
 _HINTS = get_type_hints(RunOptions, include_extras=True).items()

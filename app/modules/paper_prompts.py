@@ -57,7 +57,7 @@ def _pair_texts(context: Context) -> list[Pair]:
 
 
 def _examples(name: str) -> list[tuple[str, list[KnownHop], dict[str, str]]]:
-    """Return the demonstrations of prompts/`name`.json: claim, pairs without evidence, and the other fields."""
+    """Return the demonstrations of prompts/`name`.json: claim, pairs without evidence, and the whole demonstration."""
     return [
         (each["claim"], example_hops(pair[:2] for pair in each.get("known", ())), each) for each in demonstrations(name)
     ]
@@ -176,7 +176,10 @@ class QACheckReasoner:
     model: TextGenerator
 
     def conclude(self, claim: Claim, context: Context, labels: Sequence[Label]) -> Verdict:
-        """Return the label at the end of the reply. If it has one sentence for each pair, each cites its pair."""
+        """Return the verdict with the label at the end of the reply; without one, ask the model to choose the label.
+
+        If the rationale has as many sentences as there are pairs, each sentence cites the pair at its position.
+        """
         report_phase("weighing the evidence")
         prompt = reasoner_prompt(claim, context, labels)
         text = self.model.complete(prompt, max_tokens=VERDICT_TOKENS, stop=(NEXT_CONTEXT,))
@@ -236,7 +239,7 @@ class PapeloPursuer:
 
 
 def _fill_pairs(name: str, claim: Claim, context: Context, **fields: str) -> str:
-    """Return the template over the claim and its pairs, numbered from 0, with whole answers."""
+    """Return the template filled with the claim and its pairs, numbered from 0; answers are not shortened."""
     texts = (one_line((hop.answer.text if hop.answer else None) or "") for hop in context)
     known = "\n".join(
         f"Question {at}: {one_line(hop.question.text)} Answer: {text}"

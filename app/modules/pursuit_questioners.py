@@ -69,7 +69,7 @@ class LocalPursuer:
         return tuple(found)
 
     def next_step(self, claim: Claim, context: Context, set_aside: Sequence[Hop]) -> Ask | Decide | None:
-        """Return a decision or the next question; None if no question is left. Decides no empty context."""
+        """Return a decision or the next question; None if none is left. An empty context never leads to a decision."""
         if context and self.verifier.is_sufficient(claim, context).holds:
             probabilities = self.judge.probabilities(claim, context)
             return Decide(probabilities[Label.SUPPORTED] >= probabilities[Label.REFUTED])
@@ -77,13 +77,13 @@ class LocalPursuer:
         return None if question is None else Ask(question)
 
 
-# The prompts are those of the paper (Papelo, Appendix B), without demonstrations. Unlike the paper's, they quote
-# answers between delimiters, contain the claim's speaker and date if known, and list the questions without an answer.
+# The prompts follow the forms in the paper (Papelo, Appendix B), without demonstrations. Unlike the paper's, they quote
+# answers between delimiters and list the questions without an answer.
 
 MAX_TOKENS = 384
 MAX_ANSWERS_WORDS = 400
 """Words of all answers together; each is cut at an equal share."""
-UNANSWERED = "No answer was found to these, so do not ask them again:"
+UNANSWERED = "These have no usable answer, so do not ask them again:"
 ONLY_LIST = "Write the JSON list and nothing else."
 ONLY_STEP = "Write [[True]], or [[False]], or one question with its question mark, and nothing else."
 
@@ -130,7 +130,7 @@ def first_prompt(claim: Claim, also: str = "") -> str:
 
 
 def step_prompt(claim: Claim, context: Context, set_aside: Sequence[Hop], also: str = "") -> str:
-    """Return the prompt for the next step, with every question so far and its answer if it has one."""
+    """Return the prompt for the next step: kept questions with answers, then those set aside, without."""
     known = _answered(context)
 
     def case(quote: Quote) -> str:
@@ -189,7 +189,7 @@ def _complete(
     read: Callable[[str], Parsed],
     text_of: Callable[[Mapping[str, Any]], str],
 ) -> Parsed:
-    """Return the reply as parsed by `read`. If that fails, ask once more with the instruction `only` in text."""
+    """Return the reply as parsed by `read`. If that fails, ask once more as text, not a chat, adding `only`."""
     try:
         return ask(model, prompt(""), read, max_tokens=MAX_TOKENS, chat=as_chat(""), text_of=text_of)
     except UnparseableOutput:

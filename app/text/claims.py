@@ -101,7 +101,7 @@ def clean_date(raw: str, today: date) -> str | None:
 
 
 def today() -> date:
-    """Return the latest current date of all time zones, so that today is in the future in none of them."""
+    """Return the date in the time zone furthest ahead (UTC+14), so that no visitor's current date is rejected."""
     return (datetime.now(UTC) + timedelta(hours=14)).date()
 
 
@@ -222,7 +222,7 @@ def language_name(code: str) -> str:
 
 
 def candidates(text: str, line_by_line: bool = False) -> tuple[Candidate, ...]:
-    """Return the first MAX_SENTENCES sentences; a question, or one that names nothing, has a note.
+    """Return the first MAX_SENTENCES sentences with letters; those unlikely to be checkable have a note.
 
     A blank line ends a sentence, and with `line_by_line` every line does, as in the text of a web page.
     """

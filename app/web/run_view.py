@@ -20,7 +20,7 @@ MAX_CANDIDATES = 40
 """Runs found by the words of a claim; some are of longer claims."""
 UNVERIFIED = "Imported, unverified"
 SIDES = {"yes": True, "no": False, "": None}
-"""By value of the form's field, whether the owner agrees; None takes no side."""
+"""By value of the form's field, whether the owner agrees; None for no opinion either way."""
 
 
 @dataclass(frozen=True)

@@ -108,7 +108,7 @@ class NewNote(Request, use_attribute_docstrings=True):
     """The owner's opinion on a hop or the verdict."""
 
     agrees: bool | None = None
-    """True if the owner agrees. If omitted, the note takes no side and needs a text."""
+    """True if the owner agrees. If omitted, the note has no opinion either way, and needs a text."""
     text: str | None = Field(None, json_schema_extra={"maxLength": MAX_NOTE_LENGTH})
     """The reason."""
 

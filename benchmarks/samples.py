@@ -19,7 +19,7 @@ from app.container.container import Container
 from app.domain.events import Event, QuestionAsked, RunStarted
 from app.domain.model import Claim, RunOptions
 from app.domain.report import Report, reduce_events
-from app.web.forms import EXAMPLES, OUTCOMES, Example
+from app.web.forms import EXAMPLES, OUTCOMES_PATH, Example
 
 
 def timed_events(container: Container, sample: Example) -> Iterator[tuple[Event, float]]:
@@ -70,7 +70,7 @@ def main() -> None:
     """Check all samples and print a line for each, then the summary."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--trails", action="store_true", help="print every hop")
-    parser.add_argument("--write", action="store_true", help=f"store the outcomes in {OUTCOMES}")
+    parser.add_argument("--write", action="store_true", help=f"store the outcomes in {OUTCOMES_PATH}")
     options = parser.parse_args()
     container = Container(load_settings())
     container.warm()
@@ -92,7 +92,7 @@ def main() -> None:
         if options.trails:
             print_trail(report)
     if options.write:
-        OUTCOMES.write_text(json.dumps(outcomes, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        OUTCOMES_PATH.write_text(json.dumps(outcomes, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     pairs = {sample.pair for sample in EXAMPLES if sample.pair}
     right_pairs = [pair for pair in pairs if all(right[s.claim] for s in EXAMPLES if s.pair == pair)]
     print(f"\n{sum(right.values())} of {len(EXAMPLES)} right; {len(right_pairs)} of {len(pairs)} pairs both right")

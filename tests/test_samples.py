@@ -6,7 +6,7 @@ from app.domain.model import Label
 from app.modules.prompting import demonstrations, template
 from app.text.claims import clean_claim
 from app.text.wording import names
-from app.web.forms import EXAMPLES, example, outcomes, pairs
+from app.web.forms import EXAMPLES, featured_outcome, outcomes, pairs
 
 
 def test_there_are_enough_samples_of_every_kind():
@@ -48,4 +48,4 @@ def test_pairs_show_every_outcome_once():
 
 
 def test_the_check_that_is_shown_in_full_has_two_steps_and_contradicts_its_claim():
-    assert len(example().steps) == 2 and example().label is Label.REFUTED
+    assert len(featured_outcome().steps) == 2 and featured_outcome().label is Label.REFUTED

@@ -70,13 +70,14 @@ class ClaimForm:
 
     @classmethod
     def from_options(cls, options: RunOptions, pursuit: str) -> ClaimForm:
-        """Return the form for a new visitor; `pursuit` is the default for its field."""
+        """Return the form for a new visitor; `pursuit` is the default preset of an evidence pursuit."""
         blank = cls(preset=options.preset, pursuit=pursuit, fresh=options.fresh)
+        # Empty, so that the chosen preset's own default labels apply.
         return replace(cls.repeating(Claim(""), options, blank), labels="")
 
     @classmethod
     def repeating(cls, claim: Claim, options: RunOptions, blank: ClaimForm) -> ClaimForm:
-        """Return the form that repeats an earlier run; options that the run did not use are taken from `blank`."""
+        """Return the form that repeats an earlier run; `fresh` and options the run did not use come from `blank`."""
         is_pursuit = options.strategy == PURSUIT
         return replace(
             blank,
@@ -99,9 +100,10 @@ class ClaimForm:
 
     @classmethod
     def from_fields(cls, fields: MultiDict[str, str], blank: ClaimForm) -> ClaimForm:
-        """Return the submitted form; omitted fields other than `from_source` are taken from `blank`.
+        """Return the submitted form.
 
-        An example's button submits its claim. The button of a model that was found on this machine chooses it with its
+        Omitted fields are taken from `blank`, except `claim`, `from_source` and `fresh`, which are then empty. An
+        example's button submits its claim. The button of a model that was found on this machine chooses it with its
         presets. Browsers omit unticked checkboxes, so the page always submits an empty `corpora` value as well: alone,
         it means that none is ticked.
         """
@@ -121,6 +123,7 @@ class ClaimForm:
     def raw(self) -> dict[str, Any]:
         """Return the fields as RunRequest.resolve accepts them, without `labels` if it is empty."""
         fields = {name: getattr(self, name) for name in RAW_FIELDS if name != "labels" or self.labels}
+        # None is outside of the range, so that the request is rejected with the range's message.
         number = int(self.max_hops) if re.fullmatch("[0-9]{1,3}", self.max_hops) else None
         converted = {"preset": self._preset(), "model": self.model or None, "search": self.search or None}
         raw = {**fields, **converted, "max_hops": number}
@@ -154,15 +157,15 @@ def _is_ticked(name: str, fields: MultiDict[str, str], blank: bool) -> bool:
 FROM_MEMORY = "a language model’s memory"
 
 
-def recalling(capabilities: Capabilities) -> dict[str, str]:
-    """Describe where answers come from, by strategy and answerer, except those that search."""
+def memory_sources(capabilities: Capabilities) -> dict[str, str]:
+    """Return FROM_MEMORY by name of each strategy and answerer whose answers come from a language model's memory."""
     named = (*BASELINES, *(each.name for each in capabilities.answerers))
     return {name: FROM_MEMORY for name in named if name not in (RETRIEVER_READER, WEB_SEARCH)}
 
 
 def chosen_source(form: ClaimForm, capabilities: Capabilities) -> str:
     """Describe where answers come from according to the fields SET_BY_SOURCE and the strategy."""
-    known = recalling(capabilities)
+    known = memory_sources(capabilities)
     if words := known.get(form.strategy) or known.get(form.answerer):
         return words
     titles = {each.name: each.title for each in capabilities.sources}
@@ -201,7 +204,7 @@ EXAMPLES = (
     Example("The author of Moby-Dick was left-handed.", _N, 2),
 )
 
-OUTCOMES = Path(__file__).parent / "samples.json"
+OUTCOMES_PATH = Path(__file__).parent / "samples.json"
 """The outcome of each example with the shipped models, written by `python -m benchmarks.samples --write`."""
 
 
@@ -220,17 +223,17 @@ class Outcome:
 @lru_cache(maxsize=1)
 def outcomes() -> tuple[Outcome, ...]:
     """Return the stored outcome of each example, in the order of EXAMPLES."""
-    stored = json.loads(OUTCOMES.read_text(encoding="utf-8"))
+    stored = json.loads(OUTCOMES_PATH.read_text(encoding="utf-8"))
     return tuple(Outcome(**{**each, "label": Label(each["label"]), "steps": tuple(each["steps"])}) for each in stored)
 
 
-def example() -> Outcome:
+def featured_outcome() -> Outcome:
     """Return the outcome that the home page shows in full: a refuted claim with two steps."""
     return outcomes()[1]
 
 
 def pairs() -> list[tuple[Outcome, ...]]:
-    """Return the outcomes of the examples, those of one pair together."""
+    """Return the outcomes of the examples: one tuple for each pair, and one for all examples without a pair."""
     by_claim = {each.claim: each for each in outcomes()}
-    numbers = dict.fromkeys(example.pair for example in EXAMPLES)
+    numbers = dict.fromkeys(each.pair for each in EXAMPLES)
     return [tuple(by_claim[each.claim] for each in EXAMPLES if each.pair == number) for number in numbers]

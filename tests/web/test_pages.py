@@ -16,7 +16,7 @@ from app.domain.model import Answer, Judgement, Label, LabelSet, Origin, Passage
 from app.extensions import db
 from app.runs.models import EventRow
 from app.web.errors import STALE_FORM
-from app.web.forms import EXAMPLES, example, outcomes
+from app.web.forms import EXAMPLES, featured_outcome, outcomes
 from app.web.views import FACES
 from tests.fakes import (
     AWAY,
@@ -78,8 +78,9 @@ class TestHome:
 
     def test_shows_a_finished_check_with_its_questions_answers_and_verdict(self, client):
         page = unescape(client.get("/").text).split('id="example-heading"')[1].split("</section>")[0]
-        assert example().claim in page and FACES[example().label].word in page and example().reason in page
-        assert all(step["question"] in page and step["answer"] in page for step in example().steps)
+        shown = featured_outcome()
+        assert shown.claim in page and FACES[shown.label].word in page and shown.reason in page
+        assert all(step["question"] in page and step["answer"] in page for step in shown.steps)
 
     def test_offers_only_what_is_available_and_links_to_the_rest(self, client):
         page = client.get("/").text

@@ -30,7 +30,7 @@ from app.text.claims import (
 )
 from app.web import capabilities, services, views
 from app.web.api.auth import client
-from app.web.forms import ClaimForm, chosen_source, example, pairs, recalling
+from app.web.forms import ClaimForm, chosen_source, featured_outcome, memory_sources, pairs
 from app.web.observability import log_run
 from app.web.run_view import run_page
 from app.web.security import owner
@@ -242,7 +242,7 @@ def form_context(form: ClaimForm, error: InvalidInput | None = None, hint: Hint 
         "capabilities": capabilities(),
         "asked_model": form.selected_model(capabilities()),
         "chosen_source": chosen_source(form, capabilities()),
-        "recalling": recalling(capabilities()),
+        "memory_sources": memory_sources(capabilities()),
         "label_sets": views.LABEL_SETS,
         "most_hops": RANGES["max_hops"].maximum,
     }
@@ -252,7 +252,7 @@ def home_page(form: ClaimForm, error: InvalidInput | None = None, hint: Hint | N
     """Render the home page with `form` filled in, and `error` or `hint` by its field."""
     return render_template(
         "home.html",
-        example=example(),
+        example=featured_outcome(),
         pairs=pairs(),
         recent=services().runs.recent(owner(), MAX_RECENT),
         parts=services().components(),

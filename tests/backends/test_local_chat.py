@@ -184,9 +184,7 @@ def test_every_reply_of_a_pursuit_with_the_file_in_every_role_parses(tmp_path, m
     made = container(tmp_path, LOCAL_MODEL=str(packaged_gguf()), READ_WITH="model")
     (choice, _) = made.capabilities().models
     assert (choice.name, choice.destination) == (NAME, None)
-    options = RunOptions(
-        "evidence-pursuit", "reciter-reader", preset="llm+llm", model=NAME, max_hops=1, max_tokens=100
-    )
+    options = RunOptions("evidence-pursuit", "reciter-reader", preset="llm+llm", model=NAME, max_hops=1, max_tokens=100)
     report = one_claim.checked(made, options)
     assert (report.ended, report.problem, unread) == ("verdict", "", [])
     assert report.usage.calls > 3

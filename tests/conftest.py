@@ -30,22 +30,23 @@ settings.register_profile("hopcheck", deadline=None, suppress_health_check=[Heal
 settings.load_profile("hopcheck")
 
 
-HEAVY = ("browser", "models", "jvm")
-"""Markers of the tests that take the longest or the most memory, the longest first."""
+HEAVY = ("browser", "models", "models of backends", "jvm")
+"""Groups of the tests that take the longest or the most memory, the longest first."""
 
 
 def group_of(item: pytest.Item) -> str:
-    """Return the item's marker in HEAVY, or its file."""
-    return next((name for name in HEAVY if item.get_closest_marker(name)), item.location[0])
+    """Return the item's group in HEAVY, which is a marker or a marker and a folder, or else its file."""
+    marker = next((name for name in ("browser", "models", "jvm") if item.get_closest_marker(name)), item.location[0])
+    return f"models of {item.path.parent.name}" if (marker, item.path.parent.name) == ("models", "backends") else marker
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """When several processes share the tests (`make test`), run heavy tests first and group each kind in one process.
 
-    Thus memory holds one browser, one set of models and one JVM at a time, and no process is left with the longest file
-    at the end. Every other file also stays in one process, because its tests share fixtures. Faults mostly wait, so
-    they are spread among the files that compute, but for the last tenth.
+    Thus memory holds one browser, two sets of models and one JVM at a time, and no process is left with the longest
+    file at the end. Every other file also stays in one process, because its tests share fixtures. Faults mostly wait,
+    so they are spread among the files that compute, but for the last tenth.
     """
     if not hasattr(config, "workerinput"):
         return

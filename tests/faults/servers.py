@@ -8,7 +8,7 @@ import re
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from http.cookiejar import CookieJar
@@ -18,6 +18,7 @@ from urllib.error import HTTPError
 from urllib.parse import urlencode
 from urllib.request import HTTPCookieProcessor, OpenerDirector, build_opener
 
+from tests.faults.processes import ForkedProcess
 from tests.ports import free_port
 from tests.waiting import LONG, until
 
@@ -43,7 +44,7 @@ class Server:
     """A running server; `log` is the file with its output."""
 
     address: str
-    process: subprocess.Popen
+    process: ForkedProcess | subprocess.Popen[bytes]
     log: Path
     browser: OpenerDirector = field(default_factory=lambda: build_opener(HTTPCookieProcessor(CookieJar())))
 
@@ -81,14 +82,14 @@ class Server:
 
 
 @contextmanager
-def serving(instance: Path, app: str | None = SCRIPTED, root: Path = ROOT, **environment: str) -> Iterator[Server]:
+def serving(
+    instance: Path, app: str | None = SCRIPTED, root: Path = ROOT, forked: bool = True, **environment: str
+) -> Iterator[Server]:
     """Start a server on `instance`, yield it once it answers, and stop it at the end. `app` None is the product's."""
     port = free_port()
     given = surroundings(instance, PORT=str(port), **environment)
     log = instance.with_name(f"{instance.name}-{port}.log")
-    with log.open("wb") as file:
-        command = [sys.executable, "-m", "gunicorn", *([app] if app else [])]
-        process = subprocess.Popen(command, cwd=root, env=given, stdout=file, stderr=file)
+    process = run(["gunicorn", *([app] if app else [])], root, given, log, forked and root == ROOT)
     server = Server(f"http://127.0.0.1:{port}", process, log)
     try:
         until(lambda: answers(server), "an answer of the server", START_SECONDS)
@@ -100,6 +101,16 @@ def serving(instance: Path, app: str | None = SCRIPTED, root: Path = ROOT, **env
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait(LONG)
+
+
+def run(
+    command: Sequence[str], folder: Path, environment: Mapping[str, str], log: Path, forked: bool = True
+) -> ForkedProcess | subprocess.Popen[bytes]:
+    """Start `python -m COMMAND`, as a fork unless what is imported differs."""
+    if forked:
+        return ForkedProcess(command, folder, environment, log)
+    with log.open("wb") as file:
+        return subprocess.Popen([sys.executable, "-m", *command], cwd=folder, env=environment, stdout=file, stderr=file)
 
 
 def surroundings(instance: Path, **more: str) -> dict[str, str]:

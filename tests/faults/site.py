@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -12,7 +11,8 @@ from typing import Any
 
 from sqlalchemy import Engine, create_engine, text
 
-from tests.faults.servers import ENDS, ROOT, START_SECONDS, Server, serving, surroundings
+from tests.faults.processes import ForkedProcess
+from tests.faults.servers import ENDS, ROOT, START_SECONDS, Server, run, serving, surroundings
 from tests.postgres import PostgreSQL
 from tests.redis_server import RedisServer
 from tests.waiting import LONG, until
@@ -23,7 +23,7 @@ STEADY = "tests.faults.steady:steady_app"
 class Worker:
     """A worker process; `log` is the file with its output."""
 
-    def __init__(self, process: subprocess.Popen[bytes], log: Path) -> None:
+    def __init__(self, process: ForkedProcess | subprocess.Popen[bytes], log: Path) -> None:
         self.process = process
         self.log = log
 
@@ -44,11 +44,14 @@ class Worker:
 class Site:
     """One database, one Redis and the processes started on them, which end with the site."""
 
-    def __init__(self, folder: Path, postgresql: PostgreSQL, redis: RedisServer, stack: ExitStack) -> None:
+    def __init__(
+        self, folder: Path, postgresql: PostgreSQL, redis: RedisServer, stack: ExitStack, forked: bool
+    ) -> None:
         self.postgresql = postgresql
         self.redis = redis
         self._folder = folder
         self._stack = stack
+        self._forked = forked
         self.url = postgresql.fresh()
         self._engine: Engine = create_engine(self.url, pool_pre_ping=True)
         stack.callback(self._engine.dispose)
@@ -56,16 +59,17 @@ class Site:
 
     def web(self, app: str = STEADY, **environment: str) -> Server:
         """Start another web server of the application factory `app` and return it once it answers."""
-        return self._stack.enter_context(serving(self._folder, f"{app}()", **self._environment(environment)))
+        return self._stack.enter_context(
+            serving(self._folder, f"{app}()", forked=self._forked, **self._environment(environment))
+        )
 
     def worker(self, app: str = STEADY, arguments: Sequence[str] = (), **environment: str) -> Worker:
         """Start another worker; it may not be up yet when this returns."""
         self._workers += 1
         log = self._folder.with_name(f"worker-{self._workers}.log")
-        command = [sys.executable, "-m", "flask", "--app", f"{app}(commands=True)", "worker", *arguments]
+        command = ["flask", "--app", f"{app}(commands=True)", "worker", *arguments]
         given = surroundings(self._folder, **self._environment(environment))
-        with log.open("wb") as file:
-            process = subprocess.Popen(command, cwd=ROOT, env=given, stdout=file, stderr=file)
+        process = run(command, ROOT, given, log, self._forked)
         self._stack.callback(process.wait, LONG)
         self._stack.callback(process.kill)
         return Worker(process, log)
@@ -103,8 +107,8 @@ class Site:
 
 
 @contextmanager
-def site(folder: Path, postgresql: PostgreSQL, redis: RedisServer) -> Iterator[Site]:
-    """A site whose processes share the instance folder `folder`."""
+def site(folder: Path, postgresql: PostgreSQL, redis: RedisServer, forked: bool = True) -> Iterator[Site]:
+    """A site whose processes share the instance folder `folder`. Its workers are forks unless their code differs."""
     folder.mkdir(exist_ok=True)
     with ExitStack() as stack:
-        yield Site(folder, postgresql, redis, stack)
+        yield Site(folder, postgresql, redis, stack, forked)

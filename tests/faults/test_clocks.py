@@ -49,7 +49,7 @@ class Fleet:
 def shared_fleet(tmp_path_factory, postgresql) -> Iterator[Fleet]:
     """A fleet that all tests share, because starting its processes takes the longest."""
     folder = tmp_path_factory.mktemp("fleet") / "instance"
-    with redis_server.running() as redis, site(folder, postgresql, redis) as made:
+    with redis_server.running() as redis, site(folder, postgresql, redis, forked=False) as made:
         yield Fleet(made)
 
 

@@ -22,6 +22,7 @@ class ForkedProcess:
 
     def __init__(self, command: Sequence[str], folder: Path, environment: Mapping[str, str], log: Path) -> None:
         """Run `python -m COMMAND`; the arguments after it are as in subprocess.Popen."""
+        log.touch()
         self._process = _context.Process(target=_run, args=(command, folder, dict(environment), log))
         self._process.start()
         self.pid: int = self._process.pid
@@ -42,7 +43,7 @@ def _run(command: Sequence[str], folder: Path, environment: dict[str, str], log:
     os.environ.clear()
     os.environ.update(environment)
     os.chdir(folder)
-    file = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+    file = os.open(log, os.O_WRONLY | os.O_TRUNC)
     for stream in (1, 2):
         os.dup2(file, stream)
     sys.argv = [*command]

@@ -26,6 +26,7 @@ from tests.faults.servers import (
     serving,
     state,
 )
+from tests.faults.test_kill import STEADY
 from tests.waiting import until
 
 HOLD = """
@@ -54,7 +55,7 @@ def command(instance: Path, *arguments: str) -> Result:
 
 
 def test_a_lock_of_ten_seconds_does_not_harm_a_run_and_is_reported_to_visitors(instance):
-    with serving(instance, STEP_SECONDS="0.3") as server:
+    with serving(instance, STEADY, STEP_SECONDS="0.3") as server:
         token, path = server.token(), server.start()
         server.wait_for(path, "Who wrote Hamlet?")
         with locked(instance / DATABASE):
@@ -94,7 +95,7 @@ def test_a_full_disk_during_a_run_loses_nothing_and_the_run_ends_once_there_is_r
     instance.mkdir()
     mount(instance, "-t", "tmpfs", "-o", "size=8m", "tmpfs")
     shutil.copy(migrated, instance / DATABASE)
-    with serving(instance, STEP_SECONDS="0.3") as server:
+    with serving(instance, STEADY, STEP_SECONDS="0.3") as server:
         token, path = server.token(), server.start()
         server.wait_for(path, "Who wrote Hamlet?")
         filler = fill(instance)

@@ -30,21 +30,31 @@ settings.register_profile("hopcheck", deadline=None, suppress_health_check=[Heal
 settings.load_profile("hopcheck")
 
 
-HEAVY = ("browser", "models", "models of backends", "jvm")
-"""Groups of the tests that take the longest or the most memory, the longest first."""
+HEAVY = {
+    "browser": ("browser", ""),
+    "models": ("models", ""),
+    "models of back ends": ("models", "tests/backends/"),
+    "browser for accessibility": ("browser", "tests/e2e/test_accessibility"),
+    "jvm": ("jvm", ""),
+}
+"""Groups of the tests that take the longest or the most memory: their marker, and the beginning of their path."""
 
 
 def group_of(item: pytest.Item) -> str:
-    """Return the item's group in HEAVY, which is a marker or a marker and a folder, or else its file."""
-    marker = next((name for name in ("browser", "models", "jvm") if item.get_closest_marker(name)), item.location[0])
-    return f"models of {item.path.parent.name}" if (marker, item.path.parent.name) == ("models", "backends") else marker
+    """Return the item's group in HEAVY, the one with the longest path that fits, or else its file."""
+    fitting = [
+        (len(path), -place, name)
+        for place, (name, (marker, path)) in enumerate(HEAVY.items())
+        if item.get_closest_marker(marker) and item.location[0].startswith(path)
+    ]
+    return max(fitting)[2] if fitting else item.location[0]
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """When several processes share the tests (`make test`), run heavy tests first and group each kind in one process.
 
-    Thus memory holds one browser, two sets of models and one JVM at a time, and no process is left with the longest
+    Thus memory holds two browsers, two sets of models and one JVM at a time, and no process is left with the longest
     file at the end. Every other file also stays in one process, because its tests share fixtures. Faults mostly wait,
     so they are spread among the files that compute, but for the last tenth.
     """

@@ -44,7 +44,8 @@ _EXISTING = click.Path(exists=True, dir_okay=False, path_type=Path)
 _WRITABLE = click.Path(dir_okay=False, writable=True, path_type=Path)
 _LABELS = click.Choice([each.value for each in LabelSet])
 _WITHOUT_OPTION = ("modules", "undated", "fact_checks")
-"""Fields of RunOptions without an option of their name: --dated and --no-fact-checks set two, the first is computed."""
+"""Fields of RunOptions without an option of their name: `modules` is computed, --dated sets `undated`, --no-fact-checks
+sets `fact_checks`."""
 
 
 def with_other_options(command: click.Command, options: type = RunOptions) -> click.Command:
@@ -128,7 +129,7 @@ with_other_options(check)
 
 
 def _refuse_options_without_effect(claim: str | None, claims_file: Path | None) -> None:
-    """Raise UsageError for given options that a claim, a file or an earlier batch, respectively, does not use."""
+    """Raise UsageError for given options that a claim, a file or an earlier batch does not use; --yes always may be."""
     context = click.get_current_context()
     given = {
         each.name: each.opts[0]

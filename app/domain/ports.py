@@ -248,7 +248,7 @@ class Control(Protocol):
 class Strategy(Protocol):
     """A way of checking a claim. Yields events, the last one terminal.
 
-    `so_far` is used to resume and to branch: the closed hops of this report are kept.
+    `so_far` is used to resume and to branch: its hops that were kept, set aside or failed are taken over.
     """
 
     def run(

@@ -1,8 +1,8 @@
 """Leases on runs: the process that holds a run's lease carries it out.
 
-Acquiring, releasing and stealing a lease each begin a new epoch. The event store refuses appends of earlier epochs, so
-a process that was suspended or shut down cannot append later. A lease expires when another process has seen no renewal
-for LEASE_SECONDS. `leased_until` is NULL for a free run and changes at each renewal; its time is for operators only.
+Acquiring, releasing, stealing and expiring a lease each begin a new epoch. The event store refuses appends of earlier
+epochs, so a process that was suspended or shut down cannot append later. A lease expires when a process has seen no
+renewal for LEASE_SECONDS. `leased_until` is NULL for a free run and changes at each renewal; its time is for operators.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ log = logging.getLogger(__name__)
 
 LEASE_SECONDS = 15.0
 RENEW_SECONDS = 4.0
-"""A lease survives three failed renewals."""
+"""A lease survives two failed renewals in a row."""
 
 MAX_FREE_RUNS = 300
 """Free runs that are returned at a time; after an outage of the workers there may be many more."""
@@ -86,7 +86,7 @@ class Leases:
             if self._renewing is None:
                 self._renewing = threading.Thread(target=self._renew_repeatedly, name="leases", daemon=True)
                 self._renewing.start()
-        if self._shutting_down.is_set():
+        if self._shutting_down.is_set():  # its release may have come before this lease was added
             self.release_all()
             return None
         return lease
@@ -162,8 +162,8 @@ class Leases:
     def free_runs(self, grace_seconds: float = 0.0, queue: str | None = None) -> tuple[str, ...]:
         """Return at most MAX_FREE_RUNS unfinished runs without a holder, oldest first, of one queue or both.
 
-        Runs that never had a holder are left out for `grace_seconds` after their creation, because they were just
-        queued, but not with a creation time in the future, which means that the clock was set back.
+        A run that never had a holder is left out for `grace_seconds` after its creation, because it was just queued. A
+        run whose creation time is in the future, because the clock was set back, is not left out.
         """
         of_queue = () if queue is None else (in_queue(queue),)
         is_young = RunRow.created_at.between(database_now(-grace_seconds), database_now())

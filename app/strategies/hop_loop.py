@@ -18,7 +18,7 @@ MAX_FRUITLESS_HOPS = 2
 MAX_EARLY_CONFIDENCE = 0.59
 """Below "moderate" on the page: further questions could have changed the verdict."""
 NOTHING_TO_ASK = "There was nothing left to ask."
-HOP_INTERRUPTED = "The check was to conclude before this hop was done."
+HOP_INTERRUPTED = "The check had to conclude before this hop was done."
 
 
 @dataclass
@@ -30,7 +30,7 @@ class HopHistory:
 
     @classmethod
     def of(cls, so_far: Report | None) -> Self:
-        """Return the history of a run that continues `so_far`: its closed hops."""
+        """Return the history of a run that continues `so_far`: its hops that were kept, set aside or failed."""
         cut_off = (HopStatus.OPEN, HopStatus.INTERRUPTED)
         if so_far is None:
             return cls([])
@@ -117,7 +117,7 @@ def conclude(
     options: RunOptions,
     control: Control | None = None,
 ) -> Iterator[Event]:
-    """Yield the verdict that R gives over `context`; without context the verdict is NOT_ENOUGH_EVIDENCE.
+    """Yield the reasoner's verdict over `context`; without context the verdict is NOT_ENOUGH_EVIDENCE.
 
     When every hop failed, the run fails too, since no evidence was seen. Where `control` ended the questioning early,
     the confidence is at most MAX_EARLY_CONFIDENCE.

@@ -122,7 +122,7 @@ def _last_words(text: str, count: int) -> str:
 
 def answer_tokens(window: Window, place: tuple[int, int] | None) -> tuple[int, int] | None:
     """Return the positions of the answer's first and last token; None if the window lacks a part of the answer."""
-    inside = [(at, word) for at, word in enumerate(window.words) if word is not None]
+    inside = [(at, word) for at, word in enumerate(window.word_ranges) if word is not None]
     if place is None or place[0] < inside[0][1][0] or place[1] > inside[-1][1][1]:
         return None
     first = next(at for at, (_, end) in inside if end > place[0])

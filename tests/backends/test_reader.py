@@ -91,18 +91,18 @@ def test_a_book_length_passage_is_read_around_words_of_the_question(weights):
     found = SpanReader(weights, 1).read_windows(WHO, [replace(HAMLET, text=text)])
     assert len(found) == reading.MAX_WINDOWS
     at = text.index("Hamlet was")
-    assert any(window.words[-2][0] >= at >= _first(window)[0] for window, _ in found)
+    assert any(window.word_ranges[-2][0] >= at >= _first(window)[0] for window, _ in found)
 
 
 def _first(window):
-    return next(word for word in window.words if word is not None)
+    return next(word for word in window.word_ranges if word is not None)
 
 
 def test_windows_cover_the_passage_and_each_fits_the_model(tokenizer):
     text = " ".join(f"word{at}" for at in range(600))
     made = list(windows(tokenizer, WHO.text, "Title", text))
     assert max(len(window.token_ids) for window in made) <= MAX_TOKENS
-    cited = {text[slice(*word)] for window in made for word in window.words if word}
+    cited = {text[slice(*word)] for window in made for word in window.word_ranges if word}
     assert cited == set(text.split())
 
 
@@ -112,7 +112,7 @@ def test_an_endless_question_leaves_room_for_the_passage(weights):
 
 def test_neither_the_title_nor_the_question_can_be_cited(tokenizer):
     (window,) = windows(tokenizer, WHO.text, "Hamlet", "A play.")
-    assert {word for word in window.words if word} == {(0, 1), (2, 6), (6, 7)}
+    assert {word for word in window.word_ranges if word} == {(0, 1), (2, 6), (6, 7)}
 
 
 def test_a_separator_token_written_in_a_passage_is_text(tokenizer):

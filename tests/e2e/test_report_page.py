@@ -79,7 +79,7 @@ def test_pip_passage_and_seal_move_once_each_unless_less_motion_is_preferred(liv
     page = visitor(reduced_motion=motion)
     page.add_init_script(MOVED)
     gate = Gate("question 1")
-    check(page, live(scripted_container(gate=gate, delay=0.2)))
+    check(page, live(scripted_container(gate=gate, delay=0.4)))
     expect(page.locator(".strip .lit")).to_have_text("Ask")
     gate.open()
     expect_verdict(page)

@@ -149,7 +149,7 @@ def _rated(weights: Pretrained, group: Sequence[Window]) -> list[Rated]:
     best, places = scores.flatten(1).max(dim=1)
     longest = inside.shape[1]
     return [
-        (window, window.words[at // longest][0], window.words[at % longest][1], margin)
+        (window, window.word_ranges[at // longest][0], window.word_ranges[at % longest][1], margin)
         for window, at, margin in zip(group, places.tolist(), (best - no_answer).tolist(), strict=True)
     ]
 

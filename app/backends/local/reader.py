@@ -1,8 +1,9 @@
 """The extractive reader: a question and some passages -> the span that answers it, or no answer.
 
 Each passage is read in one or more windows (reader_windows.py). For each window, a 12-layer BERT (MiniLM) of 33 million
-weights predicts the first and last token of the answer; the logits of [CLS] predict whether the window contains an
-answer, as in BERT's reader for SQuAD 2.0 (Devlin et al., 2019, section 4.3). Trained by research/training/reader.py.
+weights predicts the first and last token of the answer. The sum of the two logits of [CLS] is the logit that the
+window contains an answer; in BERT's reader for SQuAD 2.0 (Devlin et al., 2019, section 4.3) it is the score of no
+answer. Trained by research/training/reader.py.
 """
 
 from __future__ import annotations
@@ -192,7 +193,7 @@ def limit_windows(every: list[Window], question: str, passages: Sequence[Passage
     question_words = content_words(question)
 
     def shared_words(window: Window) -> int:
-        ranges = [word for word in window.words if word is not None]
+        ranges = [each for each in window.word_ranges if each is not None]
         text = passages[window.passage_index].text[ranges[0][0] : ranges[-1][1]]
         return len(question_words & content_words(text))
 
@@ -218,7 +219,7 @@ def best_spans(model: BertForQuestionAnswering, group: Sequence[Window]) -> list
         group, positions.tolist(), answerable_logits.tolist(), scores.tolist(), strict=True
     ):
         first, last = divmod(position, tokens)
-        spans.append(BestSpan(window.words[first][0], window.words[last][1], logit, score))
+        spans.append(BestSpan(window.word_ranges[first][0], window.word_ranges[last][1], logit, score))
     return spans
 
 

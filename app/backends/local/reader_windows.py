@@ -25,15 +25,15 @@ MAX_TITLE_TOKENS = 32
 class Window:
     """One input window of the reader.
 
-    `token_ids` and `token_types` are the model's; `words[i]` is the (start, end) in the passage's text of the word that
-    contains token i, or None for a token that cannot be part of an answer (question, title, [CLS], [SEP]).
+    `token_ids` and `token_types` are the model's; `word_ranges[i]` is the (start, end) in the passage's text of the
+    word that contains token i, or None for a token that cannot be part of an answer (question, title, [CLS], [SEP]).
     `passage_index` is the passage's index among those that are read together.
     """
 
     passage_index: int
     token_ids: tuple[int, ...]
     token_types: tuple[int, ...]
-    words: tuple[tuple[int, int] | None, ...]
+    word_ranges: tuple[tuple[int, int] | None, ...]
 
 
 def tokenizer_from(path: Path) -> Tokenizer:
@@ -101,5 +101,5 @@ def as_batch(group: Sequence[Window], pad: int) -> dict[str, Tensor]:
         "input_ids": padded([w.token_ids for w in group], pad),
         "token_type_ids": padded([w.token_types for w in group], 0),
         "attention_mask": padded([[1] * len(w.token_ids) for w in group], 0),
-        "answerable_tokens": padded([[word is not None for word in w.words] for w in group], 0).bool(),
+        "answerable_tokens": padded([[word is not None for word in w.word_ranges] for w in group], 0).bool(),
     }

@@ -60,8 +60,12 @@ def home() -> str:
 
 @pages.post("/runs")
 def start() -> ResponseReturnValue:
-    """Start a run and redirect to its page. A text is split into claims to choose from; other input gets a hint."""
+    """Start a run and redirect to its page; a question, or other input that is no claim, gets a hint.
+
+    A text, or the page at a link, is split into claims to choose from, unless batches are turned off.
+    """
     form = sent_form()
+    # The buttons "Check it as it is" and those of the samples skip the classification.
     kind = Kind.CLAIM if {"as_is", "sample"} & set(request.form) else kind_of(form.claim)
     if kind in (Kind.TEXT, Kind.LINK) and services().settings.batch_claims:
         return _claims_of_text(form, link_in(form.claim))
@@ -92,7 +96,7 @@ BOOKMARKLET = (
     "do{{q=encodeURIComponent(t.join(''))}}while(q.length>3500&&t.splice(-50));"
     "open('{0}?claim='+q)||(location='{0}?claim='+q)}})()"
 )
-"""Opens the home page with the selected text. Longer addresses than these could be refused by servers."""
+"""Opens the home page with the selected text, shortened so that no server refuses the address as too long."""
 
 
 @pages.get("/how-it-works")
@@ -184,7 +188,10 @@ def claims_page(
     is_rewritten: bool | None = None,
     problem: str = "",
 ) -> str:
-    """Render the choice among the claims of a text; those without a note are ticked."""
+    """Render the choice among the claims of a text; those without a note are ticked.
+
+    `is_rewritten` says whether a language model rewrote the claims; None leaves the notice about that out.
+    """
     return render_template(
         "claims.html",
         form=form,

@@ -5,7 +5,7 @@
 #   PIP_FLAGS   more options for pip, such as an index
 #   GPU=1       on Linux, PyTorch's CUDA build from pip's index in the place of the CPU build: several GB more
 #   ARGS        more options for pytest in `make test`, for the soak in `make soak`, for `make bench`
-#   JOBS        how many processes share the tests in `make test`; 0 for none but pytest's own. Many tests wait, so five
+#   JOBS        how many processes share the tests in `make test`; 0 for none but pytest's own. Many tests wait, so four
 #               keep two cores busy
 
 SHELL := /bin/sh
@@ -17,7 +17,7 @@ PYTHON ?= $(shell for each in python3 python3.13 python3.12 python3.11; do \
 	$$each -c '$(NEW_ENOUGH)' 2>/dev/null && echo $$each && break; done)
 VENV := .venv
 BIN := $(VENV)/bin
-JOBS := 5
+JOBS := 4
 # Compiling every module of every package would take a minute; Python compiles those that are used as they are, and must
 # keep the result: without it each process that imports PyTorch compiles it again, for some ten seconds.
 export PYTHONDONTWRITEBYTECODE :=

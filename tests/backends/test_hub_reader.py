@@ -95,7 +95,7 @@ def test_an_answer_excludes_the_space_before_it_and_the_full_stop_after_it(tmp_p
     tokenizer = reader.load().tokenizer
     text = "Emma is by Jane (Austen) </s>, of Zürich."
     (window,) = windows_of(tokenizer, "Who wrote Emma?", Passage(text, "Emma", "A corpus"), 0)
-    words = {text[start:end] for start, end in filter(None, window.words)}
+    words = {text[start:end] for start, end in filter(None, window.word_ranges)}
     assert {"Emma", "Jane", "Austen", "Zürich"} <= words
     assert not any(word.strip() != word or (word[0].isalnum() != word[-1].isalnum()) for word in words)
     assert window.token_ids.count(tokenizer.sep_token_id) == 3  # the one in the text is text

@@ -65,7 +65,7 @@ def test_target_tokens_decode_to_the_answer_and_other_windows_target_the_first_t
     pointing = [(window, first, last) for window, first, last in windows if first]
     assert pointing and len(pointing) < len(windows)
     for window, first, last in pointing:
-        assert text[window.words[first][0] : window.words[last][1]] == "William's (red)"
+        assert text[window.word_ranges[first][0] : window.word_ranges[last][1]] == "William's (red)"
 
 
 @pytest.mark.parametrize(

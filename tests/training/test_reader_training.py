@@ -163,7 +163,7 @@ def test_answer_tokens_map_back_to_the_answers_characters(tokenizer):
     start = text.index("William's")
     example = Example("squad", "whose dog?", "farm", text, (start, start + len("William's (brown)")), ("x",), False)
     ((window, first, last),) = items_of(example, tokenizer)
-    assert text[window.words[first][0] : window.words[last][1]] == "William's (brown)"
+    assert text[window.word_ranges[first][0] : window.word_ranges[last][1]] == "William's (brown)"
 
 
 def test_a_window_without_the_answer_is_trained_as_unanswerable(tokenizer):

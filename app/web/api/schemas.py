@@ -210,7 +210,7 @@ class ComparedPage:
     alike: bool
     """True if the runs that cite it share a passage of it."""
     uses: tuple[PageUse, ...]
-    """In the order of the runs."""
+    """How each run used it, in the order of the runs."""
 
 
 @dataclass(frozen=True)

@@ -317,6 +317,7 @@ class FakeContainer:
             self.shelves,
             self.pursuits,
             self.engines,
+            default_strategy=self.usual.strategy,
             default_options=self.usual,
             default_pursuit=self.usual,
             modules=self.modules,

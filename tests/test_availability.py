@@ -5,8 +5,8 @@ import pytest
 from app.backends.corpus.registry import CorpusInfo
 from app.backends.llm.registry import ModelSettings
 from app.backends.web_search.registry import configured_searches
-from app.capabilities.availability import GUIDED, Availability
-from app.capabilities.options import OWN, PURSUIT, default_corpora
+from app.capabilities.availability import Availability
+from app.capabilities.options import GUIDED, OWN, PURSUIT, default_corpora
 from app.components import CORPUS, GENERATOR, JUDGE, READER, RERANKER, Components
 from app.config.settings import Settings
 from app.domain.errors import ModelUnavailable
@@ -128,6 +128,17 @@ def test_setting_one_module_makes_a_custom_default_preset(availability):
     assert own.mixes()[OWN].claim_verifier == "local"
     assert own.capabilities().defaults().preset == OWN
     assert OWN not in availability(BIG).mixes()
+
+
+@pytest.mark.parametrize(
+    "settings", [{"PRESET": "prompted"}, {"QUESTION_GENERATOR": "prompted"}, {"ANSWERER": "reciter-reader"}]
+)
+def test_the_defaults_of_question_guided_checks_are_the_settings_also_where_pursuits_are_the_default(
+    availability, settings
+):
+    pursuing = availability(BIG, STRATEGY=PURSUIT, **settings).capabilities()
+    assert pursuing.defaults().strategy == PURSUIT
+    assert pursuing.defaults(GUIDED) == availability(BIG, **settings).capabilities().defaults()
 
 
 def test_the_default_model_is_the_first_available_one(availability):

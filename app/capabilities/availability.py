@@ -15,6 +15,7 @@ from app.backends.local.loading import why_missing
 from app.backends.web_search.registry import PROVIDERS, ProviderSearch, with_failover
 from app.capabilities.options import (
     BASELINES,
+    GUIDED,
     MIXES,
     OWN,
     PURSUIT,
@@ -34,7 +35,6 @@ from app.domain.model import ANSWERERS, CORPUS_SEARCH, QACHECK, RunOptions
 from app.modules.answerers import Need, kind_of
 from app.presets import PROMPTED_PURSUIT, PURSUIT_PRESETS, PursuitPreset
 
-GUIDED = "question-guided"
 LOCAL_PURSUIT = "local"
 """The default preset of a pursuit if PRESET starts with local; PROMPTED_PURSUIT otherwise."""
 SEQ2SEQ = "flan-t5"
@@ -139,7 +139,8 @@ class Availability:
             corpora=tuple(self._corpora()),
             pursuits=tuple(pursuit_choices(self.settings, self.parts, has_model)),
             searches=self._searches(),
-            default_options=self._defaults(self.settings.strategy, models),
+            default_strategy=self.settings.strategy,
+            default_options=self._defaults(GUIDED, models),
             default_pursuit=self._defaults(PURSUIT, models),
             modules=self.modules,
         )

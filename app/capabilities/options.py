@@ -15,6 +15,7 @@ from app.domain.errors import InvalidInput
 from app.domain.model import CORPUS_SEARCH, QACHECK, RunOptions
 from app.presets import PURSUIT
 
+GUIDED = "question-guided"
 BASELINES = ("direct", "chain-of-thought")
 """Strategies that ask a language model about the claim alone (QACheck, Table 1)."""
 
@@ -165,7 +166,8 @@ class Capabilities:
     corpora: tuple[Choice, ...]
     pursuits: tuple[Choice, ...] = ()  # presets of evidence pursuit
     searches: tuple[Choice, ...] = ()
-    default_options: RunOptions = field(default_factory=RunOptions)
+    default_strategy: str = GUIDED
+    default_options: RunOptions = field(default_factory=RunOptions)  # of every strategy but evidence pursuit
     default_pursuit: RunOptions = field(default_factory=lambda: RunOptions(PURSUIT, WEB_SEARCH))
     modules: Callable[[RunOptions], tuple[tuple[str, str], ...]] = lambda options: ()
     """Name the implementation of each role in a run with these options, for its report."""
@@ -205,7 +207,7 @@ class Capabilities:
         find_choice(self.sources, name, "source")
         engine = self._engine()
         chosen = RunOptions(
-            strategy=given.get("strategy") or self.default_options.strategy,
+            strategy=given.get("strategy") or self.default_strategy,
             answerer=given.get("answerer") or "",
             search=given.get("search") or (engine.name if engine else None),
         )
@@ -219,7 +221,7 @@ class Capabilities:
         return {**given, **implied}
 
     def defaults(self, strategy: str | None = None) -> RunOptions:
-        strategy = strategy or self.default_options.strategy
+        strategy = strategy or self.default_strategy
         return replace(self.default_pursuit if strategy == PURSUIT else self.default_options, strategy=strategy)
 
     def presets_of(self, strategy: str) -> tuple[Choice, ...]:

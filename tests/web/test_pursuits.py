@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import io
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pytest
 
+from app.capabilities.options import Capabilities
 from app.domain.model import RunOptions
-from tests.fakes import FakeContainer
+from tests.fakes import AWAY, FakeContainer
 from tests.strategies.pursuit import Script
 from tests.web.conftest import started, token, wait_for
 
@@ -94,6 +95,18 @@ def test_a_pursuit_can_be_compared_with_a_question_guided_check(client, path):
     assert page.status_code == 200
     assert re.search(r'Method <span class="differs">differs</span>', page.text)
     assert page.text.count("Not asked") == len(ASKED) + 2, "no question of theirs is the same"
+
+
+def test_a_form_whose_default_is_a_pursuit_keeps_the_default_preset_of_other_strategies(make_app):
+    class PursuingByDefault(FakeContainer):
+        def capabilities(self) -> Capabilities:
+            pursuit = RunOptions("evidence-pursuit", "web-search", preset="paper", search="corpus")
+            return replace(super().capabilities(), default_strategy=pursuit.strategy, default_pursuit=pursuit)
+
+    container = PursuingByDefault(usual=RunOptions(preset="prompted"), language_models=(AWAY,))
+    page = make_app(container).test_client().get("/").text
+    chosen = re.findall(r'<input type="radio" name="(strategy|preset|pursuit)" value="([^"]*)" checked', page)
+    assert chosen == [("strategy", "evidence-pursuit"), ("preset", "prompted"), ("pursuit", "paper")]
 
 
 def test_the_export_of_a_pursuit_is_imported_as_the_same_report(client, path):

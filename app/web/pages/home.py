@@ -11,7 +11,6 @@ from flask import Blueprint, Response, abort, current_app, redirect, render_temp
 from flask.typing import ResponseReturnValue
 from itsdangerous import BadSignature, URLSafeSerializer
 
-from app.capabilities.options import PURSUIT
 from app.domain.errors import CallFailed, InvalidInput, UnparseableOutput
 from app.domain.model import RANGES, RunOptions, SourceText
 from app.run_request import RunRequest, resolve_options
@@ -231,7 +230,9 @@ def fields_to_repeat(run: StoredRun) -> list[tuple[str, str]]:
 
 def _blank_form() -> ClaimForm:
     """Return the form for a new visitor, with the settings' defaults."""
-    return ClaimForm.from_options(capabilities().defaults(), capabilities().defaults(PURSUIT).preset)
+    usual = capabilities()
+    form = ClaimForm.from_options(usual.defaults(), usual.default_pursuit.preset)
+    return replace(form, preset=usual.default_options.preset)
 
 
 def _with_remembered_source(blank: ClaimForm) -> ClaimForm:

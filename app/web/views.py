@@ -165,15 +165,19 @@ STOPPING_WORDS = {
     DECIDED[True]: "The answers were enough to call it true.",
     DECIDED[False]: "The answers were enough to call it false.",
     f"{MAX_FRUITLESS_HOPS} hops in a row brought nothing.": "The last two questions found no answer that helps.",
-    "No question led to an answer that could be kept.": "No question found an answer that helps.",
     ASKED_BY_OWNER: "Its owner asked for a verdict early.",
 }
 """Reasons as they are stored, and as the page says them."""
 
+_HOP = re.compile(
+    r"^Hop(?= \d)|\bhop(?= \d+(?:\.$| once more|, in other words)| was done| did\.|s was reached|s in a row|s say why)"
+)
+"""The word in stored reasons, not in the answers that they quote."""
+
 
 def page_words(reason: str, is_owner: bool) -> str:
     """Return a stored reason as the page says it: with steps instead of hops, and "You" to the owner of the run."""
-    words = re.sub(r"\bhop(?=s?\b)", "step", STOPPING_WORDS.get(reason, reason))
+    words = _HOP.sub(lambda found: "Step" if found[0] == "Hop" else "step", STOPPING_WORDS.get(reason, reason))
     return re.sub("^Its owner ", "You ", words) if is_owner else words
 
 

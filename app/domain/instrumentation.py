@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -104,23 +105,26 @@ MayStart = Callable[[Call | None], bool]
 """Returns whether a call may start, possibly after a wait; the argument is None before work that is not a call."""
 
 _stores: ContextVar[tuple[ResponseStore, ...]] = ContextVar("hopcheck_stores", default=())
+_on_call: ContextVar[Callable[[Call, float], None] | None] = ContextVar("hopcheck_on_call", default=None)
 _unreadable: ContextVar[set[str] | None] = ContextVar("hopcheck_unreadable", default=None)
 _held: ContextVar[dict[str, tuple[Call, Any]] | None] = ContextVar("hopcheck_held", default=None)
 _may_start: ContextVar[MayStart] = ContextVar("hopcheck_wanted", default=lambda call: True)
 
 
 @contextmanager
-def use_stores(*stores: ResponseStore) -> Iterator[None]:
+def use_stores(*stores: ResponseStore, on_call: Callable[[Call, float], None] | None = None) -> Iterator[None]:
     """Look replies up in `stores`, in this order, inside the block, and put new ones in all of them.
 
-    A call whose reply could not be read is made once in the block.
+    A call whose reply could not be read is made once in the block. `on_call` gets every call that was made, with its
+    duration in seconds, but no failed one.
     """
-    tokens = _stores.set(stores), _unreadable.set(set())
+    tokens = _stores.set(stores), _unreadable.set(set()), _on_call.set(on_call)
     try:
         yield
     finally:
         _stores.reset(tokens[0])
         _unreadable.reset(tokens[1])
+        _on_call.reset(tokens[2])
 
 
 @contextmanager
@@ -186,7 +190,10 @@ def cached_call(call: Call, compute: Callable[[], Any]) -> Any:
         report_usage(Usage(cached=1))
         return held[call.key][1]
     check_cancelled(call)
+    started_at = time.monotonic()
     reply = compute()
+    if (on_call := _on_call.get()) is not None:
+        on_call(call, time.monotonic() - started_at)
     if held is None:
         _put(call, reply)
     else:

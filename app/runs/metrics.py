@@ -15,7 +15,7 @@ from prometheus_client.registry import Collector
 
 from app.domain.errors import HopcheckError
 from app.domain.events import Event, HopFailed, HopKept, HopSetAside, QuestionAsked, TokensUsed
-from app.domain.instrumentation import Call, ResponseStore
+from app.domain.instrumentation import Call
 from app.runs.projections import OperatorQueries
 from app.runs.runner import MetricsSink
 
@@ -64,26 +64,8 @@ class Metrics(MetricsSink):
     def forget(self, run_id: str) -> None:
         self._asked_at.pop(run_id, None)
 
-    def stores(self) -> tuple[ResponseStore, ...]:
-        return (_CallTimer(self._calls),)
-
-
-class _CallTimer:
-    """A `ResponseStore` that stores nothing and times calls, from `get` to `put`; failed calls are not timed.
-
-    It must be the last store, where `get` is called only for calls that are then made.
-    """
-
-    def __init__(self, seconds: Histogram) -> None:
-        self._seconds = seconds
-        self._started_at: dict[str, float] = {}
-
-    def get(self, call: Call) -> None:
-        self._started_at[call.key] = time.monotonic()
-
-    def put(self, call: Call, reply: Any) -> None:
-        if (started_at := self._started_at.pop(call.key, None)) is not None:
-            self._seconds.labels(call.model).observe(time.monotonic() - started_at)
+    def record_call(self, call: Call, seconds: float) -> None:
+        self._calls.labels(call.model).observe(seconds)
 
 
 class _DatabaseCollector(Collector):

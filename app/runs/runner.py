@@ -28,7 +28,7 @@ from app.domain.events import (
     TroubleMet,
     VerdictReached,
 )
-from app.domain.instrumentation import Listener, ResponseStore, listening, use_stores
+from app.domain.instrumentation import Call, Listener, listening, use_stores
 from app.domain.model import RunOptions
 from app.domain.ports import RunCommand, Strategy
 from app.domain.report import Report, apply_event, reduce_events
@@ -41,7 +41,7 @@ from app.runs.leases import Lease, LeaseLost, Leases
 
 
 class MetricsSink:
-    """Gets the events of the runs that this process carries out, and ignores them. Never raises; thread-safe."""
+    """Gets the events and calls of this process's runs, and ignores them. Never raises; thread-safe."""
 
     def record(self, run_id: str, event: Event) -> None:
         """Record an event that was stored."""
@@ -49,9 +49,8 @@ class MetricsSink:
     def forget(self, run_id: str) -> None:
         """Drop the state of a run that has ended or continues in another process."""
 
-    def stores(self) -> tuple[ResponseStore, ...]:
-        """Return stores to use after all others of a run; they get every call without a stored reply."""
-        return ()
+    def record_call(self, call: Call, seconds: float) -> None:
+        """Record a call of a model or a service that was made and did not fail."""
 
 
 log = logging.getLogger(__name__)
@@ -179,7 +178,7 @@ class Runner:
             return self._end(lease, RunFailed(f"{control.reason()} Nothing had been looked at by then."))
         event: Event | None = None
         calls = self._calls.for_run(lease.run_id, is_new=is_new, is_fresh=report.options.fresh)
-        with listening(self._listener(lease, control)), use_stores(calls, *self.metrics.stores()):
+        with listening(self._listener(lease, control)), use_stores(calls, on_call=self.metrics.record_call):
             for event in strategy.run(report.claim, report.options, report, control):
                 self._append(lease, event, control)
         if not isinstance(event, TERMINAL):

@@ -10,7 +10,7 @@ from click import ClickException
 from prometheus_client.parser import text_string_to_metric_families
 
 from app.cli.runs import serve_metrics
-from app.domain.instrumentation import Call, cached_call, use_stores
+from app.domain.instrumentation import Call, MemoryStore, cached_call, kept_if_readable, use_stores
 from app.extensions import db
 from app.runs.metrics import Metrics
 from tests.fakes import FAILING, ONE_SET_ASIDE, TWO_HOPS, Gate, scripted_container
@@ -74,13 +74,23 @@ class Known:
 
 def test_only_calls_without_a_cached_reply_are_timed(make_app):
     metrics = Metrics(make_app().extensions["hopcheck"].runs.operator_queries)
-    with use_stores(Known(), *metrics.stores()):
+    with use_stores(Known(), on_call=metrics.record_call):
         cached_call(Call("known", {}), lambda: "new")
         cached_call(Call("asked", {}), lambda: time.sleep(0.05) or "new")
     seen = scraped(metrics.text().decode())
     assert seen["hopcheck_call_seconds_count", ("model", "asked")] == 1
     assert seen["hopcheck_call_seconds_sum", ("model", "asked")] >= 0.05
     assert ("hopcheck_call_seconds_count", ("model", "known")) not in seen
+
+
+def test_the_time_of_a_call_does_not_include_later_calls(make_app):
+    metrics = Metrics(make_app().extensions["hopcheck"].runs.operator_queries)
+    with use_stores(MemoryStore(), on_call=metrics.record_call), kept_if_readable():
+        cached_call(Call("judge", {}), lambda: "yes")
+        cached_call(Call("explainer", {}), lambda: time.sleep(0.05) or "because")
+        seen = scraped(metrics.text().decode())
+    assert seen["hopcheck_call_seconds_sum", ("model", "explainer")] >= 0.05
+    assert scraped(metrics.text().decode()) == seen
 
 
 def test_followers_are_counted(make_app, scrape):

@@ -31,7 +31,7 @@ class Table:
         self.asked.append((query, k))
         return self.passages[:k]
 
-    def article(self, title, text, url=""):
+    def article(self, title, text, url):
         return self.articles.get(title)
 
 
@@ -98,26 +98,31 @@ class TestWholeArticles:
     def test_an_article_is_all_passages_of_its_document_in_order(self, built) -> None:
         """Passages of another document with the same title are left out."""
         best = built.retrieve("part of the river def", 1)[0]
-        whole = built.article(best.title, best.text)
+        whole = built.article(best.title, best.text, best.url)
         assert best.text in whole and len(whole.split()) > 2 * len(best.text.split())
         assert [whole.index(line) for line in RIVER] == sorted(whole.index(line) for line in RIVER)
         assert "Ontario" not in whole
-        assert (
-            built.article("Thames", "Part 9 of another Thames, in Ontario.") == "Part 9 of another Thames, in Ontario."
-        )
+        other = "Part 9 of another Thames, in Ontario."
+        assert built.article("Thames", other, "") == other
+
+    def test_an_article_of_another_address_is_not_the_article(self, built) -> None:
+        """Live Wikipedia may have found the same title, whose text must not be replaced by this corpus's."""
+        best = built.retrieve("part of the river def", 1)[0]
+        assert built.article(best.title, best.text, "https://en.wikipedia.org/w/index.php?oldid=1") is None
+        assert built.article(best.title, best.text, "") is None
 
     def test_a_cleaned_or_truncated_passage_still_finds_its_article(self, built) -> None:
         """Snippets are shown without markup, and long ones are truncated."""
-        assert "delta" in built.article("Nile", "The Nile flows through Cairo & .")
-        assert built.article("Nile", "Nothing of the kind ever stood there.") is None
-        assert built.article("Seine", "The Nile flows through Cairo") is None
+        assert "delta" in built.article("Nile", "The Nile flows through Cairo & .", "")
+        assert built.article("Nile", "Nothing of the kind ever stood there.", "") is None
+        assert built.article("Seine", "The Nile flows through Cairo", "") is None
 
     def test_an_article_of_a_built_in_corpus_is_one_passage(self, tmp_path) -> None:
         article = Article("Hamlet #2", "A tragedy. It is long.", "", "Arts")
         source = tmp_path / "source"
         source.write_text("one")
         build_built_in(Corpus("small", "Small", "CC0", lambda: source, lambda: (article,)), tmp_path / "small")
-        assert Bm25Retriever(tmp_path / "small").article("Hamlet #2", "A tragedy.") == article.text
+        assert Bm25Retriever(tmp_path / "small").article("Hamlet #2", "A tragedy.", article.url) == article.text
 
     def test_a_prebuilt_index_stores_whole_documents(self, tmp_path) -> None:
         index = tmp_path / "lucene-index.rivers"
@@ -127,7 +132,7 @@ class TestWholeArticles:
         install_prebuilt("rivers", "x", tmp_path / "rivers", DEFAULT_JAVA, print, fetch=lambda name, say: index)
         retriever = Bm25Retriever(tmp_path / "rivers")
         best = retriever.retrieve("river ghi", 1)[0]
-        whole = retriever.article(best.title, best.text)
+        whole = retriever.article(best.title, best.text, "")
         assert all(line in whole for line in RIVER) and RIVER[0] not in best.text
 
     def test_the_answer_comes_from_the_article_around_the_passage(self, built) -> None:

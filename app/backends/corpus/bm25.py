@@ -69,11 +69,15 @@ def _cut(row: dict[str, str]) -> tuple[str, tuple[str, ...]]:
     return title or str(row["id"]), tuple(passages_of(paragraphs))
 
 
-def matching(rows: Iterable[Row], title: str, text: str) -> Row | None:
-    """Return the first of `rows` with this title and nearly all words of `text`, which may be cut or cleaned."""
+def matching(rows: Iterable[Row], title: str, text: str, url: str) -> Row | None:
+    """Return the first of `rows` with this title and address and nearly all words of `text`.
+
+    `text` may be cut or cleaned; `url` is "" for a row without an address.
+    """
     named, wanted = _words(title), _words(text)
     for row in rows:
-        if _words(row.title) == named and len(wanted & _words(row.text)) >= MIN_WORD_OVERLAP * len(wanted):
+        is_named = (row.url or "") == url and _words(row.title) == named
+        if is_named and len(wanted & _words(row.text)) >= MIN_WORD_OVERLAP * len(wanted):
             return row
     return None
 
@@ -153,13 +157,13 @@ class Bm25Retriever:
             if row.text
         )
 
-    def article(self, title: str, text: str, url: str = "") -> str | None:
+    def article(self, title: str, text: str, url: str) -> str | None:
         """Return the whole text of the document that contains this passage; None if no document does.
 
         Raises as `retrieve` does.
         """
         self.open()
-        return jvm.java_queue.run(lambda: self._article(title, text.encode("utf-8", "replace").decode()))
+        return jvm.java_queue.run(lambda: self._article(title, text.encode("utf-8", "replace").decode(), url))
 
     def open(self) -> Manifest:
         """Check and open the index once, to warm up. Takes seconds if it starts the JVM."""
@@ -180,9 +184,9 @@ class Bm25Retriever:
             log.exception("BM25 search failed")
             raise CallFailed(f"The search failed ({type(error).__name__}).") from error
 
-    def _article(self, title: str, text: str) -> str | None:
+    def _article(self, title: str, text: str, url: str) -> str | None:
         manifest, rows = self._search(" ".join(f"{title} {text}".split()[:MAX_QUERY_WORDS]), MAX_CANDIDATE_ROWS)
-        row = matching((row_of(raw, manifest) for raw, _ in rows), title, text)
+        row = matching((row_of(raw, manifest) for raw, _ in rows), title, text, url)
         if row is None:
             return None
         if manifest.kind != "built":

@@ -291,7 +291,7 @@ class CorpusSearch:
 class ArticleSource(Protocol):
     """Returns the whole document of a passage; `url` is "" where the document has no address."""
 
-    def article(self, title: str, text: str, url: str = "") -> str | None: ...
+    def article(self, title: str, text: str, url: str) -> str | None: ...
 
 
 class CorpusPages:

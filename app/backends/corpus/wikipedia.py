@@ -256,7 +256,7 @@ class Wikipedia:
         in_turn = chain.from_iterable(zip_longest(leads, (passages[at] for at in order)))
         return tuple({each.text: each for each in in_turn if each}.values())[:k]
 
-    def article(self, title: str, text: str, url: str = "") -> str | None:
+    def article(self, title: str, text: str, url: str) -> str | None:
         """Return the text of the revision that `url` names; None for the address of another site or no text."""
         number = parse_qs(urlsplit(url).query).get("oldid", [""])[0]
         if urlsplit(url).hostname != self.host or not number.isdecimal():

@@ -10,6 +10,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from app.batches.files import MAX_BYTES
+from app.web.api.about import document
 from app.web.api.blueprint import API
 from tests.web import test_strangers
 from tests.web.conftest import token
@@ -144,3 +145,12 @@ def test_no_api_route_accepts_a_form(make_app, media):
         path = re.sub(r"<(run|batch)_id>", "x" * 22, rule).replace("<hop>", "1")
         answer = client.open(path, method=method, data=b"{}", content_type=media)
         assert answer.status_code == 415, route
+
+
+def test_the_document_requires_a_body_wherever_a_request_without_one_is_refused(make_app):
+    client = make_app().test_client()
+    for path, item in document()["paths"].items():
+        for method, operation in item.items():
+            if method != "parameters" and "requestBody" in operation:
+                answer = client.open(re.sub(r"{\w+}", "1", path), method=method)
+                assert (answer.status_code == 415) == operation["requestBody"]["required"], (method, path)

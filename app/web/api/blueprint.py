@@ -108,7 +108,7 @@ MAX_PARTS = 100_000
 
 
 def sent(model: type[SentFields]) -> SentFields:
-    """Return the fields of the request's JSON object; a null field counts as omitted, an empty body as no fields.
+    """Return the fields of the request's JSON object; a null field counts as omitted, an empty body as {}.
 
     Raises BadRequest for anything but a JSON object in UTF-8, InvalidInput for an unknown or invalid field.
     """

@@ -133,7 +133,7 @@ class Operation:
             operation["description"] = self.description
         if self.request_schema:
             content = {"application/json": {"schema": reference(self.request_schema)}}
-            operation["requestBody"] = {"required": self.request_schema != "Nothing", "content": content}
+            operation["requestBody"] = {"required": True, "content": content}
         if self.needs_auth:
             operation["security"] = [{"token": []}, {"cookie": []}]
         if self.parameters:

@@ -35,7 +35,7 @@ class Request(BaseModel):
 
 
 class Nothing(Request):
-    """An object without fields, or no body."""
+    """An object without fields."""
 
 
 def _optional(about: str, **limits: Any) -> Any:

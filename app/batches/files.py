@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from itertools import islice
@@ -30,6 +31,7 @@ FIELDS = ("claim", "speaker", "date")
 
 TOO_LARGE = f"That is more than the {MAX_BYTES // 1024**2} MB that a file of claims may have."
 NO_CLAIMS = "There is no claim in it."
+JSON_ARRAY = "This is a JSON array. Write one JSON object on each line instead."
 NO_HEADER = "The first line of a CSV file must name the columns, and one of them must be called claim."
 
 
@@ -50,7 +52,10 @@ def read_claims(sent: bytes, name: str = "", limit: int = MAX_CLAIMS) -> tuple[B
 
 
 def check_lines(lines: Iterator[BatchLine], limit: int = MAX_CLAIMS) -> tuple[BatchLine, ...]:
-    """Return the lines. Raises InvalidInput if there are too many, once that is known, or none has a valid claim."""
+    """Read at most `limit` + 1 lines and return them.
+
+    Raises InvalidInput for more than `limit` lines, and if none has a valid claim.
+    """
     found = tuple(islice(lines, limit + 1))
     if len(found) > limit:
         raise InvalidInput(f"There are more than {limit:,} claims, and no more are allowed.", "claims")
@@ -100,13 +105,16 @@ def _kind(text: str, name: str) -> str:
         return "jsonl"
     if suffix == "txt":
         return "txt"
+    if re.match(r"\s*\[\s*\{", text):
+        raise InvalidInput(JSON_ARRAY, "claims")
     if text.lstrip().startswith("{"):
         return "jsonl"
     return "csv" if "claim" in _columns(_header(text)) else "txt"
 
 
 def _header(text: str) -> str:
-    return text.lstrip().partition("\n")[0]
+    """Return the first line that is not blank."""
+    return next(filter(str.strip, io.StringIO(text)), "")
 
 
 def _delimiter(header: str) -> str:
@@ -124,18 +132,22 @@ def _columns(header: str) -> list[str]:
 
 def _from_csv(text: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
     """Yield the number of each record's first line, from 1, and its fields."""
-    text = text.lstrip()
     header = _header(text)
     columns = _columns(header)
     if "claim" not in columns:
         raise InvalidInput(NO_HEADER, "claims")
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(header))
-    next(reader)
-    before = reader.line_num
+    for number, record in islice(_records(text, _delimiter(header)), 1, None):
+        yield number, dict(zip(columns, record, strict=False))
+
+
+def _records(text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield the records that are not blank, the header too, each after the number of its first line."""
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    before = 0
     try:
         for record in reader:
             if any(value.strip() for value in record):
-                yield before + 1, dict(zip(columns, record, strict=False))
+                yield before + 1, record
             before = reader.line_num
     except csv.Error:
         raise InvalidInput(f"Line {before + 1} cannot be read as CSV.", "claims") from None

@@ -10,6 +10,7 @@ import pytest
 
 from app.batches.files import (
     COLUMNS,
+    JSON_ARRAY,
     MAX_BYTES,
     MAX_CLAIMS,
     NO_CLAIMS,
@@ -57,6 +58,16 @@ def test_a_bad_line_is_reported_by_number_and_the_others_are_kept():
     assert undated.problem.startswith("Line 5: Please write the date of the claim like 2020-10-31")
 
 
+def test_an_empty_first_column_name_of_a_tab_separated_file_is_kept():
+    sent = b"\tclaim\tspeaker\n0\tThe moon is made of rock.\tSomebody\n"
+    assert read_claims(sent) == (BatchLine(Claim(BARE.text, "Somebody")),)
+
+
+def test_blank_lines_before_the_header_count_in_the_numbers_of_lines():
+    *_, short = read_claims(b"\n \t \r\nclaim,speaker\nThe moon is made of rock.,\n?,\n")
+    assert short.problem.startswith("Line 5: The claim is too short")
+
+
 def test_json_lines_that_are_not_claims_are_reported():
     sent = b'{"claim": "The moon is made of rock."}\n[1]\n{"claim": 5}\n{\n{"claim": "a\\ud800\\u0000b"}\n{}'
     problems = [line.problem for line in read_claims(sent, "a.jsonl")]
@@ -91,6 +102,8 @@ def test_the_text_of_a_bad_line_can_be_stored():
         (b"claim\nThe moon is round.\n" + b"x" * 200_000, "a.csv", "Line 3 cannot be read as CSV."),
         (b"Yes!\n" * (MAX_CLAIMS + 1), "", "There are more than 10,000 claims, and no more are allowed."),
         (b"x" * (MAX_BYTES + 1), "", TOO_LARGE),
+        (b'[\n  {\n    "claim": "The moon is made of rock."\n  }\n]\n', "a.json", JSON_ARRAY),
+        (b'[{"claim": "The moon is made of rock."}]', "", JSON_ARRAY),
     ],
 )
 def test_an_unusable_file_is_refused_with_the_reason_in_one_sentence(sent, name, message):

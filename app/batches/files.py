@@ -14,13 +14,11 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from app.batches.service import BatchClaim
+from app.config.settings import MAX_CLAIMS
 from app.domain.errors import InvalidInput
 from app.domain.model import BatchLine, Claim, Label
 from app.runs.json_schema import as_json
 from app.text.claims import MAX_CLAIM_LENGTH, parse_claim
-
-MAX_CLAIMS = 10_000
-"""The highest value of the setting BATCH_CLAIMS."""
 
 MAX_BYTES = 5 * 1024**2
 

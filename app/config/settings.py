@@ -40,6 +40,9 @@ SEARCHES = ("corpus", "searxng", "brave", "tavily", "serper")
 PRESETS = ("local", "prompted", "local+flan-t5", "prompted+flan-t5", "qacheck")
 """Mixes of modules (capabilities/options.py): local or prompted, with a reasoner of the same kind or FLAN-T5."""
 
+MAX_CLAIMS = 10_000
+"""The highest value of BATCH_CLAIMS."""
+
 LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
 LOG_FORMATS = ("text", "json")
 
@@ -122,7 +125,10 @@ class Settings:
         **like(r"[!-~]{16,}", "text of 16 characters or more without spaces"),
     )
     batch_claims: int = setting(
-        "BATCH_CLAIMS", 10_000, "Claims that a batch may have; 0 takes no batches from people", **whole(0, 10_000)
+        "BATCH_CLAIMS",
+        MAX_CLAIMS,
+        "Claims that a batch may have; 0 takes no batches from people",
+        **whole(0, MAX_CLAIMS),
     )
     publishing: bool = setting(
         "PUBLISHING", False, "Whether people may publish reports, which then stand in a gallery", **switch()

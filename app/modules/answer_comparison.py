@@ -1,7 +1,8 @@
 """Decide claims that compare two values, such as "Charles Darwin was born before Albert Einstein.", by arithmetic.
 
 The values are the answers to two questions that differ only in their names ("When was Charles Darwin born?"). Years are
-compared with years, and amounts with amounts of the same unit. All other claims are left to the judge.
+compared with years, and amounts with amounts of the same unit. Claims about the difference ("100 years before") and all
+others are left to the judge.
 """
 
 from __future__ import annotations
@@ -25,9 +26,13 @@ FIRST_IS_MORE = {
     "amount": frozenset("more larger bigger greater higher taller longer deeper heavier older".split()),
 }
 SCALES = {"thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
-_YEAR = re.compile(r"\b(\d{1,4})\s*(BCE?)\b|\b(?:AD\s*)?([12]?\d{3})\b")
+_BC = r"B\.?\s?C\.?(?:E\b\.?)?"
+_YEAR = re.compile(rf"(?<![\d.,])(?:(\d{{1,4}})\s*{_BC}(?!\w)|([12]?\d{{3}})\b(?!,\d|\s*years))")
+_ENDS_BC = re.compile(rf"\d\s*{_BC}(?!\w)")
 _AMOUNT = re.compile(rf"(\d[\d,]*(?:\.\d+)?)\s*({'|'.join(SCALES)})?\s*([a-zA-Zµ°%²³]*)")
 _COMPARES = re.compile(r"\b(?:than|before|after|predates?)\b", re.IGNORECASE)
+_DIFFERENCE = re.compile(r"\d|\b(?:twice|times|half|double|triple|years?|decades?|century|centuries)\b", re.IGNORECASE)
+_ASKS_YEAR = re.compile(r"(?:when|(?:in )?(?:which|what) year)\b", re.IGNORECASE)
 _NEGATION = re.compile(r"\b(?:not|never|no|neither|nor)\b|n[’']t\b")
 
 
@@ -52,8 +57,8 @@ def compare_answers(claim: Claim, context: Context) -> Comparison | None:
     """Return the comparison of the first two kept answers that the claim compares; None if there are none."""
     if _NEGATION.search(claim.text):
         return None
-    pairs = (pair for pair in combinations(context, 2) if _relation(pair[0]) == _relation(pair[1]))
-    return next(filter(None, (_compare(claim.text, *pair) for pair in pairs)), None)
+    alike = (pair for pair in combinations(context, 2) if _form(pair[0]) == _form(pair[1]))
+    return next(filter(None, (_compare(claim.text, *pair) for pair in alike)), None)
 
 
 def _compare(claim: str, *pair: Hop) -> Comparison | None:
@@ -61,7 +66,7 @@ def _compare(claim: str, *pair: Hop) -> Comparison | None:
     one, other = sorted(pair, key=lambda hop: _place(claim, hop))
     begin, end = _place(claim, one), _place(claim, other)
     first, second = _value(one), _value(other)
-    if begin < 0 or not _COMPARES.search(claim[begin:end]):
+    if begin < 0 or not _COMPARES.search(claim[begin:end]) or _DIFFERENCE.search(_without_names(claim, one, other)):
         return None
     if first is None or second is None or (first.kind, first.unit) != (second.kind, second.unit):
         return None
@@ -69,15 +74,19 @@ def _compare(claim: str, *pair: Hop) -> Comparison | None:
     sign = _sign(claim[begin:] if first.kind == "year" else claim, first.kind)
     if not sign or first.number == second.number:
         return None
-    less = first.number < second.number
+    is_less, claims_less = first.number < second.number, sign < 0
     before, after = ("before", "after") if first.kind == "year" else ("less than", "more than")
-    text = f"{_text(one)} is {before if less else after} {_text(other)}."
-    return Comparison((sign < 0) == less, Sentence(text, tuple(sorted((one.number, other.number)))))
+    text = f"{_text(one)} is {before if is_less else after} {_text(other)}."
+    return Comparison(claims_less == is_less, Sentence(text, tuple(sorted((one.number, other.number)))))
 
 
-def _relation(hop: Hop) -> str:
-    text = hop.question.text
-    for name in names(text):
+def _form(hop: Hop) -> str:
+    return _without_names(hop.question.text, hop)
+
+
+def _without_names(text: str, *hops: Hop) -> str:
+    """Return `text` with a blank in place of each name in the hops' questions."""
+    for name in (name for hop in hops for name in names(hop.question.text)):
         text = text.replace(name, "_")
     return " ".join(text.casefold().split())
 
@@ -97,9 +106,8 @@ def _sign(text: str, kind: str) -> int:
 
 def _value(hop: Hop) -> Value | None:
     text = _text(hop)
-    if hop.question.text.startswith(("When", "In which year", "In what year")):
-        found = _YEAR.search(text)
-        return Value("year", Decimal(f"-{found[1]}" if found[1] else found[3])) if found else None
+    if _ASKS_YEAR.match(hop.question.text):
+        return _year(text)
     amount = _AMOUNT.search(text)
     if amount is None:
         return None
@@ -108,6 +116,15 @@ def _value(hop: Hop) -> Value | None:
     except NumberFormatError:
         return None
     return Value("amount", number * SCALES.get(amount[2] or "", 1), (amount[3] or "").casefold())
+
+
+def _year(text: str) -> Value | None:
+    """Return the first year in `text`; "BC" after a later year holds for it too ("384–322 BC")."""
+    found = _YEAR.search(text)
+    if found is None:
+        return None
+    is_bc = found[1] or _ENDS_BC.search(text, found.end())
+    return Value("year", Decimal(found[1] or found[2]) * (-1 if is_bc else 1))
 
 
 def _text(hop: Hop) -> str:

@@ -27,6 +27,9 @@ def context_of(pairs) -> tuple[Hop, ...]:
         ("Vojvodina is bigger than Medellín.", PEOPLE, False),
         ("More than half of the people of Medellín live in Vojvodina.", PEOPLE, None),
         ("Rome was founded before Vienna.", FOUNDED, True),
+        ("Charles Darwin was born more than 100 years before Albert Einstein.", BORN, None),
+        ("Medellín has twice as many people as Vojvodina, or more than that.", PEOPLE, None),
+        ("Charles Darwin is older than Albert Einstein.", [(q.replace("When", "What year"), a) for q, a in BORN], True),
         ("Charles Darwin was not born before Albert Einstein.", BORN, None),
         ("Charles Darwin and Albert Einstein were scientists.", BORN, None),
         ("Charles Darwin was born before Isaac Newton.", BORN, None),
@@ -51,6 +54,21 @@ def test_values_of_different_kinds_or_missing_values_are_not_compared(other) -> 
     assert (
         compare_answers(Claim("Charles Darwin was born before Albert Einstein."), context_of((BORN[0], other))) is None
     )
+
+
+@pytest.mark.parametrize(
+    ("plato", "aristotle", "holds"),
+    [
+        ("428/427 – 348/347 BC", "384–322 BC", True),
+        ("427 B.C.", "384 B.C.E.", True),
+        ("427 BC", "about 2,300 years ago", None),
+        ("427 BC", "some 500 years ago", None),
+    ],
+)
+def test_years_before_the_common_era_are_negative_and_numbers_of_years_are_no_years(plato, aristotle, holds) -> None:
+    lived = (("When was Plato born?", plato), ("When was Aristotle born?", aristotle))
+    found = compare_answers(Claim("Plato was born before Aristotle."), context_of(lived))
+    assert (found.holds if found else None) is holds
 
 
 def test_amounts_of_different_units_are_not_compared() -> None:

@@ -5,6 +5,7 @@ It is the paper's default. A recited passage is labelled as recited and never sh
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -38,10 +39,8 @@ def recited_passage(text: str, model: str) -> Passage:
 
 def cite_in(passage: Passage, text: str, answerer: str) -> Answer:
     """Return the answer `text`, citing where it occurs in the passage, or else the whole passage."""
-    at = passage.text.casefold().find(text.casefold())
-    # Case folding can change the length of a text (ß), so the position found may be wrong.
-    is_literal = at >= 0 and passage.text[at : at + len(text)].casefold() == text.casefold()
-    cited = Span(passage, at, at + len(text)) if is_literal else Span(passage, 0, len(passage.text))
+    found = re.search(rf"(?<!\w){re.escape(text)}(?!\w)", passage.text, re.IGNORECASE)
+    cited = Span(passage, *found.span()) if found else Span(passage, 0, len(passage.text))
     return Answer(text, cited, (passage,), answerer)
 
 
@@ -107,7 +106,7 @@ def reciting_prompt(question: Question) -> str:
 def reading_prompt(question: Question, passage: str) -> str:
     """Return the prompt: the demonstrations, the passage and this question, up to the start of the answer."""
     examples = (
-        f"{_reading_case(each.get('read', each['passage']), each['question'])} {each['answer']}"
+        f"{_reading_case(_passage_to_read(each), each['question'])} {each['answer']}"
         for each in demonstrations("reciting")
     )
     return few_shot(examples, lambda quote: _reading_case(quote(passage), one_line(question.text)), (passage,))
@@ -131,7 +130,7 @@ def reading_chat(question: Question, passage: str) -> Chat:
 
     examples = (
         (
-            case(EXAMPLE_DELIMITERS(each.get("read", each["passage"])), each["question"]),
+            case(EXAMPLE_DELIMITERS(_passage_to_read(each)), each["question"]),
             {"answer": _known(each["answer"])},
         )
         for each in _with_and_without()
@@ -139,6 +138,11 @@ def reading_chat(question: Question, passage: str) -> Chat:
     return build_chat(
         "answer", examples, lambda quote: case(quote(passage), question.text), (passage,), answer=TEXT_OR_NULL
     )
+
+
+def _passage_to_read(example: dict[str, str]) -> str:
+    """Return the passage of a reading demonstration: `read` where nothing was recited."""
+    return example.get("read", example["passage"])
 
 
 def _with_and_without() -> tuple[dict[str, str], ...]:

@@ -25,6 +25,12 @@ def test_an_answer_cites_the_span_that_contains_it() -> None:
     assert (found.text, found.cited.text) == ("It was opened in the year 1889.", TOWER.text)
 
 
+def test_a_part_of_a_word_is_not_the_answer() -> None:
+    known = Passage("The tower is known in 1889 places. It is no bridge.", "", "")
+    found = PromptedReader(playing("No")).read(QUESTION, (known,))
+    assert known.text[found.cited.start : found.cited.end + 7] == "no bridge"
+
+
 @pytest.mark.parametrize(
     "reply",
     [

@@ -18,7 +18,6 @@ from app.domain.model import Claim, Question
 from app.domain.ports import Completer
 from app.modules.output_parsing import question_from
 from app.modules.prompting import demonstrations, template
-from app.text.sentences import is_common_word
 from app.text.wording import expected_answer_type, names, normalised, stems, word_lists
 
 MAX_TOKENS = 32
@@ -36,12 +35,14 @@ class LocalParaphraser:
     def paraphrase(self, claim: Claim, question: Question, n: int) -> tuple[Question, ...]:
         """Return at most `n` different questions, the model's paraphrases first."""
         report_phase("putting the question in other words")
-        found: dict[str, Question] = {normalised(question.text): question}
+        seen, found = {normalised(question.text)}, list[Question]()
         for text in self._candidates(claim, question):
-            if len(found) > n:
+            if len(found) == n:
                 break
-            found.setdefault(normalised(text), Question(text))
-        return tuple(found.values())[1:]
+            if normalised(text) not in seen:
+                seen.add(normalised(text))
+                found.append(Question(text))
+        return tuple(found)
 
     def _candidates(self, claim: Claim, question: Question) -> Iterator[str]:
         for opening in OPENINGS if expected_answer_type(question.text) else ():
@@ -66,7 +67,10 @@ def prompt_for(question: Question) -> str:
 
 
 def keeps_meaning(question: str, wording: str) -> bool:
-    """Return whether a wording has the names, content words and expected answer type of the question."""
+    """Return whether a wording has the names and content words of the question and asks for the same kind of answer.
+
+    A wording that begins with "What is the" may ask for any kind; nouns of a kind, such as "city", may differ.
+    """
     same_words = stems(question) - _kinds() == stems(wording) - _kinds()
     if not expected_answer_type(question) or not same_words or _names(question) != _names(wording):
         return False
@@ -74,21 +78,12 @@ def keeps_meaning(question: str, wording: str) -> bool:
 
 
 def claim_as_question(claim: Claim) -> str:
-    """Return the yes/no question whether the claim is true."""
+    """Return the yes/no question whether the claim is true. Only a function word at its start loses its capital."""
     text = " ".join(claim.text.split()).rstrip(" .!?")
     first, _, rest = text.partition(" ")
-    if not _opens_with_a_name(text):
+    if first.casefold() in word_lists()["functional"]:
         text = f"{first.casefold()} {rest}".strip()
     return f"Is it true that {text}?"
-
-
-def _opens_with_a_name(text: str) -> bool:
-    """Return whether the first word is a name ("Bill Gates", "US troops"), not just capitalised by its position."""
-    first = text.partition(" ")[0]
-    if first.casefold() in word_lists()["functional"]:
-        return False
-    longer = any(" " in name and text.startswith(name) for name in names(text))
-    return longer or (len(first) > 1 and first.isupper()) or not is_common_word(first)
 
 
 def _names(text: str) -> frozenset[str]:

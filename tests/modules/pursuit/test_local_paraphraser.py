@@ -89,7 +89,7 @@ def test_at_most_n_wordings_are_returned() -> None:
     ("claim", "question"),
     [
         ("The Nile is long.", "Is it true that the Nile is long?"),
-        ("Previous mayors were tall.", "Is it true that previous mayors were tall?"),
+        ("Turkey joined NATO in 1952.", "Is it true that Turkey joined NATO in 1952?"),
         ("US troops left.", "Is it true that US troops left?"),
         ("Bill Gates owns it.", "Is it true that Bill Gates owns it?"),
         ("Erdoğan was mayor!", "Is it true that Erdoğan was mayor?"),

@@ -25,14 +25,17 @@ ABBREVIATED = tuple(
     "Mr Mrs Ms Mme Mlle Messrs Dr Fr St Ft Mt Prof Rev Hon Gen Col Maj Capt Cmdr Adm Lt Sgt Gov Sen vs v Jr Sr".split()
 )
 """Abbreviations inside names. Only the last two end a name, and so may end a sentence."""
-_PRONOUNS = "He|She|It|They|We|His|Her|Its|Their|The|This|That|These|An?|In|On|At|After|Before"
+_SENTENCE_OPENINGS = "He|She|It|They|We|His|Her|Its|Their|The|This|That|These|An?|In|On|At|After|Before"
 _FALSE_BOUNDARIES = (
     (re.compile(rf"\b(?:{'|'.join(ABBREVIATED[:-2])})\.$"), re.compile(r"[^\W_]")),
     (re.compile(r"\b(?:Nos?|Op|Vol|Ch|Pt|Art|Fig)\.$"), re.compile(r"[\dIVX]")),
-    (re.compile(r"\b(?!U\.[SK]|[A-D]\.[CDM]|P\.M)(?:[A-Z]\. ?)+[A-Z]\.$"), re.compile(rf"(?!(?:{_PRONOUNS})\b)\w")),
+    (
+        re.compile(r"\b(?!U\.[SK]|[A-D]\.[CDM]|P\.M)(?:[A-Z]\. ?)+[A-Z]\.$"),
+        re.compile(rf"(?!(?:{_SENTENCE_OPENINGS})\b)\w"),
+    ),
     (re.compile(r"\w[!?]$"), re.compile(r"[a-z]")),
 )
-"""(ending, next beginning) of false splits: after titles, numbers, initials and names with punctuation."""
+"""(ending, next beginning) of false splits: after titles, "No." and the like, initials, and names with marks."""
 TAIL_LENGTH = 40
 """Characters at the end of a sentence that are examined; the patterns take minutes for text without full stops."""
 
@@ -114,10 +117,14 @@ def sentences(text: str) -> list[str]:
     return [text[start:end] for start, end in sentence_spans(text)]
 
 
+_INITIALS = re.compile(r"(?:[^\W\d_]{1,2}\.)+[^\W\d_]{1,2}")
+
+
 def ends_in_abbreviation(text: str) -> bool:
     """Return whether the full stop at the end of `text` belongs to its last word, as in "10:30 p.m." and "U.S."."""
     word = text.removesuffix(".").rpartition(" ")[2].casefold()
-    return text.endswith(".") and ("." in word or (len(word) > 1 and word in _abbreviations()))
+    is_abbreviation = _INITIALS.fullmatch(word) or (len(word) > 1 and word in _abbreviations())
+    return text.endswith(".") and bool(is_abbreviation)
 
 
 @lru_cache(maxsize=1)
@@ -159,10 +166,11 @@ def content_words(text: str) -> set[str]:
 
 
 def select_sentences(about: str, passages: Sequence[tuple[str, str]], max_words: int = MAX_JUDGE_WORDS) -> list[str]:
-    """Return "Title: text" for each passage, with its sentences among those that share most words with `about`.
+    """Return a line "Title: text" for each passage, with the sentences that share most words with `about`.
 
-    `passages` are (title, text) pairs. The first sentence of a passage gets a bonus, since it names the subject. At
-    least one sentence is selected; passages without a selected sentence are left out.
+    `passages` are (title, text) pairs. The texts have at most `max_words` words together; passages that fit are
+    returned whole. Shared words count relative to a sentence's length, and the first sentence of a passage gets a
+    bonus, since it names the subject. At least one sentence is selected; passages without one are left out.
     """
     whole = [(title, text.split()) for title, text in passages]
     if sum(len(words) for _, words in whole) <= max_words:  # everything fits

@@ -165,6 +165,8 @@ TRAPS = [
     (answer_from, "the U.S.", "the U.S."),
     (answer_from, "Martin Luther King Jr.", "Martin Luther King Jr."),
     (answer_from, "Jane Austen.", "Jane Austen"),
+    (answer_from, "8,848.86.", "8,848.86"),
+    (answer_from, "Amazon.com.", "Amazon.com"),
     (answer_from, "Erdoğan", "Erdoğan"),
     *((reader, reply, None) for reply in NOT_SAID for reader in (answer_from, read)),
     *((free_answer, reply, None) for reply in NOT_SAID if reply),

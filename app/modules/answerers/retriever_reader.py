@@ -28,10 +28,13 @@ class RetrieverReader:
     reader: Reader
     depth: int = 20  # passages that are retrieved and reranked
     read: int = 5  # best passages that are read
-    near: float = 0.0  # minimum score of a sentence that is the answer when the reader finds none
+    near: float = 0.0  # minimum logit of the reranker for a sentence to be the answer when the reader finds none
 
     def answer(self, question: Question, claim: Claim) -> Answer:
-        """Return the answer in the best passages; without one, text None and the passages that were read."""
+        """Return the reader's answer from the best passages, else their sentence nearest to question and claim.
+
+        If neither is found, the answer has text None and the passages that were read.
+        """
         in_context = " ".join(dict.fromkeys((question.text, claim.text)))
         passages = self._retrieved(claim.date, question.text, in_context)
         if not passages:
@@ -46,10 +49,11 @@ class RetrieverReader:
 
     def _nearest(self, answer: Answer, in_context: str, passages: Sequence[Passage]) -> Answer:
         """Return the sentence nearest to question and claim as the answer, or `answer` if its score is below `near`."""
-        found = (Span(passage, *place) for passage in passages for place in sentence_spans(passage.text))
-        spans = {span.text: span for span in found}
+        spans: dict[str, Span] = {}
+        for span in (Span(passage, *place) for passage in passages for place in sentence_spans(passage.text)):
+            spans.setdefault(span.text, span)
         ranked = self.reranker.rerank(in_context, [replace(span.passage, text=text) for text, span in spans.items()])
-        if not ranked or (ranked[0].score or 0.0) < self.near:
+        if not ranked or ranked[0].score < self.near:
             return answer
         return replace(answer, text=ranked[0].text, cited=spans[ranked[0].text])
 

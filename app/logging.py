@@ -36,9 +36,9 @@ class OneLineFormatter(logging.Formatter):
 
 
 class JsonFormatter(logging.Formatter):
-    """Formats a message as a JSON object on one line: time, level, logger, message, `run` and `error` if there are any.
+    """Formats a message as a JSON object on one line: time, level, logger, message, and `run` if there is one.
 
-    An error has its type and its place in the code. Its own message is left out: it may quote what people wrote.
+    An exception adds `error`, its type, and `traceback`. Its own message is left out: it may quote what people wrote.
     """
 
     def format(self, record: logging.LogRecord) -> str:

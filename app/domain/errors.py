@@ -1,9 +1,9 @@
-"""The exceptions of claim checking, and the base class of all exceptions of Hopcheck.
+"""The exceptions of claim checking, whose messages may be shown.
 
 HopcheckError
 ├── InvalidInput            the caller's input is wrong; the message may be shown as it is
 ├── SettingsError           a setting has an invalid value
-└── CallFailed              one call of a module failed; the hop fails, the run continues
+└── CallFailed              a call failed, and so did the hop, the step (claim verifier) or the run (reasoner)
     ├── UnparseableOutput   a model's text contains no valid answer
     └── ModelUnavailable    a model, index or JVM is missing or damaged; `fix` says how to repair it
 """
@@ -12,11 +12,11 @@ from __future__ import annotations
 
 
 class HopcheckError(Exception):
-    """Base class of all exceptions of Hopcheck."""
+    """Base class of the exceptions whose message may be shown."""
 
 
 class InvalidInput(HopcheckError):
-    """The caller's input is wrong. `field` names the input; the message is one clear sentence."""
+    """The caller's input is wrong. `field` names the input; the message is for the user."""
 
     def __init__(self, message: str, field: str = "claim") -> None:
         super().__init__(message)

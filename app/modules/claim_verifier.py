@@ -32,7 +32,10 @@ from app.modules.prompting import (
 
 @dataclass(frozen=True)
 class JudgeClaimVerifier:
-    """Implements `ClaimVerifier`: sufficient if p(supported) or p(refuted) reaches its bound."""
+    """Implements `ClaimVerifier`: sufficient if p(supported) or p(refuted) reaches its bound.
+
+    Never sufficient if an important name of the claim is in no answer and no passage.
+    """
 
     judge: EvidenceJudge
     bounds: Bounds

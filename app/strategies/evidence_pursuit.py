@@ -56,7 +56,7 @@ DECIDED = {
 }
 """The reason stored for each decision of the pursuer. A resumed run finds its decision by this text."""
 UNFOUNDED = "The questioner decided without any answer, which does not count."
-REPEATED = "The questioner had nothing to ask but what had been asked."
+REPEATED = "The questioner only repeated questions that had been asked."
 
 
 @dataclass(frozen=True)
@@ -122,7 +122,10 @@ class _Pursuit:
         return reason
 
     def conclude(self) -> Iterator[Event]:
-        """Give the verdict over all pairs, or the pursuer's decision when there is no late verdict."""
+        """Give the pursuer's decision if it made one and there is no late verdict, else the reasoner's verdict.
+
+        The reasoner reads repeated pairs only with the padding "repeat".
+        """
         decision = next((holds for holds, reason in DECIDED.items() if reason == self.end_reason), None)
         if decision is not None and not self.variant.late_verdict:
             yield VerdictReached(self._verdict_of(decision))
@@ -201,7 +204,7 @@ class _Pursuit:
     def _reason_to_ask_no_more(self) -> str:
         """Return why no further question may be asked, or ""."""
         pairs = len(self.history.answered)
-        complete = f"The wanted number of answers is there: {pairs}." if pairs >= self.variant.pairs else ""
+        complete = f"The wanted number of answers was found: {pairs}." if pairs >= self.variant.pairs else ""
         return complete or limit_reached(self.history.asked, self.options)
 
     def _repeat_up_to(self) -> int:

@@ -105,7 +105,7 @@ class Paraphrases:
             raise
 
     def upcoming(self, base: Sequence[Hop], turn: int, history: Pairs, count: int) -> tuple[Question, ...]:
-        """Return up to `count` of the next questions; their paraphrases are requested in parallel."""
+        """Return up to `count` of the next paraphrases; those of different hops are requested in parallel."""
         if not base:
             return ()
         for hop in (base[at % len(base)] for at in range(turn, turn + count)):

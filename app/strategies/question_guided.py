@@ -8,7 +8,8 @@ Every asked hop counts, kept or not. D is asked only when C has changed and is n
 not kept end the questioning; hops that a branch inherited do not count.
 
 With `speculative`, D, the next Q and the next A start while V judges the answer, since most answers are kept and not
-sufficient. Events and their order are the same without it (docs/critical-path.md).
+sufficient. `run` yields the same events without it, in the same order; only the costs of calls come earlier, and those
+of unneeded calls are added (docs/critical-path.md).
 """
 
 from __future__ import annotations
@@ -142,7 +143,8 @@ class _Questioning:
     def _start_next_calls(self, hop: Hop) -> None:
         """Start the calls that follow if the hop is kept and not sufficient.
 
-        To save tokens, the next answer makes one costly call until its result is needed, and none after a rejected hop.
+        To save tokens, the next answer is started only if the previous hop was kept, and makes one costly call at most
+        before its result is needed.
         """
         if not (self.speculation.is_on and hop.answer and hop.answer.text):
             return

@@ -37,7 +37,10 @@ class Speculation:
     """
 
     def __init__(self, is_on: bool = True, control: Control | None = None) -> None:
-        """Tasks start only while `control` says CONTINUE. They inherit the current context: listener and stores."""
+        """Until its result is needed, a task makes calls only while `control` says CONTINUE.
+
+        Tasks inherit the current context: listener and stores.
+        """
         self.is_on = is_on
         self._control = control
         self._context = copy_context()

@@ -23,7 +23,7 @@ _SCHEME = re.compile(r"^[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 def is_fact_check(url: str | None) -> bool:
     """Return whether the address belongs to a known fact-checking site or section.
 
-    An archived page counts as the original. Text that is not an address is not a fact-check.
+    An archived page counts as the original.
     """
     host, path = _host_and_path(_ARCHIVED.sub("", url or ""))
     if not host:

@@ -1,6 +1,7 @@
 """Strip what models put around a reply, find the option with which it begins, and detect that it gives no answer.
 
-An unclear reply has none: "No one knows" is not "No", "Yes or no" names both, and "Yes, but only if ..." is qualified.
+An unclear reply has no option: "No one knows" is not "No", "Yes or no" names both, and "Yes, but only if ..." is
+qualified.
 """
 
 from __future__ import annotations
@@ -120,11 +121,11 @@ _NOTHING_SAID = re.compile(
 
 def declines(text: str) -> bool:
     """Return whether the text is a refusal or states that the model does not know; False for an empty text."""
-    plain = without_markup(text)
-    return bool(_REFUSAL.match(plain) or _UNKNOWN.fullmatch(plain))
+    unmarked = without_markup(text)
+    return bool(_REFUSAL.match(unmarked) or _UNKNOWN.fullmatch(unmarked))
 
 
 def is_no_answer(text: str) -> bool:
     """Return whether the text is empty, a refusal, or states that there is no answer: "It does not say."."""
-    plain = without_markup(text)
-    return not any(letter.isalnum() for letter in plain) or declines(plain) or bool(_NOTHING_SAID.match(plain))
+    unmarked = without_markup(text)
+    return not any(letter.isalnum() for letter in unmarked) or declines(unmarked) or bool(_NOTHING_SAID.match(unmarked))

@@ -25,7 +25,7 @@ _ABBREVIATION = "|".join(rf"(?<=\b{short})" for short in ABBREVIATED)
 _ENDING = rf"(?<=\b[{_UPPER}])\.|(?:{_ABBREVIATION})\.|:(?= [{_UPPER}])"
 _CAPITAL = rf"[{_UPPER}0-9](?:{_INSIDE})*(?:{_ENDING})?"
 NAME = rf"{_CAPITAL}(?: (?:(?:of|the|de|du|da|la|le|van|von|der|den|di|al|bin|ibn|no) )*{_CAPITAL})*"
-"""A pattern for a name: capitalised words, and the small words between them."""
+"""A pattern for a name: words that begin with a capital or a digit, and the small words between them."""
 _NAMES = re.compile(rf'["“«]([^"”»]+)["”»]|({NAME})')
 
 MIN_SAME_QUESTION_OVERLAP = 0.75
@@ -74,7 +74,7 @@ def bare_title(title: str) -> str:
 
 
 def names(text: str) -> tuple[str, ...]:
-    """Return the names and quoted titles in `text`, in order, each once, without function words at their start."""
+    """Return the names, numbers and quoted titles in `text`, each once, without function words at their start."""
     found = []
     for quoted, name in _NAMES.findall(text):
         name = _without_opening(quoted or name)
@@ -93,7 +93,7 @@ def _without_opening(name: str) -> str:
 
 
 def expected_answer_type(question: str) -> str:
-    """Return "person", "place", "time", "amount" or "thing"; "" for a yes/no question."""
+    """Return "person", "place", "time", "amount" or "thing"; "" for others, such as yes/no questions."""
     opening = " ".join(normalised(question).split()[:4])
     for kind, pattern in word_lists()["kinds"].items():
         if re.search(pattern, opening):

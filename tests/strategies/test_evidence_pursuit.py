@@ -106,7 +106,7 @@ class TestQuestioning:
         events = run(script, Variant(pairs=3), replace(OPTIONS, max_hops=10))
         assert asked(events) == numbered(0, 1, 2)
         assert len(script.named("step")) == 2
-        assert reason_to_end(events) == "The wanted number of answers is there: 3."
+        assert reason_to_end(events) == "The wanted number of answers was found: 3."
 
     def test_questions_end_at_the_hop_limit(self):
         script = Script(numbered(*range(9)), answers={"Question 1?": None})

@@ -24,7 +24,7 @@ from app.text.sentences import content_words, sentence_spans
 from app.text.wording import normalised, visible_text
 
 # The window of a page around a snippet (Papelo, Algorithm 2): of all windows of WINDOW_SENTENCES sentences that contain
-# more than MIN_SNIPPET_SHARE of the snippet's words, including the last window of the page, the middle one is taken.
+# more than MIN_SNIPPET_SHARE of the snippet's words, the middle one is taken. The last window of the page counts too.
 
 WINDOW_SENTENCES = 5
 MIN_SNIPPET_SHARE = 0.7
@@ -54,8 +54,10 @@ def words(text: str) -> list[str]:
 
 
 def _windows(text: str) -> list[tuple[str, frozenset[str]]]:
-    """Return every run of WINDOW_SENTENCES sentences with its words, in order; one window if there are fewer."""
+    """Return every run of WINDOW_SENTENCES sentences with its words, in order; a shorter text is one window."""
     spans = [piece for span in sentence_spans(text) for piece in _pieces(text, *span)]
+    if not spans:
+        return []
     window_words = [frozenset(words(text[start:end])) for start, end in spans]
     last = max(len(spans) - WINDOW_SENTENCES, 0)
     return [
@@ -64,7 +66,6 @@ def _windows(text: str) -> list[tuple[str, frozenset[str]]]:
             frozenset().union(*window_words[at : at + WINDOW_SENTENCES]),
         )
         for at in range(last + 1)
-        if spans
     ]
 
 
@@ -104,7 +105,7 @@ class Admission:
 
     @classmethod
     def for_claim(cls, claim: Claim, undated: bool, fact_checks: bool) -> Admission:
-        """Return the rules for a claim. Raises CallFailed for an unreadable date, which could not exclude anything."""
+        """Return the rules for a claim. Raises CallFailed if no document could be excluded: its date is unreadable."""
         if claim.date is None:
             return cls(None, undated, fact_checks)
         before = day_of(claim.date)
@@ -131,7 +132,7 @@ class Admission:
 
 
 def clean_hits(hits: Iterable[SearchHit]) -> list[SearchHit]:
-    """Return the cleaned hits with an HTTP address or, as documents of a corpus may be, without one; each once."""
+    """Return the cleaned hits, each once, without those whose address is not HTTP; documents may have no address."""
     shown = (_clean_hit(hit) for hit in hits if not hit.url or hit.url.lower().startswith(_ADDRESSES))
     return list(dict.fromkeys(shown))
 
@@ -175,16 +176,12 @@ def passage_of_page(page: Page, text: str, origin: Origin) -> Passage:
 
 MAX_CHOICE_TOKENS = 256
 MAX_SNIPPET_WORDS = 80
-"""Words of each hit in the prompt, which has ten; a corpus passage is longer than a search engine's snippet."""
+"""Maximum words of each snippet in the prompt, which lists up to ten; a passage of a corpus may be longer."""
 _NUMBER = r"#?\d{1,3}(?!\d|[.,]\d)"
 _DOCUMENT = r"\bdoc(?:ument)?s?\b\.?(?: n(?:umber|o\.?))?[\s#:*\[(]*"
-_NUMBER_WORDS = (
-    "one two three four five six seven eight nine ten".split(),
-    "first second third fourth fifth sixth seventh eighth ninth tenth".split(),
-)
-_WORDED = re.compile(
-    rf"\b(?:document ({'|'.join(_NUMBER_WORDS[0])})|({'|'.join(_NUMBER_WORDS[1])}) document)\b", re.IGNORECASE
-)
+_CARDINALS = "one two three four five six seven eight nine ten".split()
+_ORDINALS = "first second third fourth fifth sixth seventh eighth ninth tenth".split()
+_WORDED = re.compile(rf"\b(?:document ({'|'.join(_CARDINALS)})|({'|'.join(_ORDINALS)}) document)\b", re.IGNORECASE)
 _AND = r"[\])*]*\s*(?:,|&|\band\b|\bor\b)[\s,]*(?:\b(?:and|or)\b)?\s*"
 _MENTION = re.compile(rf"{_DOCUMENT}{_NUMBER}(?:{_AND}(?:{_DOCUMENT})?[\s#*\[(]*{_NUMBER})*", re.IGNORECASE)
 _NUMBER_ALONE = re.compile(rf"\W*{_NUMBER}\W*")
@@ -227,7 +224,7 @@ def _mentions(reply: str) -> list[str]:
 
 
 def _in_digits(worded: re.Match[str]) -> str:
-    words = _NUMBER_WORDS[worded[1] is None]
+    words = _CARDINALS if worded[1] else _ORDINALS
     return f"Document {words.index((worded[1] or worded[2]).casefold()) + 1}"
 
 

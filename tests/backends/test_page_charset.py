@@ -80,8 +80,22 @@ class TestWrong:
 
 
 class TestUndeclared:
-    def test_the_charset_of_an_undeclared_page_is_guessed(self):
-        assert decode_page(RUSSIAN.encode("cp1251")) == RUSSIAN
+    @pytest.mark.parametrize("charset", ["cp1251", "iso8859-5", "mac-cyrillic", "koi8-r", "cp866"])
+    def test_the_charset_of_an_undeclared_page_is_guessed(self, charset):
+        assert decode_page(RUSSIAN.encode(charset)) == RUSSIAN
+
+    @pytest.mark.parametrize("charset", ["euc-jp", "shift_jis"])
+    @pytest.mark.parametrize("before", ["", "a"])
+    def test_the_charset_of_a_long_page_is_guessed_wherever_its_sample_ends(self, charset, before):
+        page = before + "<p>東京は日本の首都である。人口はおよそ千四百万人で、世界最大の都市圏の一つである。</p>" * 300
+        assert decode_page(page.encode(charset)) == page
+
+    def test_an_undeclared_page_in_utf_8_with_one_bad_byte_loses_only_that_byte(self):
+        page = RUSSIAN * 100
+        assert decode_page(page.encode() + b"\xff" + FRENCH.encode()) == f"{page}\ufffd{FRENCH}"
+
+    def test_a_page_that_begins_with_ascii_alone_is_decoded_as_windows_1252(self):
+        assert decode_page(b"plain " * 50_000 + b"\xe9") == "plain " * 50_000 + "é"
 
     def test_an_empty_page_is_an_empty_text(self):
         assert decode_page(b"") == ""

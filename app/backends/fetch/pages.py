@@ -56,10 +56,15 @@ _CHARSETS = frozenset(
 
 
 def decode_page(content: bytes, content_type: str = "") -> str:
-    """Decode a page by its byte order mark, as UTF-8 if valid, as declared in header or markup, or by detection.
+    """Decode a page as `decode_declared` does, or by detection. Invalid bytes become U+FFFD."""
+    if (text := decode_declared(content, content_type)) is not None:
+        return text
+    declared = _declared_encodings(content, content_type)
+    return content.decode(declared[0] if declared else _detect_encoding(content), "replace")
 
-    Invalid bytes become U+FFFD.
-    """
+
+def decode_declared(content: bytes, content_type: str = "") -> str | None:
+    """Decode a page by its byte order mark, as UTF-8 if valid, or as its header or markup declares; else None."""
     for mark, name in _BYTE_ORDER_MARKS:
         if content.startswith(mark):
             return content[len(mark) :].decode(name, "replace")
@@ -68,8 +73,7 @@ def decode_page(content: bytes, content_type: str = "") -> str:
             return content.decode(name)
         except UnicodeDecodeError:
             continue
-    declared = _declared_encodings(content, content_type)
-    return content.decode(declared[0] if declared else _detect_encoding(content), "replace")
+    return None
 
 
 def _encodings_to_try(content: bytes, content_type: str) -> list[str]:
@@ -102,9 +106,12 @@ def _detect_encoding(content: bytes) -> str:
     """Detect the encoding from the beginning; cp1252, the browsers' default, when that fails."""
     from charset_normalizer import from_bytes
 
-    best = from_bytes(content[: 4 * SNIFFED_BYTES]).best()
-    name = _SUPERSETS.get(best.encoding, best.encoding) if best else ""
-    return name if name in _CHARSETS else "cp1252"
+    sample = content[: 4 * SNIFFED_BYTES]
+    if len(sample) < len(content):  # end between two characters: half of one would exclude the right encoding
+        end = max(sample.rfind(mark, 3 * SNIFFED_BYTES) for mark in (b"<", b"\n"))
+        sample = sample[:end] if end > 0 else sample
+    best = None if sample.isascii() else from_bytes(sample, cp_isolation=sorted(_CHARSETS)).best()
+    return codecs.lookup(best.encoding).name if best else "cp1252"
 
 
 CACHE_SECONDS = 3600.0

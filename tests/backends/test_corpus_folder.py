@@ -183,6 +183,15 @@ class TestHtml:
         (folder / "a.xhtml").write_bytes(page.encode("iso-8859-1"))
         assert "Zürich" in read(folder)["a.xhtml"][1]
 
+    def test_a_declared_codec_that_is_no_character_set_is_not_used(self, folder):
+        page = PAGE.replace("<head>", '<head><meta charset="cp037">').replace("London", "Zürich")
+        (folder / "a.html").write_bytes(page.encode("latin-1"))
+        assert read(folder)["a.html"] == ("", "is not in UTF-8, nor in an encoding that it declares")
+
+    def test_a_page_in_utf16_with_a_byte_order_mark_is_read(self, folder):
+        (folder / "a.html").write_text(PAGE.replace("London", "Zürich"), encoding="utf-16")
+        assert "Zürich" in read(folder)["a.html"][1]
+
     @pytest.mark.parametrize("page", ["", "<html><body></body></html>", "<" * 5000])
     def test_a_page_without_text_is_reported(self, folder, page):
         (folder / "a.html").write_text(page)

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from app.backends.corpus.pdf import PdfFailed, read_pdf
+from app.backends.fetch.pages import decode_declared
 
 log = logging.getLogger(__name__)
 
@@ -25,7 +26,6 @@ CHUNK_CHARACTERS = 32 * 1024
 """Characters of plain text read at once; up to twice as many are held in memory."""
 
 _FRONT_MATTER = re.compile(r"\A---\r?\n.*?\r?\n---\r?\n", re.DOTALL)
-_CHARSET = re.compile(rb"""<(?:meta|\?xml)[^>]+?(?:charset|encoding)\s*=\s*["']?([\w.:-]+)""", re.IGNORECASE)
 
 
 class Unreadable(Exception):
@@ -115,7 +115,8 @@ def html_text(data: bytes) -> FileText:
     """Return the text of an HTML page. Raises Unreadable when it has none or cannot be parsed."""
     import trafilatura
 
-    text = _decoded(data)
+    if (text := decode_declared(data)) is None:
+        raise Unreadable("is not in UTF-8, nor in an encoding that it declares")
     try:
         found: Any = trafilatura.bare_extraction(text, include_comments=False, with_metadata=True)
     except Exception as error:  # lxml raises many types
@@ -123,20 +124,6 @@ def html_text(data: bytes) -> FileText:
     if found is None:
         raise Unreadable("holds no text besides menus and other parts of the page's frame")
     return FileText(found.title or "", (found.text or "").splitlines())
-
-
-def _decoded(data: bytes) -> str:
-    """Decode HTML as UTF-8, or else in the character set that it declares."""
-    declared = _CHARSET.search(data[:4096])
-    name = declared[1].decode("ascii", "replace").lower() if declared else "utf-8"
-    # Text in a character set of seven bits is valid UTF-8 too.
-    first = [name] if name.startswith(("iso-2022-", "hz")) else []
-    for each in (*first, "utf-8-sig", name):
-        try:
-            return data.decode(each)
-        except (UnicodeDecodeError, LookupError):
-            continue
-    raise Unreadable("is not in UTF-8, nor in an encoding that it declares")
 
 
 def _whole(path: Path) -> bytes:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any, NamedTuple
@@ -168,9 +169,9 @@ class RunQueries:
     def of_owner(
         self,
         owner: str,
-        wanted: RunFilter = RunFilter(),
         limit: int = 20,
         after: Cursor | None = None,
+        wanted: RunFilter = RunFilter(),
     ) -> tuple[RunSummary, ...]:
         """Return the owner's runs, newest first, except those of batches; with `after`, only those after it."""
         query = select(RunRow).where(RunRow.owner == owner, is_visible(), RunRow.batch.is_(None), *_conditions(wanted))
@@ -184,10 +185,17 @@ class RunQueries:
         return self._summaries(children.order_by(RunRow.created_at, RunRow.id))
 
     def options_of(self, ids: Sequence[str]) -> dict[str, RunOptions]:
-        """Return the options of each of these runs by its id; runs that do not exist are left out."""
+        """Return the options of each of these runs by its id.
+
+        Runs that do not exist or whose options this version cannot read are left out.
+        """
         query = select(RunRow.id, RunRow.options).where(RunRow.id.in_(ids), is_visible())
+        found: dict[str, RunOptions] = {}
         with self._sessions() as session:
-            return {run_id: decode_options(options) for run_id, options in session.execute(query)}
+            for run_id, stored in session.execute(query):
+                with suppress(ValueError):
+                    found[run_id] = decode_options(stored)
+        return found
 
     def _summaries(self, query: Select[Any]) -> tuple[RunSummary, ...]:
         with self._sessions() as session:

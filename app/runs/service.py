@@ -266,7 +266,7 @@ class Runs:
         wanted: RunFilter = RunFilter(),  # noqa: B008 - frozen
     ) -> tuple[RunSummary, ...]:
         """Return the owner's newest runs, newest first; `after` is the position after which to continue."""
-        return self.queries.of_owner(owner, wanted, limit, after)
+        return self.queries.of_owner(owner, limit, after, wanted)
 
     def follow(self, run_id: str, after: int, wait: float) -> tuple[StoredEvent, ...]:
         """Return the events numbered above `after`; wait up to `wait` seconds for some, unless none can come."""

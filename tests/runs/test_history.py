@@ -55,6 +55,11 @@ def test_a_claim_is_found_when_it_contains_every_word_in_any_case(runs, stored, 
     assert claims(runs.recent("me", wanted=RunFilter(words))) == ["Hamlet is a play."]
 
 
+def test_runs_whose_options_cannot_be_read_do_not_keep_those_of_others_from_being_read(runs, stored):
+    ours, newer = stored("One."), stored("Two.", options={"an option of a later version": 1})
+    assert runs.queries.options_of([ours, newer, "never"]) == {ours: RunOptions(answerer="retriever-reader")}
+
+
 @pytest.mark.parametrize("words", ["hamlet opera", "%", "_amlet", "\\", "' OR 1=1 --", "Hamlet."])
 def test_a_missing_word_finds_nothing_and_wildcards_are_literal(runs, stored, words):
     stored("Hamlet is a play.")

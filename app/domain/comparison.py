@@ -195,8 +195,8 @@ def _in_order(drafts: Iterable[_Draft]) -> list[_Draft]:
     remaining = sorted(drafts, key=lambda draft: (min(hop.number for hop in draft.hops.values()), min(draft.hops)))
     ordered = []
     while remaining:
-        first = (draft for draft in remaining if not any(other.precedes(draft) for other in remaining))
-        ordered.append(next(first, remaining[0]))
+        unpreceded = (draft for draft in remaining if not any(other.precedes(draft) for other in remaining))
+        ordered.append(next(unpreceded, remaining[0]))  # two runs disagree: the earliest asked
         remaining.remove(ordered[-1])
     return ordered
 
@@ -211,7 +211,12 @@ def _passages_of(report: Report, column: int) -> Iterable[_FoundPassage]:
 
 
 def _page_identity(passage: Passage) -> object:
-    return urldefrag(passage.url).url if passage.url else (passage.title, passage.source)
+    if not passage.url:
+        return passage.title, passage.source
+    try:
+        return urldefrag(passage.url).url
+    except ValueError:  # an invalid address, for example in an imported report
+        return passage.url
 
 
 def _page_used(found: Sequence[_FoundPassage], columns: int) -> PageUsed:

@@ -117,6 +117,12 @@ def test_a_page_without_a_url_is_identified_by_title_and_source():
     assert [page.met_in for page in found] == [2]
 
 
+def test_a_page_with_an_invalid_url_is_identified_by_it():
+    odd = replace(passage("One."), url="https://[oops/p#x")
+    found = pages([answered(Answer("One", Span(odd, 0, 3))), answered(Answer(None, None, (odd,)))])
+    assert [page.met_in for page in found] == [2]
+
+
 def test_recited_text_is_not_a_source():
     recited = replace(passage("Kyd wrote."), origin=Origin.RECITED)
     assert pages([answered(Answer("Kyd", Span(recited, 0, 3), (recited,)))]) == ()

@@ -17,7 +17,7 @@ from statistics import median
 from typing import Annotated
 
 from pydantic import Field
-from sqlalchemy import and_, bindparam, func, or_, select
+from sqlalchemy import and_, bindparam, func, not_, or_, select
 from sqlalchemy.orm import Session, sessionmaker
 
 from app.domain.errors import HopcheckError
@@ -98,7 +98,7 @@ class Place:
 
 
 class Admission:
-    """Limits the queue of one database to `max_waiting` runs, in a process with `workers` workers."""
+    """Limits the queue of one database to `max_waiting` runs, besides one for each idle worker."""
 
     def __init__(self, sessions: sessionmaker[Session], workers: int, max_waiting: int, limits: Limits) -> None:
         self._sessions = sessions
@@ -141,8 +141,8 @@ class Admission:
         self._clients = {each: name for each, name in self._clients.items() if each in waiting}
         if self._has_half(client):
             raise QueueFull("Too many of your checks wait for their turn already.", self._retry_after(session))
-        begun = len(unfinished) - len(waiting)
-        if len(unfinished) >= self._max_waiting + max(begun, self._workers):
+        idle_workers = max(0, self._workers - (len(unfinished) - len(waiting)))
+        if len(waiting) >= self._max_waiting + idle_workers:
             raise QueueFull("Too many checks wait for their turn already.", self._retry_after(session))
         if client:
             self._clients[run_id] = client
@@ -170,7 +170,10 @@ class Admission:
         return max(1, math.ceil(DEFAULT_RETRY_SECONDS if turn is None else turn))
 
     def _seconds_per_turn(self, session: Session) -> float | None:
-        """Estimate how often a worker becomes free: the median duration of recent runs divided by the workers."""
+        """Estimate how often a worker becomes free: the median duration of recent runs divided by the workers.
+
+        The workers of other processes are known only by the runs that they carry out.
+        """
         recent = session.execute(
             select(RunRow.began_at, RunRow.ended_at)
             .where(RunRow.state == "verdict", RunRow.began_at.is_not(None))
@@ -179,4 +182,6 @@ class Admission:
         ).all()
         if not recent:
             return None
-        return median((row.ended_at - row.began_at).total_seconds() for row in recent) / self._workers
+        held = session.scalar(select(func.count()).where(RunRow.state == RUNNING, not_(is_free()))) or 0
+        seconds = median((row.ended_at - row.began_at).total_seconds() for row in recent)
+        return seconds / max(self._workers, held)

@@ -5,16 +5,23 @@ from __future__ import annotations
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
 
 import pytest
+from sqlalchemy import update
 
+from app.domain.events import RunStarted
 from app.domain.model import Claim, RunOptions
+from app.runs.admission import Admission
+from app.runs.event_store import EventStore
+from app.runs.models import RunRow
 from app.runs.service import DailyLimitReached, Limits, Place, QueueFull
 from tests.fakes import Gate, scripted_container
 from tests.runs.conftest import ended, row_of
 from tests.waiting import LONG
 
 CLAIM = Claim("The author of Hamlet was born in England.")
+NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
 
 
 @pytest.fixture
@@ -161,6 +168,17 @@ def test_the_wait_is_estimated_from_the_duration_of_recent_runs(runs_with, gate,
     assert caught.value.retry_after == one.seconds
     held.open()
     ended(runs, waiting[-1])
+
+
+def test_the_wait_is_divided_by_the_runs_that_all_processes_carry_out(sessions, leases_with):
+    log, leases = EventStore(sessions), leases_with()
+    for run_id in ("done", "one", "two", "waiting"):
+        log.create_run(run_id, "me", RunStarted(CLAIM, RunOptions()))
+    leases.acquire("one"), leases.acquire("two")
+    done = {"state": "verdict", "began_at": NOON, "ended_at": NOON + timedelta(minutes=1)}
+    with sessions.begin() as session:
+        session.execute(update(RunRow).where(RunRow.id == "done").values(**done))
+    assert Admission(sessions, workers=1, max_waiting=9, limits=Limits()).place("waiting") == Place(1, 30)
 
 
 def test_a_run_beyond_the_daily_limit_is_refused_with_the_reason(runs_with):

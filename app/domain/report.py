@@ -30,6 +30,9 @@ from app.domain.events import (
 )
 from app.domain.model import Branch, Claim, Hop, HopStatus, Imported, Judgement, Question, RunOptions, Usage, Verdict
 
+CUT_OFF = "The check was cut off"
+"""Start of the reason of a run that ended because its process was lost, at an unknown time before this event."""
+
 
 @dataclass(frozen=True, slots=True)
 class Report:
@@ -40,12 +43,12 @@ class Report:
     hops: tuple[Hop, ...] = ()
     times: tuple[tuple[float, float], ...] = ()  # per hop: start of its question's generation, last change
     costs: tuple[Usage, ...] = ()  # per hop, with the generation of its question and interrupted attempts
-    unclaimed: Usage = field(default_factory=Usage)  # cost since the last hop closed, counted for the next hop
+    unclaimed: Usage = field(default_factory=Usage)  # cost since the last hop or judgement, counted for the next hop
     phase: str = ""  # the last activity that a module reported
     phase_over: bool = True  # whether that activity has ended
-    since: float = 0.0  # when the current activity began
-    sufficiency: Judgement | None = None  # the claim verifier's last judgement
-    judged_after: int = 0  # number of hops when the verifier was last asked, even if that call failed
+    since: float = 0.0  # time of the last PhaseEntered, RunResumed or outcome
+    sufficiency: Judgement | None = None  # of the last SufficiencyJudged
+    judged_after: int = 0  # number of hops at the last SufficiencyJudged or StepFailed
     failures: tuple[str, ...] = ()  # failed calls outside hops, and problems that a hop survived
     stopped_because: str = ""  # why questioning ended
     verdict: Verdict | None = None
@@ -67,12 +70,16 @@ class Report:
         return tuple(hop for hop in self.hops if hop.status in (HopStatus.SET_ASIDE, HopStatus.FAILED))
 
     def seconds_of(self, hop: Hop) -> float:
-        """Return the duration of a hop, up to the last event that changed it."""
+        """Return the duration of a hop, up to the last event that changed it or the end of the run."""
         began, last = self.times[hop.number - 1]
         return last - began
 
     def usage_of(self, hop: Hop) -> Usage:
-        """Return the cost of a hop's calls; judgements of the whole context belong to no hop."""
+        """Return the cost counted for a hop.
+
+        Judgements of the whole context count for no hop. With speculation, calls that run early count for the hop that
+        was open, or for none.
+        """
         return self.costs[hop.number - 1]
 
     @property
@@ -83,7 +90,7 @@ class Report:
 def reduce_events(events: Iterable[tuple[Event, float]]) -> Report:
     """Compute a Report from (event, seconds since the run's start) pairs, RunStarted first.
 
-    Raises ValueError when the first event is not RunStarted.
+    Raises ValueError when the first event is not RunStarted, or there are none.
     """
     report: Report | None = None
     for event, seconds in events:
@@ -142,11 +149,12 @@ def _apply_outcome(report: Report, event: Event, seconds: float) -> Report:
         case QuestioningEnded(reason):
             return replace(report, stopped_because=reason, unclaimed=Usage())
         case VerdictReached(verdict):
-            return replace(_interrupt_open_hop(report), verdict=verdict, ended="verdict", phase="")
+            return replace(_interrupt_open_hop(report, seconds), verdict=verdict, ended="verdict", phase="")
         case RunFailed(message):
-            return replace(_interrupt_open_hop(report), problem=message, ended="failed", phase="")
+            return replace(_interrupt_open_hop(report, seconds), problem=message, ended="failed", phase="")
         case RunInterrupted(message):
-            return replace(_interrupt_open_hop(report), problem=message, ended="interrupted", phase="")
+            report = _interrupt_open_hop(report, None if message.startswith(CUT_OFF) else seconds)
+            return replace(report, problem=message, ended="interrupted", phase="")
     return report
 
 
@@ -197,10 +205,12 @@ def _without_open_hop(report: Report) -> Report:
     return replace(report, hops=report.hops[:-1], times=report.times[:-1], costs=report.costs[:-1], unclaimed=lost)
 
 
-def _interrupt_open_hop(report: Report) -> Report:
-    """Mark an open hop of an ended run as interrupted."""
-    hops = tuple(
-        hop.closed(HopStatus.INTERRUPTED, "The run ended before this hop did.") if hop.status is HopStatus.OPEN else hop
-        for hop in report.hops
+def _interrupt_open_hop(report: Report, seconds: float | None) -> Report:
+    """Mark an open hop of an ended run as interrupted at `seconds`; None for the time of its last change."""
+    hop = report.open_hop
+    if hop is None:
+        return report
+    at = report.times[-1][1] if seconds is None else seconds
+    return _update_hop(
+        report, hop.number, at, status=HopStatus.INTERRUPTED, reason="The run ended before this hop did."
     )
-    return replace(report, hops=hops)

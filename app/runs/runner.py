@@ -31,7 +31,7 @@ from app.domain.events import (
 from app.domain.instrumentation import Call, Listener, listening, use_stores
 from app.domain.model import RunOptions
 from app.domain.ports import RunCommand, Strategy
-from app.domain.report import Report, apply_event, reduce_events
+from app.domain.report import CUT_OFF, Report, apply_event, reduce_events
 from app.logging import current_run
 from app.runs.budget import Limits, RunBudget, Spending
 from app.runs.call_log import CallLog
@@ -153,13 +153,13 @@ class Runner:
             self._append(lease, PhaseEntered("starting"))
             return self._run_strategy(lease, self._strategy_for(report.options), report, is_new=True)
         if lease.lost_leases >= MAX_LOST_LEASES:
-            message = f"The check was cut off {lease.lost_leases} times and is not taken up again."
+            message = f"{CUT_OFF} {lease.lost_leases} times and is not taken up again."
             return self._end(lease, RunInterrupted(message))
         try:
             strategy = self._strategy_for(report.options)
         except HopcheckError as error:
-            return self._end(lease, RunInterrupted(f"The check was cut off and cannot go on. {error}"))
-        resumed = RunResumed("The check was cut off.")
+            return self._end(lease, RunInterrupted(f"{CUT_OFF} and cannot go on. {error}"))
+        resumed = RunResumed(f"{CUT_OFF}.")
         self._append(lease, resumed)
         report = apply_event(report, resumed, report.seconds)
         self._run_strategy(lease, strategy, report, worked=worked_seconds(stored))

@@ -26,7 +26,7 @@ from app.domain.events import (
     VerdictReached,
 )
 from app.domain.model import Claim, HopStatus, Judgement, Question, RunOptions, Usage
-from app.domain.report import Report, apply_event, reduce_events
+from app.domain.report import CUT_OFF, Report, apply_event, reduce_events
 from tests.fakes import SUPPORTED, answer
 
 STARTED = RunStarted(Claim("Hamlet is by Shakespeare."), RunOptions(max_hops=3))
@@ -125,6 +125,13 @@ def test_a_hops_duration_is_from_the_start_of_its_question_to_its_last_event():
     report = after(PhaseEntered("thinking"), ASKED, PhaseEntered("reading"), FOUND, HopKept(1, ""), PhaseEntered("x"))
     assert report.seconds_of(report.hops[0]) == 4.0
     assert report.seconds == 6.0
+
+
+def test_the_duration_of_an_open_hop_ends_with_the_run_unless_its_process_was_lost_before():
+    stopped = after(ASKED, PhaseEntered("reading"), TokensUsed(Usage(1)), RunInterrupted("Its owner stopped it."))
+    assert stopped.seconds_of(stopped.hops[0]) == 3.0
+    lost = after(ASKED, PhaseEntered("reading"), RunInterrupted(f"{CUT_OFF} 3 times and is not taken up again."))
+    assert lost.seconds_of(lost.hops[0]) == 0.0
 
 
 def test_a_hop_starts_with_its_question_when_no_phase_preceded_it():

@@ -1,8 +1,9 @@
-"""HTML error pages: one sentence, a way back, and the submitted claim. They work without the database."""
+"""HTML error pages: one sentence, a way back, and what was submitted. They work without the database."""
 
 from __future__ import annotations
 
 import logging
+from typing import Any
 
 from flask import Flask, render_template, request
 from flask.typing import ResponseReturnValue
@@ -75,6 +76,15 @@ def _again_in(seconds: int) -> str:
 
 def _page(code: int, meaning: str = "", wait: int | None = None) -> tuple[str, int, dict[str, str]]:
     """Return the error page. `meaning` replaces the usual text; `wait` is Retry-After in seconds."""
-    context = form_context(sent_form()) if code in (429, 503) and request.method == "POST" else {}
+    context = _submitted() if code in (429, 503) and request.method == "POST" else {}
     page = render_template("error.html", code=code, meaning=meaning, **context)
     return page, code, {"Retry-After": str(wait)} if wait else {}
+
+
+def _submitted() -> dict[str, Any]:
+    """Return the claim form or, of any other form, the fields to send again, unless it had a file."""
+    if request.endpoint == "pages.start":
+        return form_context(sent_form())
+    has_file = any(file.filename for file in request.files.values())
+    fields = [(name, value) for name, value in request.form.items(multi=True) if name != "csrf_token"]
+    return {"fields": [] if has_file else fields}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator
 from html import unescape
 
@@ -14,6 +15,7 @@ from tests.fakes import Gate, scripted_container
 from tests.redis_server import RedisServer, running
 from tests.waiting import LONG, until
 from tests.web.conftest import finished, send, token
+from tests.web.hostile import Page
 from tests.web.test_api import CLAIM, RUNS, with_tokens
 
 NO_REDIS = "redis://127.0.0.1:1/0"
@@ -94,6 +96,26 @@ def test_an_address_over_its_rate_limit_is_refused_and_its_claim_is_kept(make_ap
     assert 1 <= int(answer.headers["Retry-After"]) <= 61
     assert "A third claim.</textarea>" in answer.text and 'value="two" checked' in answer.text
     assert "Please try again in about" in answer.text and 'action="/runs"' in answer.text
+
+
+def test_what_was_pasted_into_another_form_can_be_sent_again_after_a_refusal(make_app):
+    client = make_app(rate_limit="1 per hour").test_client()
+    send(client)
+    form = {"csrf_token": "stale", "title": "Mine", "claims": 'The moon is "big".\nThe sun is small.'}
+    answer = client.post("/batches", data=form)
+    page = Page(answer.text)
+    again = next(each for tag, each in page.elements if tag == "form" and each.get("action") == "/batches")
+    fields = {each["name"]: each["value"] for _, each in page.elements if each.get("type") == "hidden"}
+    assert answer.status_code == 429 and again["method"] == "post" and "Your claim" not in page.text
+    assert fields.pop("csrf_token") != "stale" and fields == {name: form[name] for name in ("title", "claims")}
+
+
+def test_a_refused_file_is_not_sent_again_because_a_page_cannot_hold_it(make_app):
+    client = make_app(rate_limit="1 per hour").test_client()
+    send(client)
+    sent = {"csrf_token": token(client), "title": "Mine", "file": (io.BytesIO(b"The moon is big."), "moon.txt")}
+    answer = client.post("/batches", data=sent)
+    assert answer.status_code == 429 and "Send it again" not in answer.text and "Your claim" not in answer.text
 
 
 def test_the_limit_is_per_address(make_app):

@@ -44,9 +44,13 @@ class Source(NamedTuple):
 
 def sources(run: StoredRun) -> tuple[Source, ...]:
     """Return the distinct sources that kept answers cite; text that a model recited from memory is not one."""
+    return tuple(_source(passage, run) for passage in _cited(run))
+
+
+def _cited(run: StoredRun) -> tuple[Passage, ...]:
     kept = {hop.number for hop in run.report.context}
     found = pages([run.report])  # of one run, so each has one use
-    return tuple(_source(page.passage, run) for page in found if kept.intersection(page.uses[0].cited))
+    return tuple(page.passage for page in found if kept.intersection(page.uses[0].cited))
 
 
 def _source(passage: Passage, run: StoredRun) -> Source:
@@ -122,7 +126,7 @@ def _exporter(ending: str, title: str, media_type: str, write: Callable[[StoredR
         hint="the cited sources, for a reference manager",
         media_type=media_type,
         write=lambda export: write(export.run),
-        has_content=lambda run: bool(sources(run)),
+        has_content=lambda run: bool(_cited(run)),
         without_content="No kept answer of this report cites a source, so there is nothing to list.",
         operation=ExportOperation(
             f"export{title.capitalize()}",

@@ -149,8 +149,10 @@ FACES = {
     HopStatus.FAILED: Face("Failed", "cross", "failed"),
     HopStatus.INTERRUPTED: Face("Interrupted", "stop", "interrupted"),
     "running": Face("Running", "dots", "open"),
+    "bad input": Face("Bad input", "cross", "failed"),
+    "deleted": Face("Deleted", "aside", "aside"),
 }
-"""By label, hop status, and state of a run; hops and runs share "failed" and "interrupted"."""
+"""By label, hop status, and state of a run or of a batch's claim, which share some names."""
 
 NOT_CHECKED = Face("Not checked yet", "dots", "open")
 

@@ -64,6 +64,12 @@ def test_an_uploaded_file_gives_the_title_the_speakers_and_the_dates(client):
     assert '<h1 dir="auto">moon.csv</h1>' in page and "Somebody" in page and "2020-10-31" in page
 
 
+def test_a_batch_of_one_claim_without_a_title_is_called_1_claim(client):
+    claims = {"claims": ["The moon is made of rock."]}
+    assert '<h1 dir="auto">1 claim</h1>' in client.get(started(client, claims["claims"][0])).text
+    assert client.post("/api/v1/batches", json=claims).json["title"] == "1 claim"
+
+
 def test_each_claim_of_a_batch_is_listed_with_its_answer_in_a_sentence(client):
     page = fed_until(client, started(client, "The moon is made of rock."), "1 of 1 checked")
     assert '<p class="batch-reason" dir="auto">Hamlet was written by William Shakespeare.</p>' in page

@@ -69,6 +69,22 @@ def test_the_ticked_claims_become_a_batch_that_shows_them_in_the_text(client):
     assert "<b>novel" not in client.get(path).text and "King Lear is a &lt;b&gt;novel" in client.get(path).text
 
 
+def test_a_claim_without_a_check_is_named_by_its_number_in_the_batch_and_marked_as_bad_input(client):
+    _, fields = claims_of(client)
+    path = client.post("/batches", data=fields | {"tick": ["1", "4"], "claim-4": ["?"]}).location
+    page = fed_until(client, path, "2 of 2 checked")
+    assert "Claim 2: The claim is too short" in page and "(Bad input)" in page and "Not checked yet" not in page
+    run = re.search(r'href="(/runs/[\w-]+)"', page)[1]
+    client.post(f"{run}/delete", data={"csrf_token": token(client)})
+    assert "(Deleted)" in client.get(path).text
+
+
+def test_when_no_ticked_claim_can_be_checked_the_reason_has_the_number_on_the_form(client):
+    _, fields = claims_of(client)
+    answer = client.post("/batches", data=fields | {"tick": ["4"], "claim-4": ["?"]})
+    assert answer.status_code == 422 and "Claim 4: The claim is too short" in unescape(answer.text)
+
+
 def test_the_choices_speaker_and_date_of_the_form_apply_to_every_claim(make_app):
     container = scripted_container()
     client = make_app(container).test_client()
@@ -151,6 +167,12 @@ def test_a_batch_cannot_be_given_a_text_that_was_not_read_here(client):
     answer = client.post("/batches", data=fields | {"source": [forged]})
     assert answer.status_code == 422 and "please send the text again" in answer.text
     assert "<li>" not in client.get("/batches").text
+
+
+def test_a_form_from_before_the_signing_key_changed_is_answered_with_the_reason(client):
+    _, fields = claims_of(client)
+    answer = client.post("/batches", data=fields | {"csrf_token": ["x"], "source": ["x"]})
+    assert answer.status_code == 400 and "please send the text again" in answer.text
 
 
 @pytest.mark.parametrize(

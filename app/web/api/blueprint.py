@@ -17,7 +17,7 @@ from itsdangerous import Signer
 from pydantic import ValidationError
 from werkzeug.exceptions import BadRequest, HTTPException, UnsupportedMediaType
 
-from app.batches.files import NO_CLAIMS, check_lines, line_of, title_of
+from app.batches.files import NO_CLAIMS, check_lines, line_of
 from app.domain.errors import HopcheckError, InvalidInput
 from app.domain.model import RANGES, BatchLine, RunOptions
 from app.domain.ports import RunCommand
@@ -30,6 +30,7 @@ from app.web import capabilities, services
 from app.web.api.auth import stored_run
 from app.web.api.schemas import NewBatch, NewRun, Request, Run, RunList
 from app.web.observability import log_run
+from app.web.pages.batches import batch_title
 from app.web.pages.history import MAX_SEARCH, OUTCOMES, decode_cursor, encode_cursor
 from app.web.security import csrf
 
@@ -144,7 +145,7 @@ def sent_batch() -> tuple[tuple[BatchLine, ...], RunOptions, str]:
         raise InvalidInput("claims must be a list.", "claims")
     read = (line_of(number, _claim_fields(each)) for number, each in enumerate(claims, 1))
     lines = check_lines(read, services().settings.batch_claims)
-    return lines, resolve_options(fields, capabilities()), title_of(title) or f"{len(lines):,} claims"
+    return lines, resolve_options(fields, capabilities()), batch_title(lines, title)
 
 
 def _claim_fields(claim: Any) -> dict[str, str]:

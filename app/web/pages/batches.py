@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from itertools import count
 from textwrap import shorten
 
 from flask import (
@@ -28,7 +29,7 @@ from app.batches.files import MAX_BYTES, TOO_LARGE, as_csv, as_jsonl, check_line
 from app.batches.service import Batch, BatchClaim, BatchState
 from app.capabilities.options import PURSUIT
 from app.domain.errors import InvalidInput
-from app.domain.model import SourceText
+from app.domain.model import BatchLine, SourceText
 from app.run_request import resolve_options
 from app.runs.models import RUNNING
 from app.text.claims import Candidate
@@ -70,7 +71,7 @@ def start() -> ResponseReturnValue:
     try:
         batch_id = _start()
     except InvalidInput as error:
-        return (_claims_again if "source" in request.form else form_page)(str(error)), 422
+        return _form_again(str(error)), 422
     return redirect(url_for("batches.page", batch_id=batch_id), 303)
 
 
@@ -132,7 +133,7 @@ def _stale(error: CSRFError) -> ResponseReturnValue:
     """Return the form with the pasted claims, or the batch's page, with valid tokens."""
     batch_id = (request.view_args or {}).get("batch_id")
     if batch_id is None:
-        return (_claims_again if "source" in request.form else form_page)(STALE), 400
+        return _form_again(STALE), 400
     batch = owned(batch_id)
     page = _cancel_confirmation(batch, STALE) if request.endpoint == "batches.cancel" else _page(batch, STALE)
     return page, 400
@@ -155,8 +156,13 @@ def _start() -> str:
         raise InvalidInput(NOTHING_SENT, "claims")
     lines = read_claims(sent, name, most_claims())
     options = resolve_options(sent_form().raw(), capabilities())
-    title = title_of(request.form.get("title", ""), name) or f"{len(lines):,} claims"
+    title = batch_title(lines, request.form.get("title", ""), name)
     return services().runs.start_batch(lines, options, owner(), title, request.form.get("form_name", ""))
+
+
+def batch_title(lines: Sequence[BatchLine], *names: str) -> str:
+    """Return the first name with visible characters, or else the number of claims."""
+    return title_of(*names) or f"{len(lines):,} claim{'' if len(lines) == 1 else 's'}"
 
 
 def _start_from_text() -> str:
@@ -164,19 +170,25 @@ def _start_from_text() -> str:
     source, form = sent_source(), sent_form()
     ticked = [number for number in range(1, len(source.spans) + 1) if str(number) in request.form.getlist("tick")]
     context = {"speaker": form.speaker, "date": form.date}
-    fields = ({"claim": request.form.get(f"claim-{number}", ""), **context} for number in ticked)
+    fields = [{"claim": request.form.get(f"claim-{number}", ""), **context} for number in ticked]
     if not ticked:
         raise InvalidInput(NOTHING_TICKED, "claims")
-    lines = check_lines((line_of(number, each) for number, each in zip(ticked, fields, strict=True)), most_claims())
+    check_lines(map(line_of, ticked, fields), most_claims())  # a refusal names the claims as the form numbers them
+    lines = tuple(map(line_of, count(1), fields))
     options = resolve_options(form.raw(), capabilities())
     title = title_of(source.title, shorten(source.text, MAX_TITLE_FROM_TEXT, placeholder="…"))
     ticked_source = replace(source, spans=tuple(source.spans[number - 1] for number in ticked))
     return services().runs.start_batch(lines, options, owner(), title, request.form.get("form_name", ""), ticked_source)
 
 
-def _claims_again(problem: str) -> str:
-    """Render the choice among the claims of a text as it was submitted. Raises InvalidInput."""
-    source, ticked = sent_source(), request.form.getlist("tick")
+def _form_again(problem: str) -> str:
+    """Render the submitted form: pasted claims, or the choice among the claims of a text if its signature is valid."""
+    if "source" not in request.form:
+        return form_page(problem)
+    try:
+        source, ticked = sent_source(), request.form.getlist("tick")
+    except InvalidInput as error:
+        return form_page(str(error))
     found = [
         Candidate(*span, request.form.get(f"claim-{number}", ""), "" if str(number) in ticked else NOT_TICKED)
         for number, span in enumerate(source.spans, 1)

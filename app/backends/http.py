@@ -166,7 +166,7 @@ def is_retryable(result: HttpResult) -> bool:
     """
     if result.status == 429:
         return not result.has_no_credit
-    return result.status >= 500 or bool(result.error and not result.permanent)
+    return not result.permanent and (result.status >= 500 or bool(result.error))
 
 
 def retry_after(result: HttpResult, now: float) -> float | None:

@@ -118,6 +118,7 @@ def test_waits_honour_the_server_and_long_ones_are_reported():
         (HttpResult(529), True),
         (HttpResult(error="cannot be reached"), True),
         (HttpResult(error="is no server", permanent=True), False),
+        (HttpResult(500, permanent=True), False),
         (HttpResult(timed_out=True), False),
         (HttpResult(200), False),
         (HttpResult(400), False),

@@ -6,7 +6,8 @@ import math
 
 import pytest
 
-from app.backends.llm.negotiation import choose_option
+from app.backends.llm.negotiation import THINKING_TOKENS, choose_option
+from app.backends.llm.openai_client import ALTERNATIVES
 from app.domain.errors import CallFailed, UnparseableOutput
 from app.domain.ports import Choice
 from tests.backends.openai_asking import chat
@@ -67,6 +68,14 @@ def test_top_logprobs_are_requested_and_decide_the_choice():
 
 def test_probabilities_of_thinking_tokens_do_not_decide():
     with OpenAIServer([Reply("<think>No?</think>Yes", top={"No": 0.9, "Yes": 0.1})]) as server:
+        assert chat(server).choose("Is it so?", YES_NO) == Choice("Yes")
+
+
+def test_the_log_probabilities_of_a_long_reasoning_do_not_make_a_reply_too_large():
+    reasoning = {"token": " reasoning", "logprob": -0.1234567, "bytes": list(b" reasoning")}
+    tokens = [{**reasoning, "top_logprobs": [reasoning] * ALTERNATIVES}] * THINKING_TOKENS
+    choice = {"message": {"content": "Yes"}, "finish_reason": "stop", "logprobs": {"content": tokens}}
+    with OpenAIServer([Reply(body={"choices": [choice]})]) as server:
         assert chat(server).choose("Is it so?", YES_NO) == Choice("Yes")
 
 

@@ -25,7 +25,11 @@ def failure(server, **fields) -> str:
     return str(caught.value)
 
 
-BOMB = gzip.compress(b" " * 50 * MAX_REPLY_BYTES)
+BOMB = gzip.compress(b" " * 10 * MAX_REPLY_BYTES)
+
+
+UNSUPPORTED = "Unsupported parameter: 'x' is not supported with this model."
+TOO_LARGE = "max_completion_tokens is too large: 104000. This model supports at most 16384 completion tokens."
 
 
 def completion(**choice) -> Reply:
@@ -45,6 +49,12 @@ def completion(**choice) -> Reply:
         (Reply(status=404, body=b"<html>Not here</html>"), "knows no language model tiny, or its address is wrong"),
         (error(429, "You exceeded your quota", code="insufficient_quota"), "has no credit left"),
         (Reply(status=301, headers={"Location": "http://example.com/"}), "sends requests on to another address (301)"),
+        (Reply(status=400, body={"detail": "The model tiny does not exist"}), "knows no language model tiny"),
+        (error(400, UNSUPPORTED, type="invalid_request_error"), 'turned the request for tiny down (400): "Unsupported'),
+        (
+            error(400, TOO_LARGE, type="invalid_request_error", code="invalid_value"),
+            'down (400): "max_completion_tokens',
+        ),
         (error(418, "I am a\nteapot"), 'turned the request for tiny down (418): "I am a teapot"'),
         (error(400, "", code="content_filter"), "The content filter of 127.0.0.1"),
         (Reply(body=b"<html>Hello</html>"), "did not send a language model's reply."),
@@ -53,15 +63,17 @@ def completion(**choice) -> Reply:
         (Reply(body=["what"]), "did not send a language model's reply."),
         (Reply(body={"choices": [{"message": {"content": ["parts"]}}]}), "did not send a language model's reply."),
         (Reply(body={"error": {"message": "No provider left"}}), 'a language model\'s reply: "No provider left"'),
+        (Reply(body={"error": None, "message": "No provider left"}), 'a language model\'s reply: "No provider left"'),
+        (Reply(body={"error": None}), "did not send a language model's reply."),
         (Reply(body={"choices": []}), "replied without an answer: its list of choices is empty."),
         (completion(message={"content": None}), "replied without any text."),
         (completion(message={"content": None, "tool_calls": []}, finish_reason="tool_calls"), "without any text."),
         (completion(finish_reason="content_filter"), "was stopped by its server's content filter."),
         (completion(message={"refusal": "I can't say that."}), 'declined to answer: "I can\'t say that."'),
         (completion(message={"content": ""}, finish_reason="length"), "used up its tokens before it wrote an answer"),
-        (Reply("Yes" * MAX_REPLY_BYTES), "sent more than 2,000,000 bytes in one reply."),
-        (error(500, "no" * MAX_REPLY_BYTES), "sent more than 2,000,000 bytes in one reply."),
-        (Reply(body=BOMB, headers={"Content-Encoding": "gzip"}), "sent more than 2,000,000 bytes in one reply."),
+        (Reply("Yes" * MAX_REPLY_BYTES), "sent more than 10,000,000 bytes in one reply."),
+        (error(500, "no" * MAX_REPLY_BYTES), "sent more than 10,000,000 bytes in one reply."),
+        (Reply(body=BOMB, headers={"Content-Encoding": "gzip"}), "sent more than 10,000,000 bytes in one reply."),
         (Reply("Yes", usage=(10**30, 2)), "reports more tokens for a reply than any model takes."),
     ],
 )

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from app.backends.llm.negotiation import THINKING_TOKENS
+from app.backends.llm.openai_client import Sampling
 from app.domain.errors import CallFailed
 from app.domain.ports import Choice
 from tests.backends.openai_asking import chat, used_by
@@ -73,6 +76,55 @@ def test_a_refused_parameter_is_recognized_in_different_error_formats(status, bo
     with OpenAIServer(script) as server:
         assert chat(server).complete("Ask.", max_tokens=5, stop=["\n"]) == "Yes"
     assert len(server.asked) == 2
+
+
+TOO_LARGE = (
+    "max_tokens is too large: 100000. This model supports at most 16384 completion tokens, whereas you provided 100000."
+)
+
+
+@pytest.mark.parametrize(
+    ("sampling", "message", "param"),
+    [
+        (Sampling(max_tokens=100_000), TOO_LARGE, "max_tokens"),
+        (Sampling(max_tokens=100_000), "max_tokens must be less than 4097", None),
+        (Sampling(temperature=2), "Invalid 'temperature': a value between 0 and 1 is expected.", "temperature"),
+        (Sampling(temperature=2), "temperature: range: 0..1", "temperature"),
+        (Sampling(seed=2**40), "Invalid 'seed': integer above maximum value. Expected a value <= 2147483647.", None),
+    ],
+)
+def test_a_value_that_is_out_of_range_fails_its_call_only(sampling, message, param):
+    def script(asked: Asked) -> Reply:
+        is_default = asked.body["max_tokens"] == 5 and asked.body["temperature"] == 0 and asked.body["seed"] == 1
+        return Reply("Yes") if is_default else error(400, message, type="invalid_request_error", param=param)
+
+    with OpenAIServer(script) as server:
+        model = chat(server)
+        with pytest.raises(CallFailed, match=re.escape(message[:40])):
+            model.sampled(sampling).complete("Ask.", max_tokens=5)
+        assert model.complete("Ask.", max_tokens=5, stop=["\n"]) == "Yes"
+    assert len(server.asked) == 2 and server.asked[-1].body["stop"] == ["\n"]
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("temperature", "'temperature' does not support 0 with this model. Only the default (1) value is supported."),
+        ("temperature", "temperature must be in the range (0.0, 1.0]"),
+        ("top_logprobs", "Invalid value for 'top_logprobs': must be at most 5"),
+        ("stop", "Too many stop sequences: at most 4 are allowed"),
+    ],
+)
+def test_a_parameter_whose_usual_value_is_refused_is_left_out_from_then_on(name, message):
+    def script(asked: Asked) -> Reply:
+        return error(400, message, type="invalid_request_error", param=name) if name in asked.body else Reply("Yes")
+
+    with OpenAIServer(script) as server:
+        model = chat(server)
+        for _ in range(2):
+            assert model.complete("Ask.", max_tokens=5, stop=["\n"]) == "Yes"
+            assert model.choose("Is it so?", ("Yes", "No")) == Choice("Yes")
+    assert len(server.asked) == 5
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ _OVERFLOW = re.compile(
     r"|maximum number of tokens"
 )
 _NO_MODEL = re.compile(
-    r"model_not_found|model\b.{0,100}\b(?:not found|does not exist|not exist|unknown|invalid)|not a valid model",
+    r"model_not_found|model\b.{0,100}\b(?:not found|does not exist|not exist|unknown|invalid)\b|not a valid model",
     re.DOTALL,
 )
 
@@ -41,13 +41,12 @@ def error_message(outcome: HttpResult, model: ModelSettings, seconds: float) -> 
         return f"The language model's server {host} {outcome.error}."
     if is_overflow(outcome):
         return f"The prompt is too long for the language model {name} at {host}."
-    if _is_filtered(outcome):
+    if outcome.status == 400 and error_of(outcome).get("code") == "content_filter":
         return f"The content filter of {host} turned the prompt down."
     if sentence := _by_status(outcome, model):
         return sentence
-    message = quoted(_message(outcome), model.api_key)
-    detail = f': "{message}"' if message else ""
-    return f"The language model's server {host} turned the request for {name} down ({outcome.status}){detail}."
+    said = quoted_message(outcome, model.api_key)
+    return f"The language model's server {host} turned the request for {name} down ({outcome.status}){said}."
 
 
 def _by_status(outcome: HttpResult, model: ModelSettings) -> str:
@@ -72,11 +71,11 @@ def _by_status(outcome: HttpResult, model: ModelSettings) -> str:
 
 
 def error_of(outcome: HttpResult) -> dict[str, Any]:
-    """Return the error object in a reply's body, {} where there is none. Some servers wrap it in a list."""
+    """Return the error object in a reply's body, or the whole body where it names none; {} for other content."""
     body = outcome.parsed
-    if isinstance(body, list) and body:
+    if isinstance(body, list) and body:  # some servers wrap it
         body = body[0]
-    error = body.get("error", body) if isinstance(body, dict) else {}
+    error = (body.get("error") or body) if isinstance(body, dict) else {}
     return error if isinstance(error, dict) else {"message": str(error)}
 
 
@@ -85,13 +84,11 @@ def is_overflow(outcome: HttpResult) -> bool:
     return outcome.status in (400, 413, 422) and bool(outcome.status == 413 or _OVERFLOW.search(_body_text(outcome)))
 
 
-def _is_filtered(outcome: HttpResult) -> bool:
-    return outcome.status == 400 and error_of(outcome).get("code") == "content_filter"
-
-
-def _message(outcome: HttpResult) -> str:
+def quoted_message(outcome: HttpResult, key: str | None) -> str:
+    """Return a colon and the quoted message of the reply's error object; "" where there is none."""
     message = error_of(outcome).get("message")
-    return message if isinstance(message, str) else ""
+    text = quoted(message, key) if isinstance(message, str) else ""
+    return f': "{text}"' if text else ""
 
 
 def _body_text(outcome: HttpResult) -> str:
@@ -119,6 +116,9 @@ _REFUSAL = re.compile(
     r"unsupported|not (?:\w+ )?support|unrecogni[sz]ed|unknown|not enabled|not permitted|not allowed|not available"
     r"|unexpected|cannot find|invalid|too (?:many|long)|at most|maximum|only"
 )
+_OUT_OF_RANGE = re.compile(
+    r"too (?:large|small|high|low)|at (?:most|least)|(?:less|greater) than|between|maximum|minimum|range|exceed|[<>]="
+)
 MAX_SEARCHED_CHARACTERS = 500
 """Limit of the search for parameter names in an error: after it some servers echo the prompt."""
 
@@ -141,11 +141,9 @@ class ParameterNegotiation:
         """
         with self._lock:
             refused, thinks = self._refused, self._thinks
-        unwanted = set(refused)
-        if unwanted & {"logprobs", "top_logprobs"}:
+        unwanted = refused | ({"stop"} if thinks else set())
+        if refused & {"logprobs", "top_logprobs"}:
             unwanted |= {"logprobs", "top_logprobs"}
-        if thinks:
-            unwanted.add("stop")
         sent = {name: value for name, value in request.items() if name not in unwanted}
         limit = "max_completion_tokens" if "max_tokens" in refused else "max_tokens"
         sent[limit] = request["max_tokens"] + (self._thinking_tokens if thinks else 0)
@@ -158,7 +156,7 @@ class ParameterNegotiation:
             return False
         with self._lock:
             self._refused |= {name}
-            # Only reasoning models refuse max_tokens.
+            # OpenAI's reasoning models support max_completion_tokens only.
             self._thinks = self._thinks or name == "max_tokens"
         log.info("%s refuses the parameter %s: leaving it out from now on", self._model, name)
         return True
@@ -182,29 +180,28 @@ class ParameterNegotiation:
             return False
         with self._lock:
             self._thinks = True
-        log.info(
-            "%s reasons before it answers: allowing %d more tokens from now on", self._model, self._thinking_tokens
-        )
+        log.info("%s reasons before it answers: allowing it %d more tokens", self._model, self._thinking_tokens)
         return True
 
 
 def refused_parameter(outcome: HttpResult, sent: Mapping[str, Any]) -> str | None:
-    """Return the parameter in `sent` that the server refuses, None when its reply names none."""
+    """Return the parameter in `sent` that the server refuses, None when its reply names none.
+
+    A value that a run has set and that is out of range does not count: other runs send another value.
+    """
     if outcome.status not in (400, 403, 422) or is_overflow(outcome):
         return None
-    error = error_of(outcome)
-    param = error.get("param")
-    if isinstance(param, str) and param in _REFUSABLE and param in sent:
-        return param
     words = outcome.content[:MAX_SEARCHED_CHARACTERS].decode(errors="replace").casefold()
-    if not _REFUSAL.search(words):
-        return None
-    named = (name for name, written in _REFUSABLE.items() if re.search(rf"(?<![a-z_]){written}(?![a-z_])", words))
-    return next((name for name in named if name in sent), None)
+    name = error_of(outcome).get("param")
+    if not (isinstance(name, str) and name in _REFUSABLE and name in sent):
+        patterns = _REFUSABLE.items() if _REFUSAL.search(words) else ()
+        named = (each for each, written in patterns if re.search(rf"(?<![a-z_]){written}(?![a-z_])", words))
+        name = next((each for each in named if each in sent), None)
+    is_value = name in ("max_tokens", "temperature", "seed") and sent[name] and _OUT_OF_RANGE.search(words)
+    return None if is_value else name
 
 
 # Parsing of chat completions. Servers differ in the optional fields, so only the needed ones are validated.
-
 
 _JSON_VALUE = re.compile(r'\A\{\s*"[^"]*"\s*:\s*"')
 
@@ -256,6 +253,9 @@ class _Usage(BaseModel):
 
 _tokens = TypeAdapter(list[_Token])
 
+NO_CHOICE = "no choice"
+"""`Reply.finish` for an empty list of choices."""
+
 
 def parse_reply(outcome: HttpResult) -> Reply | None:
     """Parse a reply's body; None when it is not a chat completion. An empty list of choices gives no text."""
@@ -263,7 +263,7 @@ def parse_reply(outcome: HttpResult) -> Reply | None:
         completion = _Completion.model_validate(outcome.parsed)
     except ValidationError:
         return None
-    choice = completion.choices[0] if completion.choices else _Choice(message=_Message(), finish_reason="no choice")
+    choice = completion.choices[0] if completion.choices else _Choice(message=_Message(), finish_reason=NO_CHOICE)
     text = choice.message.content
     if text is not None:
         text = without_thoughts(_storable(text))
@@ -294,12 +294,12 @@ def _first_token(logprobs: Any, text: str) -> dict[str, float]:
     if value := _JSON_VALUE.match(text):
         ends = accumulate(len(each.token) for each in tokens)
         token = next((each for each, end in zip(tokens, ends, strict=True) if end > value.end()), None)
-        is_of_text = "".join(each.token for each in tokens).startswith(value.group())
+        is_in_reply = "".join(each.token for each in tokens).startswith(value.group())
     else:
         token = next((each for each in tokens if plain(each.token)), None)
-        is_of_text = token is not None and plain(text).startswith(plain(token.token))
-    if token is None or not is_of_text:
-        return {}
+        is_in_reply = token is not None and plain(text).startswith(plain(token.token))
+    if token is None or not is_in_reply:
+        return {}  # some servers also report the tokens of the reasoning, with which the reply does not begin
     return {_storable(each.token): each.logprob for each in token.top_logprobs}
 
 
@@ -318,7 +318,7 @@ def choose_option(text: str, first: Mapping[str, float], options: Sequence[str])
     """Return the chosen option; None when neither the probabilities nor the text name exactly one.
 
     `first` maps the alternatives for the first token to their log-probabilities. The choice's probability is its
-    share among the options, None where the server reported none.
+    share among the options; None where the server reported none or the text names another option than the likeliest.
     """
     shares = _shares(first, options)
     total = sum(shares.values())

@@ -1,7 +1,7 @@
 """Client for language models behind OpenAI's chat protocol: OpenAI, a gateway, vLLM, Ollama, a GGUF file and others.
 
-A prompt is one user message, decoded greedily (temperature 0, seed 1) unless a run says otherwise. Setup:
-docs/language-models.md.
+A text prompt is one user message; a Chat is a system message, its demonstrations as turns, and the case. Decoding is
+greedy (temperature 0, seed 1) unless a run sets other values. Setup: docs/language-models.md.
 """
 
 from __future__ import annotations
@@ -21,12 +21,13 @@ from typing import Any
 from app.backends.http import HttpResult, RetryPolicy, quoted, result_from_error, run_with_deadline
 from app.backends.llm.negotiation import (
     JSON_SCHEMA,
+    NO_CHOICE,
     ParameterNegotiation,
     Reply,
     choose_option,
     error_message,
-    error_of,
     parse_reply,
+    quoted_message,
     with_options_listed,
 )
 from app.backends.llm.registry import ModelSettings, Transport, unavailable_reason
@@ -83,8 +84,8 @@ class OpenAITransport:
         )
 
 
-MAX_REPLY_BYTES = 2_000_000
-"""Of one reply with its log-probabilities; a reply of 4,000 tokens is a hundredth of that."""
+MAX_REPLY_BYTES = 10_000_000
+"""Of one reply, decompressed. A token with ALTERNATIVES and their log-probabilities takes about 1,500."""
 MAX_REPORTED_TOKENS = 100_000_000
 """Tokens of one call that a server may report; no context is as long."""
 
@@ -239,15 +240,20 @@ class OpenAIChat:
         with suppress(NoJsonSchema), kept_if_readable():
             reply = self._cached_reply(_messages(chat), max_tokens, options=options, **_schema(chat))
             text = unwrapped(reply["text"])
-            try:
-                if chat.schema["properties"].keys() <= json.loads(text).keys():
-                    return reply | {"text": text}
-            except (ValueError, RecursionError, AttributeError):
-                if text.startswith("{"):
-                    raise UnparseableOutput(f"The reply of {self._model.model} was cut off.") from None
+            if self._has_properties(text, chat):
+                return reply | {"text": text}
             self._negotiation.learn_no_json_schema()
-            raise NoJsonSchema
+            raise NoJsonSchema  # ends the blocks above: the reply is not stored
         return None
+
+    def _has_properties(self, text: str, chat: Chat) -> bool:
+        """Return whether the text is an object with the schema's properties. Raises UnparseableOutput if cut off."""
+        try:
+            return chat.schema["properties"].keys() <= json.loads(text).keys()
+        except (ValueError, RecursionError, AttributeError):
+            if text.startswith("{"):
+                raise UnparseableOutput(f"The reply of {self._model.model} was cut off.") from None
+            return False
 
     def _chosen(self, prompt: str, options: Sequence[str], max_tokens: int) -> Choice:
         with kept_if_readable():
@@ -309,9 +315,8 @@ class OpenAIChat:
         """Parse the reply and report its token usage. Raises CallFailed when it is not a chat completion."""
         reply = parse_reply(response)
         if reply is None:
-            message = quoted(str(error_of(response).get("message", "")), self._model.api_key)
-            detail = f': "{message}"' if message else ""
-            raise CallFailed(f"The server {self._model.host} did not send a language model's reply{detail}.")
+            said = quoted_message(response, self._model.api_key)
+            raise CallFailed(f"The server {self._model.host} did not send a language model's reply{said}.")
         if max(reply.prompt_tokens, reply.completion_tokens) > MAX_REPORTED_TOKENS:
             report_usage(Usage(1))
             raise CallFailed(f"The server {self._model.host} reports more tokens for a reply than any model takes.")
@@ -327,7 +332,7 @@ class OpenAIChat:
     def _text_up_to(self, reply: Reply, stop: Sequence[str]) -> str:
         """Return the reply's text up to any of `stop`, which the server may have ignored. Raises CallFailed."""
         who = f"The language model {self._model.model} at {self._model.host}"
-        if reply.finish == "no choice":
+        if reply.finish == NO_CHOICE:
             raise CallFailed(f"{who} replied without an answer: its list of choices is empty.")
         if reply.finish == "content_filter":
             raise CallFailed(f"{who} was stopped by its server's content filter.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from shutil import rmtree
 
 import pytest
@@ -195,6 +196,30 @@ class TestDamage:
         {"cut off": lambda: texts.write_bytes(b"tex"), "gone": texts.unlink}[harm]()
         with pytest.raises(ModelUnavailable, match="damaged"):
             read_complete(written)
+
+    @pytest.mark.parametrize(
+        ("kind", "name", "source", "fix"),
+        [
+            ("built", "rivers", "Nobody, CC0", "corpus build rivers --from PATH --replace"),
+            ("prebuilt", "rivers", "Nobody, CC0", "corpus build rivers --prebuilt INDEX --replace"),
+            ("built", "de-wikipedia", "Wikipedia of 1 May 2026, CC0", "corpus fetch de-wikipedia --replace"),
+            ("built", "my-wikipedia", "My notes", "corpus build my-wikipedia --from PATH --replace"),
+        ],
+    )
+    @pytest.mark.parametrize("layout", [LAYOUT_VERSION, LAYOUT_VERSION - 1])
+    def test_the_fix_of_a_damaged_index_repeats_the_way_in_which_it_was_made(
+        self, tmp_path, kind, name, source, fix, layout
+    ):
+        folder = tmp_path / name
+        made = folder / "made"
+        made.mkdir(parents=True)
+        (made / "segments_1").write_bytes(b"segments")
+        manifest = manifest_for(name, "A title", source, kind, 5, made)
+        install_index(folder, made, replace(manifest, layout=layout))
+        rmtree(folder / manifest.index)
+        with pytest.raises(ModelUnavailable) as raised:
+            read_complete(folder)
+        assert raised.value.fix == f"flask --app app {fix}"
 
     def test_an_index_of_another_layout_version_is_not_current(self, written, small):
         manifest = json.loads((written / MANIFEST).read_text())

@@ -18,7 +18,7 @@ from typing import Any
 
 from app.backends.corpus import jvm
 from app.backends.corpus.formats import passages_of, title_and_text
-from app.backends.corpus.index import MANIFEST, Manifest, fix_for, read_verified
+from app.backends.corpus.index import MANIFEST, Manifest, read_verified
 from app.domain.errors import CallFailed, ModelUnavailable
 from app.domain.instrumentation import report_phase
 from app.domain.model import Origin, Passage
@@ -221,8 +221,8 @@ class Bm25Retriever:
             searcher = lucene.search.LuceneSearcher(str(self._folder / manifest.index))
             searcher.search("warm", k=1)
         except Exception as error:
-            name = self._folder.name
-            raise ModelUnavailable(f"The index of the corpus {name} is damaged", fix_for(name)) from error
+            message = f"The index of the corpus {self._folder.name} is damaged"
+            raise ModelUnavailable(message, manifest.fix) from error
         return searcher
 
 

@@ -41,6 +41,8 @@ LAYOUT_VERSION = 3
 """Increased when the indexed content changes: every index must then be rebuilt."""
 BUILT_IN = ("vital",)
 """Reserved names: those of the built-in corpora."""
+FETCHED_SOURCE = "Wikipedia of "
+"""The beginning of the source of a fetched Wikipedia; a date follows."""
 RESUME_FIX = "the same command again, which goes on where it was"
 BATCH_SIZE = 1000
 BUFFER_MB = 64
@@ -78,6 +80,7 @@ class Manifest:
         try:
             row = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
             if row["layout"] != LAYOUT_VERSION:
+                fix = fix_for(folder.name, row["kind"], row["source"])
                 raise ModelUnavailable(f"The index of the corpus {folder.name} is of another version of Hopcheck", fix)
             return cls(**row)
         except (FileNotFoundError, NotADirectoryError):
@@ -91,16 +94,24 @@ class Manifest:
         return sum(self.files.values())
 
     @property
+    def fix(self) -> str:
+        """Return the command that makes the index again."""
+        return fix_for(self.corpus, self.kind, self.source)
+
+    @property
     def named_source(self) -> str:
         """Return the corpus's name and the origin of its text, as a passage shows them."""
         return f"{self.title} ({self.source})" if self.source else self.title
 
 
-def fix_for(name: str) -> str:
-    """Return the command that repairs the index of the corpus `name`."""
-    if name.endswith("-wikipedia"):
+def fix_for(name: str, kind: Kind | Literal[""] = "", source: str = "") -> str:
+    """Return the command that repairs the index of the corpus `name`, as well as its manifest's fields tell."""
+    if name in BUILT_IN:
+        return "make corpus"
+    if name.endswith("-wikipedia") and (not kind or source.startswith(FETCHED_SOURCE)):
         return f"flask --app app corpus fetch {name} --replace"
-    return "make corpus" if name in BUILT_IN else f"flask --app app corpus build {name} --from PATH --replace"
+    origin = "--prebuilt INDEX" if kind == "prebuilt" else "--from PATH"
+    return f"flask --app app corpus build {name} {origin} --replace"
 
 
 def read_complete(folder: Path) -> Manifest:
@@ -111,7 +122,7 @@ def read_complete(folder: Path) -> Manifest:
     except OSError:
         found = {}
     if found != manifest.files:
-        raise ModelUnavailable(f"The index of the corpus {folder.name} is damaged", fix_for(folder.name))
+        raise ModelUnavailable(f"The index of the corpus {folder.name} is damaged", manifest.fix)
     return manifest
 
 
@@ -119,7 +130,7 @@ def read_verified(folder: Path) -> Manifest:
     """Return the manifest after checking every byte of the index. Raises ModelUnavailable if the check fails."""
     manifest = read_complete(folder)
     if manifest.index_checksum and checksum(folder / manifest.index) != manifest.index_checksum:
-        raise ModelUnavailable(f"The index of the corpus {folder.name} is damaged", fix_for(folder.name))
+        raise ModelUnavailable(f"The index of the corpus {folder.name} is damaged", manifest.fix)
     return manifest
 
 

@@ -22,7 +22,7 @@ from pathlib import Path
 from app.backends.corpus import jvm
 from app.backends.corpus.bm25 import Java
 from app.backends.corpus.builder import BuildRequest, build_corpus, checked_name
-from app.backends.corpus.index import MANIFEST, BuildState, Manifest, Progress, sizes, write_manifest
+from app.backends.corpus.index import FETCHED_SOURCE, MANIFEST, BuildState, Manifest, Progress, sizes, write_manifest
 from app.backends.local.loading import download
 from app.domain.errors import InvalidInput, ModelUnavailable
 from app.text.claims import UNKNOWN_LANGUAGE, language_name
@@ -150,7 +150,7 @@ class Wikipedia:
     @property
     def source(self) -> str:
         """Return where the text is from, with its licence, as passages name it."""
-        return f"Wikipedia of {self.day:%-d %B %Y}, {self.licence}"
+        return f"{FETCHED_SOURCE}{self.day:%-d %B %Y}, {self.licence}"
 
 
 def find_wikipedia(name: str) -> Wikipedia:

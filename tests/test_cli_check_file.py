@@ -9,11 +9,14 @@ from types import SimpleNamespace
 
 import pytest
 from flask import Flask
+from sqlalchemy import update
 
 from app import cli, create_app
 from app.batches.service import BatchState
 from app.config.settings import Settings
+from app.domain.model import BatchLine, Claim, RunOptions
 from app.extensions import db
+from app.runs.models import BatchRow
 from app.runs.service import Limits, Runs
 from tests import one_claim
 from tests.fakes import FAILING, TWO_HOPS, scripted_container
@@ -66,6 +69,15 @@ def test_results_are_csv_by_file_extension_and_printed_without_a_file(terminal, 
         assert [each["label"] for each in csv.DictReader(file)] == ["SUPPORTED", "SUPPORTED"]
     printed = check("--file", "HERE/claims.csv").stdout.splitlines()
     assert [json.loads(line)["state"] for line in printed] == ["verdict", "verdict"]
+
+
+def test_a_batch_of_another_version_ends_with_the_reason(terminal, sessions):
+    check, runs = terminal()
+    batch_id = runs.batches.create([BatchLine(Claim("The moon is made of rock."))], RunOptions(), "me", "Mine")
+    with sessions.begin() as session:
+        session.execute(update(BatchRow).values(options={"max_hops": "of another version"}))
+    result = check("--batch", batch_id)
+    assert result.exit_code == 1 and "stored by another version" in result.stderr
 
 
 def test_a_claim_without_a_verdict_is_reported_with_exit_code_1(terminal):

@@ -10,7 +10,7 @@ import logging
 from collections.abc import Callable, Iterator
 from itertools import chain, islice, zip_longest
 
-from sqlalchemy import func, select, update
+from sqlalchemy import ColumnElement, func, select, update
 from sqlalchemy.orm import Session, sessionmaker
 
 from app.batches.service import BatchState
@@ -27,6 +27,12 @@ log = logging.getLogger(__name__)
 
 MIN_QUEUED = 8
 """Runs of batches kept in the queue (more with more than four workers), so that no worker idles between two feeds."""
+
+
+IS_TO_START = (BatchClaimRow.run_id.is_(None), BatchClaimRow.problem.is_(None))
+"""Conditions for a valid claim whose run has not been started."""
+
+UNREADABLE = "It was stored by another version of Hopcheck, and this one cannot continue it."
 
 
 class ClaimTaken(HopcheckError):
@@ -49,18 +55,27 @@ class BatchFeeder:
         self._jobs = jobs
         self._check_day = check_day
         self._max_queued = max(MIN_QUEUED, 2 * workers)
+        self._unreadable: set[str] = set()
+        """The ids of batches whose options were stored by another version."""
 
     def feed(self) -> None:
         """Start runs up to the limit, in turns from each batch, and set completed batches to DONE."""
-        going = select(BatchRow).where(BatchRow.state == BatchState.GOING.value).order_by(BatchRow.created_at)
+        to_feed = (
+            BatchRow.state == BatchState.GOING.value,
+            BatchRow.id.not_in(tuple(self._unreadable)),
+            _has_claims_to_start(),
+        )
+        oldest = select(BatchRow).where(*to_feed).order_by(BatchRow.created_at).limit(self._max_queued)
         with self._sessions() as session:
-            batches = tuple(session.scalars(going.limit(self._max_queued)))
+            batches = tuple(session.scalars(oldest))
         if batches and self.held_up() is None:
             self._start_runs(batches)
         self._complete_batches()
 
-    def held_up(self) -> str | None:
-        """Return why no batch can continue now, in a sentence for the page, or None."""
+    def held_up(self, batch_id: str = "") -> str | None:
+        """Return why batches, or the batch with this id, cannot continue now, in a sentence for users; or None."""
+        if batch_id in self._unreadable:
+            return UNREADABLE
         try:
             self._check_day()
         except DailyLimitReached as spent:
@@ -79,19 +94,15 @@ class BatchFeeder:
             except ClaimTaken:
                 return
             except ValueError as error:
-                log.warning("batch %s was stored by another version and cannot continue: %s", batch.id, error)
+                if batch.id not in self._unreadable:
+                    log.warning("batch %s was stored by another version and cannot continue: %s", batch.id, error)
+                self._unreadable.add(batch.id)
 
     def _claims_to_start(
         self, session: Session, batch: BatchRow, number: int
     ) -> Iterator[tuple[BatchRow, BatchClaimRow]]:
-        not_started = (
-            BatchClaimRow.batch_id == batch.id,
-            BatchClaimRow.run_id.is_(None),
-            BatchClaimRow.problem.is_(None),
-        )
-        found = session.scalars(
-            select(BatchClaimRow).where(*not_started).order_by(BatchClaimRow.number).limit(number)
-        ).all()
+        to_start = select(BatchClaimRow).where(BatchClaimRow.batch_id == batch.id, *IS_TO_START)
+        found = session.scalars(to_start.order_by(BatchClaimRow.number).limit(number)).all()
         return ((batch, claim) for claim in found)
 
     def _start_run(self, batch: BatchRow, row: BatchClaimRow) -> None:
@@ -109,21 +120,22 @@ class BatchFeeder:
                 linked.values(run_id=run_id).returning(BatchClaimRow.number),
             ):
                 if session.execute(changed).one_or_none() is None:
-                    raise ClaimTaken(f"batch {batch.id} is fed by another process")
+                    raise ClaimTaken(f"batch {batch.id} or its claim {row.number} was changed meanwhile")
 
         started = RunStarted(Claim(row.claim, row.speaker, row.date), decode_options(batch.options))
         self._events.create_run(run_id, batch.owner, started, link, batch=batch.id)
         self._jobs.submit(run_id, BATCHES)
 
     def _complete_batches(self) -> None:
-        not_started = select(BatchClaimRow.number).where(
-            BatchClaimRow.batch_id == BatchRow.id, BatchClaimRow.run_id.is_(None), BatchClaimRow.problem.is_(None)
-        )
         unfinished = select(RunRow.id).where(RunRow.batch == BatchRow.id, RunRow.state == RUNNING)
         is_open = BatchRow.state.in_((BatchState.GOING.value, BatchState.PAUSED.value))
-        completed = (is_open, ~not_started.exists(), ~unfinished.exists())
+        completed = (is_open, ~_has_claims_to_start(), ~unfinished.exists())
         with self._sessions() as session:
             found = session.scalar(select(BatchRow.id).where(*completed).limit(1))
         if found is not None:
             with self._sessions.begin() as session:
                 session.execute(update(BatchRow).where(*completed).values(state=BatchState.DONE.value))
+
+
+def _has_claims_to_start() -> ColumnElement[bool]:
+    return select(BatchClaimRow.number).where(BatchClaimRow.batch_id == BatchRow.id, *IS_TO_START).exists()

@@ -199,7 +199,7 @@ def _run_until_complete(runs: Runs, batch_id: str) -> None:
         batch = runs.batches.get(batch_id)
         if batch is None or batch.state is not BatchState.GOING:
             return
-        if reason := runs.feeder.held_up():
+        if reason := runs.feeder.held_up(batch_id):
             raise click.ClickException(reason)
         time.sleep(POLL_SECONDS)
 

@@ -6,13 +6,13 @@ import threading
 from collections.abc import Iterator
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import select, update
 
 from app.batches.feeder import MIN_QUEUED
 from app.batches.service import BAD_INPUT, DELETED, WAITING, BatchState
 from app.domain.model import BatchLine, Claim, Label, RunOptions
 from app.runs.jobs import BATCHES, PEOPLE, ThreadJobs
-from app.runs.models import RunRow
+from app.runs.models import BatchRow, RunRow
 from app.runs.service import Limits, Runs
 from tests.fakes import FAILING, TWO_HOPS, Gate, scripted_container
 from tests.waiting import LONG, until
@@ -86,6 +86,33 @@ def test_a_short_batch_is_not_held_up_by_a_long_one(runs_with, gate):
     runs.feeder.feed()
     assert runs.batches.progress(short).counts == {"running": 3}
     assert runs.batches.progress(long).counts == {"running": MIN_QUEUED - 3, WAITING: 100 - MIN_QUEUED + 3}
+
+
+def test_batches_whose_claims_have_all_been_started_do_not_hold_up_a_later_one(runs_with, gate):
+    runs = runs_with(scripted_container(gate=gate), workers=4)
+    for _ in range(MIN_QUEUED):
+        begun(runs, 1)
+    later = begun(runs, 3)
+
+    def is_started() -> bool:
+        runs.feeder.feed()
+        return runs.batches.progress(later).counts == {"running": 3}
+
+    until(is_started)
+
+
+def test_a_batch_of_another_version_is_reported_once_and_says_why_it_is_held_up(runs_with, sessions, caplog):
+    runs = runs_with(scripted_container())
+    batch_id = runs.batches.create(lines(3), RunOptions(), "me", "Mine")
+    with sessions.begin() as session:
+        session.execute(update(BatchRow).values(options={"max_hops": "of another version"}))
+    for _ in range(2):
+        runs.feeder.feed()
+    assert caplog.text.count("was stored by another version") == 1
+    assert "stored by another version" in runs.feeder.held_up(batch_id) and runs.feeder.held_up() is None
+    other = begun(runs, 1)
+    fed_until(runs, other)
+    assert runs.batches.progress(batch_id).counts == {WAITING: 3}
 
 
 def test_a_batch_neither_delays_nor_blocks_a_persons_run(runs_with, gate):
@@ -164,6 +191,7 @@ def test_retrying_gives_failed_claims_a_new_run_and_changes_no_others(runs_with)
     after = runs.batches.claims(batch_id)
     assert runs.batches.progress(batch_id).counts == {"SUPPORTED": 3}
     assert after[0].run_id != before[0].run_id and after[1:] == before[1:]
+    assert runs.batch_commands.retry(batch_id) == 0 and runs.batches.get(batch_id).state is BatchState.DONE
 
 
 def test_an_invalid_line_is_listed_with_its_problem_and_never_run(runs_with, sessions):

@@ -63,7 +63,7 @@ class BatchClaim:
     problem: str = ""
     """The reason why there is no verdict, in one sentence."""
     reason: str = ""
-    """The first sentence of the rationale, or what was missing."""
+    """What was missing for a verdict, else the first sentence of the rationale."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,8 +251,11 @@ class BatchCommands:
         """
         again = select(RunRow.id).where(RunRow.batch == batch_id, RunRow.state.in_(FAILED_STATES), is_visible())
         reset = update(BatchClaimRow).where(BatchClaimRow.batch_id == batch_id, BatchClaimRow.run_id.in_(again))
+        has_failed = select(BatchClaimRow.number).where(
+            BatchClaimRow.batch_id == batch_id, BatchClaimRow.run_id.in_(again)
+        )
         can_continue = (BatchRow.state != BatchState.CANCELLED.value, BatchRow.deleted_at.is_(None))
-        reopened = update(BatchRow).where(BatchRow.id == batch_id, *can_continue)
+        reopened = update(BatchRow).where(BatchRow.id == batch_id, *can_continue, has_failed.exists())
         state = case((BatchRow.state == BatchState.PAUSED.value, BatchRow.state), else_=BatchState.GOING.value)
         with self._sessions.begin() as session:
             if session.execute(reopened.values(state=state).returning(BatchRow.id)).one_or_none() is None:
@@ -279,7 +282,10 @@ class BatchDeletion:
     def __init__(
         self, sessions: sessionmaker[Session], stop_all: Callable[[str, str], None], undo_seconds: float = UNDO_SECONDS
     ) -> None:
-        """Delete for `undo_seconds`, then for good; `stop_all` ends a batch's unfinished runs, given id and reason."""
+        """Let a deleted batch be restored for `undo_seconds`.
+
+        `stop_all` ends a batch's unfinished runs, given its id and the reason.
+        """
         self._sessions = sessions
         self._stop_all = stop_all
         self._undo_seconds = undo_seconds
@@ -334,7 +340,7 @@ class BatchDeletion:
                 session.execute(delete(BatchRow).where(too_late))
 
     def forget(self, days: int) -> None:
-        """Delete ended batches older than `days` whose runs were all deleted."""
+        """Delete ended batches older than `days` of which no run is stored any more."""
         has_runs = select(RunRow.id).where(RunRow.batch == BatchRow.id).exists()
         old = BatchRow.created_at < database_now(-days * 86_400)
         with self._sessions.begin() as session:

@@ -145,6 +145,16 @@ class TestRefusing:
             place.build(format="jsonl")
         assert not place.folder.exists()
 
+    def test_without_java_the_source_is_not_read_and_nothing_is_written(self, place, monkeypatch):
+        def missing(home):
+            raise ModelUnavailable("There is no Java", fix="make install")
+
+        monkeypatch.setattr(jvm, "choose_java", missing)
+        write(place.source, river(1))
+        with pytest.raises(ModelUnavailable, match="There is no Java"):
+            place.build()
+        assert not place.folder.exists() and place.said == []
+
     def test_a_missing_source_is_refused(self, place):
         with pytest.raises(InvalidInput, match="neither a file nor a folder"):
             place.build()
@@ -259,6 +269,18 @@ class TestResuming:
             place.build()
         other.close()
         place.build()
+
+    def test_a_build_whose_state_cannot_be_written_is_reported_in_one_sentence(self, place):
+        write(place.source, river(1))
+        (place.folder / BUILDING / "notebook.sqlite3").mkdir(parents=True)
+        with pytest.raises(ModelUnavailable, match=r"The build of rivers broke off \(unable to open database file\)"):
+            place.build()
+
+    def test_a_build_in_a_folder_that_cannot_be_made_is_reported_in_one_sentence(self, place):
+        write(place.source, river(1))
+        place.folder.parent.write_text("no folder")
+        with pytest.raises(ModelUnavailable, match=r"The build of rivers broke off \(Not a directory\)"):
+            place.build()
 
     def test_a_disk_error_is_reported_in_one_sentence_and_the_build_can_resume(self, place):
         write(place.source, river(1))

@@ -12,7 +12,7 @@ import shutil
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TextIO
@@ -88,14 +88,6 @@ NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,62}[a-z0-9]|[a-z0-9]")
 log = logging.getLogger(__name__)
 
 
-class BrokenEntry(Exception):
-    """The source has a broken entry, and `BuildRequest.refuse` is set."""
-
-
-class EmptySource(Exception):
-    """The source has no passages."""
-
-
 @dataclass(frozen=True, slots=True)
 class BuildRequest:
     """The source, name and options of a corpus build."""
@@ -120,8 +112,8 @@ def checked_name(name: str) -> str:
     """Return the name if it is a valid folder name and not built in. Raises InvalidInput otherwise."""
     if not NAME.fullmatch(name) or ".." in name:
         raise InvalidInput(
-            "A corpus's name has at most 64 small letters, digits, dots, hyphens and underscores, and begins and ends "
-            "with a letter or a digit.",
+            "A corpus's name has at most 64 small letters, digits, dots, hyphens and underscores, begins and ends with "
+            "a letter or a digit, and has no two dots in a row.",
             "name",
         )
     if name in (*BUILT_IN, LIVE):
@@ -142,40 +134,47 @@ def build_corpus(
     """Build the corpus in `folder`, or resume its build; return the manifest and the final state.
 
     `replaces`: an existing corpus may be replaced. `anew`: discard an unfinished build first. Raises InvalidInput for
-    an invalid request or source and ModelUnavailable when Java is missing; `folder` is then unchanged.
+    an invalid request or source and ModelUnavailable when Java is missing; the corpus in `folder` is then unchanged.
+    ModelUnavailable is also raised when a file cannot be written; the same call then resumes.
     """
     checked_name(request.name)
     if (folder / MANIFEST).exists() and not replaces:
         raise InvalidInput(f"There is a corpus {request.name} already; add --replace to build it again.", "name")
     request, plan = _resolve_request(request)
-    with closing(BuildCheckpoint(folder / BUILDING)) as checkpoint:
-        try:
+    jvm.choose_java(java.home)  # reading the source may take an hour
+    try:
+        with closing(BuildCheckpoint(folder / BUILDING)) as checkpoint:
             _resume(checkpoint, request, plan, anew, say)
-            _write_passages(checkpoint, request, folder / BUILDING, say, per_shard)
-            manifest = _index(checkpoint, request, folder, java, say)
-        except (BrokenEntry, EmptySource) as error:
+            try:
+                with _unreadable_is_invalid(request.path):
+                    _write_passages(checkpoint, request, folder / BUILDING, say, per_shard)
+            except InvalidInput:
+                checkpoint.discard()
+                raise
+            manifest, state = _index(checkpoint, request, folder, java, say), checkpoint.state
             checkpoint.discard()
-            raise InvalidInput(str(error), "from") from error
-        except Unreadable as error:
-            checkpoint.discard()
-            raise InvalidInput(f"{request.path} {error}.", "from") from error
-        except (OSError, sqlite3.OperationalError) as error:
-            why = getattr(error, "strerror", None) or str(error)
-            raise ModelUnavailable(f"The build of {request.name} broke off ({why})", fix=RESUME_FIX) from error
-        state = checkpoint.state
-        checkpoint.discard()
+    except (OSError, sqlite3.OperationalError) as error:
+        why = getattr(error, "strerror", None) or str(error)
+        raise ModelUnavailable(f"The build of {request.name} broke off ({why})", fix=RESUME_FIX) from error
     return manifest, state
 
 
 def _resolve_request(request: BuildRequest) -> tuple[BuildRequest, dict]:
     """Return the request with its format detected, and its plan. Raises InvalidInput for an unreadable source."""
     try:
-        request = replace(request, format=format_of(request.path) if request.format == "auto" else request.format)
-        return request, request.plan()
-    except Unreadable as error:
-        raise InvalidInput(f"{request.path} {error}.", "from") from error
+        with _unreadable_is_invalid(request.path):
+            request = replace(request, format=format_of(request.path) if request.format == "auto" else request.format)
+            return request, request.plan()
     except OSError as error:
         raise InvalidInput(f"{request.path} cannot be read ({error.strerror}).", "from") from error
+
+
+@contextmanager
+def _unreadable_is_invalid(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except Unreadable as error:
+        raise InvalidInput(f"{path} {error}.", "from") from error
 
 
 def _resume(checkpoint: BuildCheckpoint, request: BuildRequest, plan: dict, anew: bool, say: Progress) -> None:
@@ -202,7 +201,7 @@ def _write_passages(
                 state = _fill(shard, coming, checkpoint, request, say, progress, per_shard)
             checkpoint.commit_shard(state)
     if not checkpoint.state.passages:
-        raise EmptySource(f"{request.path} holds no passage; nothing was built.")
+        raise InvalidInput(f"{request.path} holds no passage; nothing was built.", "from")
 
 
 def _fill(
@@ -252,7 +251,7 @@ def _report_problem(
 ) -> None:
     line = clean(problem)
     if request.refuse:
-        raise BrokenEntry(f"{line}; nothing was built.")
+        raise InvalidInput(f"{line}; nothing was built.", "from")
     checkpoint.add_problem(line)
     if before < MAX_REPORTED_PROBLEMS:
         say(f"left out: {line}")

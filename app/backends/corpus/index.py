@@ -234,7 +234,7 @@ class BuildCheckpoint:
     """The folder of an unfinished build, opened exclusively."""
 
     def __init__(self, folder: Path) -> None:
-        """Open or create it. Raises InvalidInput when another build has it open."""
+        """Open or create it. Raises InvalidInput when another build has it open, OSError and sqlite3's errors."""
         self._folder = folder
         folder.mkdir(parents=True, exist_ok=True)
         self._rows = sqlite3.connect(folder / "notebook.sqlite3", timeout=0, isolation_level=None)
@@ -245,6 +245,8 @@ class BuildCheckpoint:
             self._rows.execute("BEGIN EXCLUSIVE")
         except sqlite3.OperationalError as error:
             self._rows.close()
+            if error.sqlite_errorname != "SQLITE_BUSY":
+                raise
             raise InvalidInput(f"Another build of the corpus {folder.parent.name} is running.", "name") from error
         self.plan, self.state = self._read()
 

@@ -16,13 +16,15 @@ from functools import lru_cache
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from flask import Flask
+from flask import Flask, request
 from flask_compress import Compress
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
 
 CACHE_SECONDS = 365 * 24 * 3600
+UNVERSIONED_CACHE_SECONDS = 3600
+"""For files whose address has no version, above all /favicon.ico."""
 
 COMPRESSED_TYPES = (
     "text/html",
@@ -45,8 +47,12 @@ ALGORITHMS = ("br", "gzip")
 
 
 def cache_static_files(app: Flask) -> None:
-    """Let browsers cache the files of `static/` for a year, each under an address that contains its version."""
-    app.config["SEND_FILE_MAX_AGE_DEFAULT"] = CACHE_SECONDS
+    """Let browsers cache the files of `static/`: for a year under an address that contains their version."""
+
+    def cache_seconds(filename: str | None) -> int:
+        return CACHE_SECONDS if "v" in request.args else UNVERSIONED_CACHE_SECONDS
+
+    app.get_send_file_max_age = cache_seconds  # type: ignore[method-assign]
 
     @app.url_defaults
     def add_version(endpoint: str, values: dict[str, Any]) -> None:

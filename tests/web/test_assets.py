@@ -23,6 +23,11 @@ def test_static_files_named_by_a_page_exist_and_are_cached_for_a_year(client):
         assert "max-age=31536000" in answer.headers["Cache-Control"]
 
 
+@pytest.mark.parametrize("path", ["/favicon.ico", "/static/style.css"])
+def test_a_file_under_an_address_without_a_version_is_cached_for_an_hour(client, path):
+    assert client.get(path).cache_control.max_age == 3600
+
+
 @pytest.fixture
 def address(tmp_path):
     """Write a static file with this text and modification time, and return its address."""

@@ -122,6 +122,12 @@ def test_the_environment_overrides_the_file(tmp_path, monkeypatch):
     assert (settings.port, settings.workers, settings.max_hops) == (9002, 3, 5)
 
 
+def test_a_blank_value_in_the_environment_leaves_that_of_the_file(tmp_path, monkeypatch):
+    (tmp_path / ".env").write_text("PORT=9001\n")
+    monkeypatch.setenv("PORT", " ")
+    assert load_settings(tmp_path).port == 9001
+
+
 def test_starting_with_an_invalid_value_ends_with_one_line(tmp_path, monkeypatch):
     monkeypatch.setenv("LOG_LEVEL", "LOUD")
     with pytest.raises(SystemExit) as end:

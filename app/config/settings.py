@@ -339,7 +339,7 @@ def load_settings(root: Path = ROOT) -> Settings:
     """
     try:
         from_file = {name: value or "" for name, value in dotenv_values(root / ".env").items()}
-        return Settings.from_env({**from_file, **os.environ})
+        return Settings.from_env({**from_file, **{name: value for name, value in os.environ.items() if value.strip()}})
     except SettingsError as error:
         raise SystemExit(f"Hopcheck cannot start: {error}.") from None
     except (OSError, UnicodeDecodeError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import sys
 
 import numpy as np
 import pytest
@@ -74,3 +75,18 @@ class TestUnavailable:
         (folder / name).write_bytes(b"cut off")
         with pytest.raises(ModelUnavailable, match=r"reranker is damaged.*make models"):
             CrossEncoderReranker(folder).rerank(QUESTION, [HAMLET])
+
+    @pytest.mark.models
+    @pytest.mark.parametrize("content", [None, b"cut off"])
+    def test_missing_or_damaged_weights_of_the_selector_are_named_with_their_fix(self, tmp_path, content):
+        weights = tmp_path / "weights.safetensors"
+        if content:
+            weights.write_bytes(content)
+        with pytest.raises(ModelUnavailable, match=r"weights\.safetensors is") as raised:
+            CrossEncoderReranker(weights=weights).load()
+        assert raised.value.fix == f"git checkout -- {weights}"
+
+    def test_a_missing_library_is_not_called_a_damaged_model(self, tmp_path, monkeypatch):
+        monkeypatch.setitem(sys.modules, "onnxruntime", None)
+        with pytest.raises(ModelUnavailable, match=r"onnxruntime cannot be imported.*make install"):
+            CrossEncoderReranker(tmp_path).load()

@@ -17,7 +17,7 @@ from typing import Any
 
 from app.backends.local.inference_queue import Inference, LazyModel
 from app.backends.local.loading import fingerprint
-from app.backends.local.weight_files import FIX, require_as_installed
+from app.backends.local.weight_files import FIX, require_as_installed, require_safetensors
 from app.domain.errors import CallFailed, ModelUnavailable
 from app.domain.instrumentation import Call, cached_call, report_usage
 from app.domain.model import Passage, Usage
@@ -25,6 +25,7 @@ from app.domain.model import Passage, Usage
 log = logging.getLogger(__name__)
 
 FILES = ("model.onnx", "tokenizer.json")
+LIBRARIES = ("onnxruntime", "tokenizers", "safetensors.numpy")
 MAX_TOKENS = 256
 
 
@@ -54,14 +55,14 @@ class CrossEncoderReranker:
     ) -> None:
         """`folder` defaults to the packaged one. `inference` is the process's queue; without it one is created.
 
-        `weights` is a safetensors file with tensors of the ONNX graph that replace the packaged ones.
+        `weights` is a safetensors file in the repository, with tensors that replace those of the ONNX graph.
         """
         self._folder = folder
         self._weights = weights
         self._replacements: list[Any] = []  # the tensors of `weights`; they must exist as long as the session
         self._threads = threads
         self._inference = inference or Inference()
-        self._model = LazyModel(self._inference, self._read_files)
+        self._model = LazyModel(self._inference, self._read_files, libraries=LIBRARIES)
 
     def rerank(self, query: str, passages: Sequence[Passage]) -> tuple[Passage, ...]:
         """Return the passages, best first, with the model's logits as scores (higher is better, about -12 to 11).
@@ -100,6 +101,8 @@ class CrossEncoderReranker:
     def _read_files(self) -> tuple[Any, Any, str]:
         """Return the onnxruntime session, the tokenizer, and the model's version name."""
         folder = self._folder or packaged_reranker()
+        if self._weights:
+            require_safetensors(self._weights, f"git checkout -- {self._weights}")
         model, tokenizer = folder / "model.onnx", folder / "tokenizer.json"
         try:
             name = f"reranker {fingerprint(model, tokenizer, *filter(None, [self._weights]))}"

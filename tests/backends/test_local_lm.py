@@ -23,6 +23,17 @@ def test_a_missing_file_is_named_with_its_fix(tmp_path: Path) -> None:
     assert "gone.gguf" in str(raised.value)
 
 
+@pytest.mark.parametrize("content", [None, b"GGUF cut off"])
+def test_a_missing_or_damaged_adapter_is_named_with_its_fix(tmp_path: Path, content: bytes | None) -> None:
+    """The model's own file is another one, which has another fix."""
+    adapter = tmp_path / "adapter.gguf"
+    if content:
+        adapter.write_bytes(content)
+    with pytest.raises(ModelUnavailable, match=r"adapter\.gguf is") as raised:
+        LocalLM(adapter=adapter).load()
+    assert raised.value.fix == f"git checkout -- {adapter}"
+
+
 def test_construction_loads_nothing(tmp_path: Path) -> None:
     """The app starts without the model; only calling it fails."""
     LocalLM(tmp_path / "gone.gguf")
@@ -71,7 +82,7 @@ def test_usage_is_reported(model: LocalLM) -> None:
 
 @pytest.mark.models
 def test_the_demonstrations_of_two_prompt_kinds_are_evaluated_once_and_both_cached(model: LocalLM) -> None:
-    """First questions and follow-ups alternate in a run; only the new end of a prompt is evaluated."""
+    """Transcripts and paraphrases alternate in a run; only the new end of a prompt is evaluated."""
     families = ["Claim: the Nile is long. Question: how long? " * 6, "Reply, after an answer, with what is left. " * 6]
     for shown in families:
         model.complete(f"{shown}Claim: Paris is a city.", max_tokens=1)
@@ -92,7 +103,7 @@ def test_a_prompt_that_is_too_long_fails_the_call(model: LocalLM) -> None:
 
 @pytest.mark.models
 def test_a_prompt_that_fills_the_shared_cache_changes_no_other_answer(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Three kinds of prompts share one cache; the longest that fits displaces the others' prefixes."""
+    """Three prompts share one cache; the longest that fits displaces the others' prefixes."""
     monkeypatch.setattr(llama_cpp, "CONTEXT_TOKENS", 256)  # else the long prompt takes half a minute
     model = LocalLM()
     prompts = [f"{kind} {'The sky is blue. ' * 11}One, two, three," for kind in ("First.", "Then.", "Again.")]

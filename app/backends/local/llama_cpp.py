@@ -20,7 +20,7 @@ from typing import Any
 from app.backends.http import HttpResult
 from app.backends.local.inference_queue import Inference, LazyModel
 from app.backends.local.loading import HUB_PREFIX, fingerprint
-from app.backends.local.weight_files import FIX, require_as_installed, write_checksums
+from app.backends.local.weight_files import FIX, require_as_installed, require_gguf, write_checksums
 from app.domain.errors import CallFailed, ModelUnavailable
 from app.domain.instrumentation import Call, cached_call, report_usage
 from app.domain.model import Usage
@@ -31,8 +31,8 @@ GGUF_NAME = "SmolLM2-135M-Instruct.Q4_1.gguf"
 CONTEXT_TOKENS = 3072
 """Tokens of a prompt and its completion; ten demonstrations take under 900, 500 emoji under 2,100."""
 
-PROMPT_FAMILIES = 3
-"""Number of slots: one each for first questions, follow-ups and rewordings, so that their prefixes stay cached.
+SLOTS = 3
+"""Prompts whose beginnings stay cached: transcripts (a run's questions, verdict and explanation) and paraphrases.
 
 They share one cache of CONTEXT_TOKENS, since one computes at a time; a long prompt displaces the others' prefixes."""
 
@@ -107,7 +107,7 @@ class LocalLM:
         """`path` is a GGUF file, None for the packaged SmolLM2; `threads` limits the cores of one inference.
 
         `inference` is the process's queue; with None the model creates a queue for itself, without a time limit.
-        `adapter` is a LoRA adapter in GGUF; only `adapted` applies it.
+        `adapter` is a LoRA adapter in GGUF, in the repository; only `adapted` applies it.
         """
         self._path = path
         self._threads = threads
@@ -149,6 +149,8 @@ class LocalLM:
 
     def _start(self) -> tuple[Any, str]:
         """Return llama.cpp's server for the file, and the model's version name."""
+        if self._adapter:
+            require_gguf(self._adapter, f"git checkout -- {self._adapter}")
         path = self._path or packaged_gguf()
         fix = "QUESTION_MODEL, the path of a GGUF file" if self._path else FIX
         server = start_server(path, lambda: parameters(path, self._threads, self._adapter), fix)
@@ -295,7 +297,7 @@ def why_no_gguf(path: Path) -> str:
 
 
 def parameters(path: Path, threads: int, adapter: Path | None = None) -> Any:
-    """Return llama.cpp's parameters: one slot for each prompt family, and no output on stderr.
+    """Return llama.cpp's parameters, with SLOTS slots and without output on stderr.
 
     Its server also listens on a port of this machine, which a random key closes to other programs.
     """
@@ -305,7 +307,7 @@ def parameters(path: Path, threads: int, adapter: Path | None = None) -> Any:
     params.model.path = str(path)
     params.api_keys = [secrets.token_urlsafe()]
     params.verbosity = SILENT
-    params.n_parallel = PROMPT_FAMILIES
+    params.n_parallel = SLOTS
     params.n_ctx = CONTEXT_TOKENS
     params.n_ubatch = BATCH_TOKENS
     params.kv_unified = True

@@ -155,6 +155,20 @@ class TestRefusing:
             place.build()
         assert not place.folder.exists() and place.said == []
 
+    @pytest.mark.parametrize(
+        ("name", "format", "sentence"),
+        [
+            ("notes.rst", "folder", "is no text, Markdown, HTML or PDF file"),
+            ("notes", "jsonl", "is a folder, and the format jsonl is one file"),
+        ],
+    )
+    def test_a_source_of_another_kind_than_its_format_is_refused(self, place, tmp_path, name, format, sentence):
+        place.source = tmp_path / name
+        place.source.mkdir() if format == "jsonl" else place.source.write_text("notes")
+        with pytest.raises(InvalidInput, match=sentence):
+            place.build(format=format)
+        assert not place.folder.exists()
+
     def test_a_missing_source_is_refused(self, place):
         with pytest.raises(InvalidInput, match="neither a file nor a folder"):
             place.build()
@@ -261,6 +275,20 @@ class TestResuming:
             place.build()
         place.build(anew=True)
         assert place.texts() == ["River 3\nRiver 3 flows past town 3x0."]
+
+    @pytest.mark.parametrize("change", ["edited", "added"])
+    def test_a_folder_that_changed_since_the_interruption_is_reported(self, place, tmp_path, change):
+        def break_off(line: str) -> None:
+            raise KeyboardInterrupt
+
+        place.source = tmp_path / "folder"
+        place.source.mkdir()
+        (place.source / "a.txt").write_text("The Thames flows.")
+        with pytest.raises(KeyboardInterrupt):
+            place.build(break_off)
+        (place.source / {"edited": "a.txt", "added": "b.txt"}[change]).write_text("The Nile flows through Cairo.")
+        with pytest.raises(InvalidInput, match="--anew"):
+            place.build()
 
     def test_two_builds_of_one_corpus_cannot_run_at_once(self, place):
         write(place.source, river(1))

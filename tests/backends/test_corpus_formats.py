@@ -156,7 +156,19 @@ class TestAuto:
         assert format_of(tmp_path) == "folder"
         assert format_of(write(tmp_path / "notes.md", "# Notes")) == "folder"
 
-    @pytest.mark.parametrize("content", [b"", b"PK\x03\x04", b"id,contents\n", b"\xff\xfe{\x00"])
+    def test_a_folder_of_parquet_files_alone_uses_the_wikipedia_format(self, tmp_path):
+        (tmp_path / "part").mkdir()
+        (tmp_path / "part" / "a.parquet").write_bytes(b"")
+        assert format_of(tmp_path) == "wikipedia"
+        (tmp_path / "notes.md").write_text("# Notes")
+        assert format_of(tmp_path) == "folder"
+
+    def test_a_utf16_file_is_refused_with_its_reason(self, source):
+        source.write_text(json.dumps(GOOD), encoding="utf-16")
+        with pytest.raises(Unreadable, match=r"^is UTF-16; make it UTF-8 first$"):
+            format_of(source)
+
+    @pytest.mark.parametrize("content", [b"", b"PK\x03\x04", b"id,contents\n"])
     def test_other_file_types_are_refused(self, tmp_path, content):
         (tmp_path / "table.csv").write_bytes(content)
         with pytest.raises(Unreadable, match="no format that is known"):

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from app.backends.corpus.documents import MAX_FILE_BYTES, Unreadable, html_text
-from app.backends.corpus.formats import Entry, SourceDocument, clean, web_address
+from app.backends.corpus.formats import Entry, SourceDocument, clean, source_files, web_address
 
 COLUMNS = ["id", "url", "title", "text"]
 ROWS_AT_ONCE = 256
@@ -25,19 +25,11 @@ _HEADING = re.compile(r"\S.{0,98}[^\s.!?:;,…\"”]|\S")
 """A line without the punctuation that ends a sentence."""
 
 
-def parquet_files(path: Path) -> list[Path]:
-    """Return the Parquet files in and under a folder, hidden ones left out, or the file itself."""
-    if path.is_file():
-        return [path]
-    found = (each for each in path.rglob("*.parquet") if each.is_file())
-    return sorted(each for each in found if not any(part.startswith(".") for part in each.relative_to(path).parts))
-
-
 def parquet_articles(path: Path, position: Any) -> Iterator[Entry]:
     """Yield the articles after `position`, a pair of file and row. At most a batch of rows is held in memory."""
     first, done = position or (0, 0)
     read = 0
-    for number, file in enumerate(parquet_files(path)):
+    for number, file in enumerate(file for file, _ in source_files(path, "wikipedia")):
         size = file.stat().st_size
         if number >= first:
             yield from _articles(file, number, done if number == first else 0, read, size)

@@ -6,7 +6,9 @@ is used until the new index is complete.
 
 from __future__ import annotations
 
+import hashlib
 import logging
+import os
 import re
 import shutil
 import sqlite3
@@ -20,7 +22,16 @@ from typing import TextIO
 from app.backends.corpus import jvm
 from app.backends.corpus.bm25 import Java
 from app.backends.corpus.documents import Unreadable
-from app.backends.corpus.formats import Entry, SourceDocument, clean, entries, format_of, passages_of, total_bytes
+from app.backends.corpus.formats import (
+    Entry,
+    SourceDocument,
+    clean,
+    entries,
+    format_of,
+    passages_of,
+    source_files,
+    total_bytes,
+)
 from app.backends.corpus.index import (
     BUILDING,
     BUILT_IN,
@@ -103,9 +114,12 @@ class BuildRequest:
 
     def plan(self) -> dict:
         """Return the options and the state of the source, which must be unchanged to resume an interrupted build."""
-        about = self.path.stat()
-        source = "" if self.path.is_dir() else f"{about.st_size} bytes of {about.st_mtime_ns}"
-        return {**asdict(self), "path": str(self.path.resolve()), "source_state": source}
+        self.path.stat()  # raises OSError when there is no source
+        state = hashlib.sha256()
+        for file, name in source_files(self.path, self.format):
+            about = file.stat()
+            state.update(os.fsencode(f"{name}\0{about.st_size}\0{about.st_mtime_ns}\0"))
+        return {**asdict(self), "path": str(self.path.resolve()), "source_state": state.hexdigest()}
 
 
 def checked_name(name: str) -> str:

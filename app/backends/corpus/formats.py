@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -88,8 +88,13 @@ def _sentence_ends(text: list[str]) -> list[int]:
 # The readable files of a folder, always in the same order, so that a build can resume.
 
 
-def files_in(top: Path) -> Iterator[tuple[Path, str]]:
-    """Yield each file with a known suffix in and under `top`, or `top` itself, with its name relative to `top`.
+def source_files(path: Path, format: str) -> Iterator[tuple[Path, str]]:
+    """Yield the files of a source of that format with their names, as `files_in` does."""
+    return files_in(path, (".parquet",) if format == "wikipedia" else SUFFIXES)
+
+
+def files_in(top: Path, suffixes: Container[str] = SUFFIXES) -> Iterator[tuple[Path, str]]:
+    """Yield each file with one of the suffixes in and under `top`, or `top` itself, with its name relative to `top`.
 
     Hidden files and folders are skipped, as is anything but a regular file. Links are followed, but no folder is
     entered twice.
@@ -97,10 +102,12 @@ def files_in(top: Path) -> Iterator[tuple[Path, str]]:
     if top.is_file():
         yield top, top.name
     else:
-        yield from _walk(top, "", set())
+        yield from _walk(top, suffixes, "", set())
 
 
-def _walk(folder: Path, prefix: str, entered: set[tuple[int, int]]) -> Iterator[tuple[Path, str]]:
+def _walk(
+    folder: Path, suffixes: Container[str], prefix: str, entered: set[tuple[int, int]]
+) -> Iterator[tuple[Path, str]]:
     try:
         about = folder.stat()
         inside = sorted(folder.iterdir(), key=lambda path: path.name)
@@ -114,8 +121,8 @@ def _walk(folder: Path, prefix: str, entered: set[tuple[int, int]]) -> Iterator[
         if path.name.startswith("."):
             continue
         if path.is_dir():
-            yield from _walk(path, f"{name}/", entered)
-        elif path.is_file() and path.suffix.lower() in SUFFIXES:
+            yield from _walk(path, suffixes, f"{name}/", entered)
+        elif path.is_file() and path.suffix.lower() in suffixes:
             yield path, name
 
 
@@ -155,13 +162,17 @@ class Entry:
 
 def format_of(path: Path) -> str:
     """Return the source's format, one of FORMATS. Raises Unreadable for an unknown one."""
-    if path.is_dir() or path.suffix.lower() in SUFFIXES:
+    if path.is_dir():
+        is_dump = any(source_files(path, "wikipedia")) and not any(files_in(path))
+        return "wikipedia" if is_dump else "folder"
+    if path.suffix.lower() in SUFFIXES:
         return "folder"
     if not path.is_file():
         raise Unreadable("is neither a file nor a folder")
     if path.suffix.lower() in _ARCHIVES:
         return _ARCHIVES[path.suffix.lower()]
     with path.open("rb") as file:
+        _refuse_utf16(file)
         first = next((line for line in _lines(file) if line is None or line.strip()), b"")
     try:
         return "kilt" if "wikipedia_id" in _object(first) else "jsonl"
@@ -171,7 +182,11 @@ def format_of(path: Path) -> str:
 
 def entries(path: Path, format: str, position: Any, scratch: Path) -> Iterator[Entry]:
     """Yield the entries of the source after `position` (None: from the start), always in the same order."""
+    if path.is_dir() and format not in ("folder", "wikipedia"):
+        raise Unreadable(f"is a folder, and the format {format} is one file")
     if format == "folder":
+        if path.is_file() and path.suffix.lower() not in SUFFIXES:
+            raise Unreadable("is no text, Markdown, HTML or PDF file")
         return _files(path, position, scratch)
     if format in _ARCHIVES.values():
         from app.backends.corpus import archives
@@ -182,16 +197,13 @@ def entries(path: Path, format: str, position: Any, scratch: Path) -> Iterator[E
 
 def total_bytes(path: Path, format: str) -> int:
     """Return the number of bytes to read, for estimating the remaining time."""
-    if format == "folder":
-        return sum(_size(each) for each, _ in files_in(path))
-    return sum(_size(each) for each in path.rglob("*.parquet")) if path.is_dir() else path.stat().st_size
+    return sum(_size(each) for each, _ in source_files(path, format))
 
 
 def _json_lines(path: Path, position: Any, parse: Callable[[dict], SourceDocument]) -> Iterator[Entry]:
     number, offset = position or (0, 0)
     with path.open("rb") as file:
-        if file.read(2) in _UTF16:
-            raise Unreadable("is UTF-16; make it UTF-8 first")
+        _refuse_utf16(file)
         file.seek(offset)
         for line in _lines(file):
             number, offset = number + 1, file.tell()
@@ -201,6 +213,12 @@ def _json_lines(path: Path, position: Any, parse: Callable[[dict], SourceDocumen
                     yield Entry(where, here, offset, parse(_object(line)))
             except Unreadable as error:
                 yield Entry(where, here, offset, problem=str(error))
+
+
+def _refuse_utf16(file: BinaryIO) -> None:
+    if file.read(2) in _UTF16:
+        raise Unreadable("is UTF-16; make it UTF-8 first")
+    file.seek(0)
 
 
 def _lines(file: BinaryIO) -> Iterator[bytes | None]:

@@ -1,6 +1,7 @@
 """Template filters: words, icons and short forms for values, and the state of a run as its page shows it.
 
-Nothing here depends on Flask. Everything is computed from the report, so a loaded page and a streamed card agree.
+Nothing here depends on Flask. What a page shows of a run's state is computed from its report, so a loaded page and a
+streamed card agree.
 """
 
 from __future__ import annotations
@@ -87,7 +88,8 @@ def at_work(report: Report) -> Module | None:
 def upcoming_hop(report: Report) -> int | None:
     """Return the number of the hop whose question is being generated, None while there is none.
 
-    The hop may never come, because there may be no question left to ask.
+    The hop may never come, because there may be no question left to ask. In a pursuit, which does not judge after each
+    kept hop, the number is None after most of them.
     """
     is_queued = report.phase in ("", WAITING.phase)
     last = report.hops[-1] if report.hops else None
@@ -98,7 +100,7 @@ def upcoming_hop(report: Report) -> int | None:
 
 
 _STAGE_OF = {GENERATOR: "Ask", QUESTIONER: "Ask", PARAPHRASER: "Ask"}
-_SEARCHING = ("searching", "choosing", "opening", "waiting", "loading")
+_SEARCHING = ("searching", "choosing", "opening", "waiting", "loading", "ranking")
 """The first words of an answerer's activities before it reads."""
 
 
@@ -122,12 +124,12 @@ def current_activity(report: Report) -> str:
 
 
 def is_announced(hop: Hop, report: Report) -> bool:
-    """Return whether a screen reader announces the card: once, when the outcome is known.
+    """Return whether a screen reader reads out the card: it is closed and no later hop has an answer.
 
-    Cards are replaced whole at every change, and a log region announces each replacement.
+    A resumed run sends all its cards again, which should not all be read out.
     """
     is_newest = not any(each.answer for each in report.hops[hop.number :])
-    return not report.ended and hop.status is not HopStatus.OPEN and (not hop.answer or is_newest)
+    return not report.ended and hop.status is not HopStatus.OPEN and is_newest
 
 
 class Face(NamedTuple):
@@ -275,13 +277,16 @@ def claim_only(options: RunOptions) -> bool:
 
 
 def date_words(passage: Passage, claim_date: str | None) -> str:
-    """Return the date of publication; "date unknown" for web pages and where the claim has a date."""
+    """Return the date of publication.
+
+    Without one: "date unknown" for web pages and for claims with a date, else "".
+    """
     is_unknown = claim_date is not None or passage.origin is Origin.WEB
     return passage.published or ("date unknown" if is_unknown else "")
 
 
-def search_words(options: RunOptions) -> str:
-    """Describe what a run searches and excludes; "" where nothing is searched."""
+def web_search_words(options: RunOptions) -> str:
+    """Describe the search of the answerer web-search and what it excludes; "" for other answerers."""
     left_out = ("" if options.undated else ", dated pages only") + ("" if options.fact_checks else ", no fact-checkers")
     return f"{options.search}{left_out}" if options.search else ""
 
@@ -335,11 +340,11 @@ FILTERS: dict[str, Callable] = {
     "moment": moment,
     "place_words": place_words,
     "pursues": pursues,
-    "search_words": search_words,
     "since": since,
     "stage": stage,
     "stopped_early": stopped_early,
     "is_announced": is_announced,
     "usage_words": usage_words,
+    "web_search_words": web_search_words,
 }
 """The filters of the templates, by name."""

@@ -8,6 +8,7 @@ import pytest
 
 from app.domain.events import (
     AnswerFound,
+    HopFailed,
     HopKept,
     PhaseEntered,
     QuestionAsked,
@@ -21,7 +22,7 @@ from app.domain.events import (
 from app.domain.model import Claim, Judgement, Question, RunOptions
 from app.domain.report import Report, apply_event, reduce_events
 from app.runs.event_store import WAITING
-from app.web.views import at_work
+from app.web.views import at_work, is_announced, stage
 from tests.fakes import FAILING, ONE_SET_ASIDE, SUPPORTED, TWO_HOPS, Gate, answer, scripted_container, scripted_strategy
 from tests.waiting import LONG
 from tests.web.conftest import finished, started
@@ -112,6 +113,22 @@ def test_a_page_draws_the_modules_of_its_own_strategy(make_app, strategy, boxes,
     drawn = re.findall(r'<g class="box (\w+)( lit)?">', client.get(path).text)
     assert {name for name, _ in drawn} == boxes and [name for name, on in drawn if on] == [lit]
     gate.open()
+
+
+@pytest.mark.parametrize(
+    ("phase", "shown"), [("searching 9 passages", "Search"), ("ranking 9 passages", "Search"), ("reading 3", "Read")]
+)
+def test_passages_are_read_once_they_are_ranked(phase, shown):
+    assert stage(report_after(*GUIDED, ASKED, PhaseEntered(phase))) == shown
+
+
+def test_a_resumed_run_announces_only_cards_after_which_nothing_was_answered():
+    failed = (QuestionAsked(2, Question("Where?")), HopFailed(2, "answerer", "No reply."))
+    report = report_after(*GUIDED, ASKED, FOUND, KEPT, *failed)
+    assert [is_announced(hop, report) for hop in report.hops] == [True, True]
+    later = (QuestionAsked(3, Question("When?")), AnswerFound(3, answer("Then")), HopKept(3, "It helps."))
+    report = report_after(*GUIDED, ASKED, FOUND, KEPT, *failed, *later, RunResumed("Cut off."))
+    assert [is_announced(hop, report) for hop in report.hops] == [False, False, True]
 
 
 def test_an_ended_run_has_no_diagram(client):

@@ -25,8 +25,8 @@ from app.web.views import (
     duration,
     made_at,
     moment,
-    search_words,
     usage_words,
+    web_search_words,
 )
 
 _SPECIAL = re.compile(r"[\\`*_\[\]|~$#<>&@]|:(?=//)|(?<=\bwww)\.", re.IGNORECASE)
@@ -205,7 +205,7 @@ def _run_details(report: Report) -> Iterator[str]:
             ("answerer", None if "answerer" in roles else options.answerer),
             ("corpora", corpora_words(options)),
         ]
-    lines += [("search", search_words(options)), ("language model", options.model), *options.modules]
+    lines += [("search", web_search_words(options)), ("language model", options.model), *options.modules]
     lines += [("calls of models", usage_words(report.usage)), ("time", duration(report.seconds))]
     yield "## Details of the check"
     yield "\n".join(f"- {plain(name[:1].upper() + name[1:])}: {plain(value)}" for name, value in lines if value)

@@ -94,25 +94,29 @@ def windows_of(tokenizer: Any, question: str, passage: Passage, index: int) -> I
     )
     for encoding in pair.encodings:
         words = [
-            _inside(head + passage.text, len(head), token, word) if part == 1 else None
+            _answer_range(head + passage.text, len(head), token, word) if part == 1 else None
             for part, token, word in zip(encoding.sequence_ids, encoding.offsets, words_of(encoding), strict=True)
         ]
         if any(words):
             yield Window(index, tuple(encoding.ids), tuple(encoding.type_ids), tuple(words))
 
 
-def _inside(text: str, head: int, token: tuple[int, int], word: tuple[int, int]) -> tuple[int, int] | None:
-    """Return the span of a token's word in the passage, without spaces and punctuation around the word.
+def _answer_range(
+    text: str, title_length: int, token: tuple[int, int], word: tuple[int, int]
+) -> tuple[int, int] | None:
+    """Return the range in the passage of the token's word, without marks around it; None for a word of the title.
 
-    The passage begins at the character `head` of `text`, after its title; a word of the title has no span (None). A
-    punctuation mark is a word of its own.
+    `text` is the title, `title_length` characters long, and the passage. The token itself is never trimmed, except for
+    the space before it, which some tokenizers count. A token of marks only is a word of its own.
     """
-    start, end = (next((at for at in range(*token) if not text[at].isspace()), token[1]), token[1])
+    end = token[1]
+    start = next((at for at in range(*token) if not text[at].isspace()), end)
     if all(_is_mark(each) for each in text[start:end]):
-        word = (start, end)
-    first = next((at for at in range(word[0], start) if not _is_mark(text[at])), start)
-    last = next((at for at in range(word[1], end, -1) if not _is_mark(text[at - 1])), end)
-    return (first - head, last - head) if first >= head and last > first else None
+        first, last = start, end
+    else:
+        first = next((at for at in range(word[0], start) if not _is_mark(text[at])), start)
+        last = next((at for at in range(word[1], end, -1) if not _is_mark(text[at - 1])), end)
+    return (first - title_length, last - title_length) if first >= title_length and last > first else None
 
 
 def _is_mark(character: str) -> bool:

@@ -88,7 +88,7 @@ class HubJudge(HubModel[LoadedJudge]):
 
     @property
     def version(self) -> str:
-        """The `LoadedJudge.version`; loads the model. Raises ModelUnavailable."""
+        """The `LoadedJudge.version`; loads the model. Raises ModelUnavailable and CallFailed, as `load` does."""
         return self.load().version
 
     @property

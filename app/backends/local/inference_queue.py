@@ -140,9 +140,12 @@ class Inference:
         return not self._running or not (call.alone or any(each.alone for each in self._running))
 
     def _cores_for(self, call: _QueuedCall) -> int:
-        """Return the number of cores for a call: all, or an equal share among concurrent calls."""
-        concurrent = 0 if call.alone else sum(1 for _ in takewhile(lambda each: not each.alone, self._waiting))
-        return max(1, self._cores // min(self._cores, len(self._running) + concurrent))
+        """Return the number of cores for a call that starts.
+
+        It is all, or its share among the running calls and the waiting ones that can start beside it.
+        """
+        startable = 0 if call.alone else sum(1 for _ in takewhile(lambda each: not each.alone, self._waiting))
+        return max(1, self._cores // min(self._cores, len(self._running) + startable))
 
     def _execute(self, call: _QueuedCall) -> None:
         """Run the call; if it loads a model, pause the clock of other calls, unless an outer load has paused it."""
@@ -206,7 +209,8 @@ def _set_torch_threads(threads: int) -> None:
     """Set PyTorch's number of threads for calls from this thread, if PyTorch is loaded."""
     torch: Any = sys.modules.get("torch")
     if hasattr(torch, "set_num_threads"):  # missing while another thread is importing PyTorch
-        torch.get_num_threads()  # first in a thread, because it sets the number that the process began with
+        # The first call in a thread resets its number to the process's initial one, so it must come before the setting.
+        torch.get_num_threads()
         torch.set_num_threads(threads)
 
 
@@ -246,7 +250,11 @@ class LazyModel(Generic[T]):
         self._model: T | None = None
 
     def __call__(self) -> T:
-        """Return the model. Raises what `read` raises, and ModelUnavailable when a library is missing."""
+        """Return the model.
+
+        Raises what `read` raises, ModelUnavailable when a library is missing, and CallFailed when loading takes over
+        LOAD_SECONDS or the process ends.
+        """
         if self._model is not None:
             return self._model
         if self._name:

@@ -165,7 +165,7 @@ class EntailmentJudge:
 
     @property
     def version(self) -> str:
-        """The judge's name with fingerprints of its files. Raises ModelUnavailable."""
+        """The judge's name with fingerprints of its files. Raises ModelUnavailable and CallFailed, as `load` does."""
         return self.load()[2]
 
     @property
@@ -174,7 +174,10 @@ class EntailmentJudge:
         return Calibration.read(self.adapter).bounds
 
     def load(self) -> tuple[Any, Any, str]:
-        """Return the tokenizer, the model and its version name. Raises ModelUnavailable."""
+        """Return the tokenizer, the model and its version name.
+
+        Raises ModelUnavailable, and CallFailed when loading takes too long.
+        """
         return self._weights()
 
     def classify(
@@ -184,8 +187,9 @@ class EntailmentJudge:
 
         `asked` has the (question, answer) pairs that led to the evidence, a list for each pair, or is empty.
 
-        Evidence longer than the window is shortened by sentence selection. Raises CallFailed when a probability is
-        not a number or the call times out.
+        Evidence of more than MAX_JUDGE_WORDS words (sentences.py) is shortened by sentence selection; a prompt that is
+        longer than the window loses its beginning. Raises ModelUnavailable, and CallFailed when a probability is not a
+        number or the call times out.
         """
         if not pairs:
             return []

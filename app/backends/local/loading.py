@@ -186,7 +186,10 @@ class HubModel(Generic[T]):
         self._loaded = LazyModel(self._inference, load, self.name)
 
     def load(self) -> T:
-        """Return the model, which is loaded now unless it was loaded before. Raises ModelUnavailable."""
+        """Return the model, which is loaded now unless it was loaded before.
+
+        Raises ModelUnavailable, and CallFailed when loading takes too long.
+        """
         return self._loaded()
 
     def _load(self, name_or_path: str, threads: int, fix: str) -> T:

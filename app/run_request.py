@@ -46,13 +46,17 @@ def resolve_options(raw: Mapping[str, Any], capabilities: Capabilities) -> RunOp
     if source is not None:
         given = capabilities.with_source(source, given)
     options = replace(capabilities.defaults(given.get("strategy")), **given)
-    usual = defaults_of(options.strategy, options.preset)
-    unset = {name: value for name, value in usual.items() if given.get(name) is None and name != "labels"}
-    options = replace(options, **unset)
+    preset_values = defaults_of(options.strategy, options.preset)
+    if given.get("answerer") is None and "answerer" in preset_values:  # in place of the setting ANSWERER
+        options = replace(options, answerer=preset_values["answerer"])
+    if options.model_seed is None:  # neither given nor set in MODEL_SEED
+        options = replace(options, model_seed=preset_values.get("model_seed"))
     for name, limits in RANGES.items():
+        # A default may be None, which is in no range.
         if (number := getattr(options, name)) not in limits and number != getattr(DEFAULTS, name):
             raise InvalidInput(str(limits), name)
-    options = replace(options, labels=label_set(usual.get("labels", LabelSet.THREE) if labels is None else labels))
+    preset_labels = preset_values.get("labels", LabelSet.THREE)
+    options = replace(options, labels=preset_labels if labels is None else label_set(labels))
     options = capabilities.effective(options)
     capabilities.check(options)
     return replace(options, modules=capabilities.modules(options))

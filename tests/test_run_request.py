@@ -40,6 +40,13 @@ def test_omitted_labels_are_those_of_the_preset(here, raw, labels):
     assert resolve_options(raw, here).labels is labels
 
 
+@pytest.mark.parametrize(("given", "of_the_site", "seed"), [({}, None, 42), ({}, 7, 7), ({"model_seed": 3}, 7, 3)])
+def test_the_seed_is_the_given_one_else_that_of_the_settings_else_that_of_the_preset(given, of_the_site, seed):
+    site = scripted_container(language_models=(AWAY,), usual=RunOptions(model_seed=of_the_site)).capabilities()
+    raw = {"strategy": "evidence-pursuit", "preset": "paper", "model": "big", **given}
+    assert resolve_options(raw, site).model_seed == seed
+
+
 @pytest.mark.parametrize(
     ("field", "value"),
     [("labels", "five"), ("max_hops", 0), ("max_hops", 11), ("max_hops", True), ("max_hops", None), ("preset", "none")],

@@ -1,6 +1,7 @@
 """Presets of evidence pursuit: the rows of Papelo's Table 2 (arXiv 2411.05762), and Hopcheck's own.
 
-Each row of the table differs in one respect from `paper`. `defaults_of` has what a preset of any strategy sets.
+Apart from the labels, each row of the table changes one thing of `paper`. `defaults_of` has what a preset of any
+strategy sets.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ class PursuitPreset:
 
     name: str
     title: str
-    changes: str  # the difference from `seq+llm`, as shown to users
+    changes: str  # the description of the preset, as shown to users
     first: Questioner = "seq"  # asks the first question, or all questions if the variant is `all_at_once`
     then: Questioner = "llm"  # asks the later questions, or decides
     others: Literal["llm", "local"] = "llm"  # paraphrases, chooses documents and gives the late verdict
@@ -136,21 +137,21 @@ _ROWS = (
     PursuitPreset(
         "no-paraphrase",
         "No other wordings",
-        "The pairs stay as many as there are when the questioner stops.",
+        "No pairs are added after the questioner stops.",
         variant=Variant(padding="none"),
         seq_if_set=True,
     ),
     PursuitPreset(
         "repeat",
         "Pairs repeated",
-        "Missing pairs are made up by the same pairs once more, with no fresh answer.",
+        "Missing pairs are filled by repeating the pairs found, without asking again.",
         variant=Variant(padding="repeat"),
         seq_if_set=True,
     ),
     PursuitPreset(
         "inflate-to-ten",
         "Evidence repeated up to ten pairs",
-        "After the other wordings the pairs are repeated up to ten, in which the verdict takes no part.",
+        "After the other wordings, the pairs are repeated up to ten; the verdict does not use the repetitions.",
         variant=Variant(inflate_to=10),
         seq_if_set=True,
     ),
@@ -184,10 +185,8 @@ def defaults_of(strategy: str, preset: str) -> dict[str, Any]:
 
 
 def is_faithful(strategy: str, preset: str) -> bool:
-    """Return whether the prompts are those that the papers print, and so text."""
+    """Return whether the prompts are those that the papers print.
+
+    These are sent as plain text, and no JSON is requested.
+    """
     return preset == QACHECK if strategy != PURSUIT else not PURSUIT_PRESETS[preset].own_wording
-
-
-def default_labels(strategy: str, preset: str) -> LabelSet:
-    """Return the labels of a run for which none are chosen."""
-    return defaults_of(strategy, preset).get("labels", LabelSet.THREE)

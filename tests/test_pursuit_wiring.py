@@ -16,7 +16,7 @@ from app.domain.model import HopStatus, Label, LabelSet, Origin, Question, RunOp
 from app.domain.ports import Bounds
 from app.domain.report import reduce_events
 from app.modules.answerers.web_search import DocumentSettings
-from app.presets import PURSUIT_PRESETS, default_labels
+from app.presets import PURSUIT_PRESETS
 from research.evaluation.datasets import Row
 from research.evaluation.gold import GivenSentences
 from research.evaluation.labels import Gold
@@ -107,7 +107,7 @@ def test_an_unavailable_page_is_replaced_by_its_snippet(net):
 @pytest.mark.parametrize("name", PURSUIT_PRESETS)
 def test_every_preset_is_built_and_its_run_ends(net, name):
     container, _, _ = net
-    preset, labels = PURSUIT_PRESETS[name], default_labels("evidence-pursuit", name)
+    preset, labels = PURSUIT_PRESETS[name], PURSUIT_PRESETS[name].labels
     options = container.capabilities().effective(replace(OPTIONS, preset=name, labels=labels))
     if preset.others == "local":
         assert container.strategy_for(options).variant == preset.variant
@@ -136,9 +136,8 @@ def test_document_options_of_preset_and_person_reach_the_answerer(net, name, dif
 
 
 def test_the_paper_preset_has_two_labels_and_the_four_class_preset_has_four():
-    assert default_labels("evidence-pursuit", "paper") is LabelSet.TWO
-    assert default_labels("evidence-pursuit", "four-class") is LabelSet.FOUR
-    assert default_labels("question-guided", "local") is LabelSet.THREE
+    assert PURSUIT_PRESETS["paper"].labels is LabelSet.TWO
+    assert PURSUIT_PRESETS["four-class"].labels is LabelSet.FOUR
 
 
 def test_web_search_also_answers_questions_of_the_other_strategy(net):

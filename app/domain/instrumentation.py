@@ -22,7 +22,7 @@ from app.domain.model import Usage
 
 Listener = Callable[[PhaseEntered | TokensUsed | TroubleMet], None]
 
-_listener: ContextVar[Listener | None] = ContextVar("hopcheck_progress", default=None)
+_listener: ContextVar[Listener | None] = ContextVar("hopcheck_listener", default=None)
 
 
 @contextmanager
@@ -108,7 +108,7 @@ _stores: ContextVar[tuple[ResponseStore, ...]] = ContextVar("hopcheck_stores", d
 _on_call: ContextVar[Callable[[Call, float], None] | None] = ContextVar("hopcheck_on_call", default=None)
 _unreadable: ContextVar[set[str] | None] = ContextVar("hopcheck_unreadable", default=None)
 _held: ContextVar[dict[str, tuple[Call, Any]] | None] = ContextVar("hopcheck_held", default=None)
-_may_start: ContextVar[MayStart] = ContextVar("hopcheck_wanted", default=lambda call: True)
+_may_start: ContextVar[MayStart] = ContextVar("hopcheck_may_start", default=lambda call: True)
 
 
 @contextmanager
@@ -128,10 +128,10 @@ def use_stores(*stores: ResponseStore, on_call: Callable[[Call, float], None] | 
 
 
 @contextmanager
-def kept_if_readable() -> Iterator[None]:
-    """Store replies to the calls of the block when it ends, but none if it raises UnparseableOutput.
+def cached_if_readable() -> Iterator[None]:
+    """Hold back replies until the block ends, then store them, or hand them to the enclosing such block.
 
-    So a reply that could not be read is never replayed, and its call is not repeated.
+    If the block raises UnparseableOutput none is stored, and within `use_stores` its calls are not made again.
     """
     held: dict[str, tuple[Call, Any]] = {}
     outer = _held.get()

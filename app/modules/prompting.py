@@ -18,7 +18,7 @@ from itertools import count
 from string import Template
 from typing import Any, NamedTuple, TypeVar
 
-from app.domain.instrumentation import kept_if_readable
+from app.domain.instrumentation import cached_if_readable
 from app.domain.model import Claim, Context, Hop, Judgement, Label, LabelSet, Origin
 from app.domain.ports import Chat, ChatGenerator, Completer, TextGenerator
 from app.modules.output_parsing import LABEL_WORDS, MAX_ANSWER_WORDS
@@ -226,7 +226,7 @@ def ask(
     With `chat` the reply comes in JSON where the model can write it, and `read` gets what `text_of` makes of it: by
     default its only value, "" for null.
     """
-    with kept_if_readable():
+    with cached_if_readable():
         if chat is not None and isinstance(model, ChatGenerator):
             reply = model.complete_chat(chat, max_tokens=max_tokens + MAX_JSON_TOKENS)
             if reply is not None:

@@ -8,7 +8,7 @@ from typing import Self
 
 from app.domain.errors import CallFailed
 from app.domain.events import AnswerFound, Event, HopFailed, HopInterrupted, QuestionAsked, RunFailed, VerdictReached
-from app.domain.instrumentation import kept_if_readable
+from app.domain.instrumentation import cached_if_readable
 from app.domain.model import Answer, Branch, Claim, Context, Hop, HopStatus, Label, Question, RunOptions, Verdict
 from app.domain.ports import Control, Reasoner, RunCommand
 from app.domain.report import Report
@@ -129,7 +129,7 @@ def conclude(
         yield VerdictReached(Verdict(Label.NOT_ENOUGH_EVIDENCE, (), missing=_nothing_found(history)))
         return
     try:
-        with kept_if_readable():
+        with cached_if_readable():
             verdict = reasoner.conclude(claim, context, options.labels.labels)
     except CallFailed as error:
         yield RunFailed(f"The reasoner failed: {error}")

@@ -7,7 +7,7 @@ import pytest
 from app.backends.llm.openai_client import OpenAIChat
 from app.backends.llm.registry import ModelSettings
 from app.domain.errors import UnparseableOutput
-from app.domain.instrumentation import Call, cached_call, kept_if_readable, use_stores
+from app.domain.instrumentation import Call, cached_call, cached_if_readable, use_stores
 from app.domain.model import Claim, Hop, HopStatus, Question
 from app.modules.output_parsing import question_from
 from app.modules.prompting import ask
@@ -64,7 +64,7 @@ def test_a_second_hop_asks_for_the_question_in_words_not_used_before():
 
 def test_calls_made_twice_in_one_reading_are_computed_once():
     made = []
-    with use_stores(store := JsonStore()), kept_if_readable():
+    with use_stores(store := JsonStore()), cached_if_readable():
         for _ in range(2):
             cached_call(Call("judge", {}), lambda: made.append(1) or "yes")
     assert made == [1] and len(store.replies) == 1

@@ -10,7 +10,7 @@ from click import ClickException
 from prometheus_client.parser import text_string_to_metric_families
 
 from app.cli.runs import serve_metrics
-from app.domain.instrumentation import Call, MemoryStore, cached_call, kept_if_readable, use_stores
+from app.domain.instrumentation import Call, MemoryStore, cached_call, cached_if_readable, use_stores
 from app.extensions import db
 from app.runs.metrics import Metrics
 from tests.fakes import FAILING, ONE_SET_ASIDE, TWO_HOPS, Gate, scripted_container
@@ -85,7 +85,7 @@ def test_only_calls_without_a_cached_reply_are_timed(make_app):
 
 def test_the_time_of_a_call_does_not_include_later_calls(make_app):
     metrics = Metrics(make_app().extensions["hopcheck"].runs.operator_queries)
-    with use_stores(MemoryStore(), on_call=metrics.record_call), kept_if_readable():
+    with use_stores(MemoryStore(), on_call=metrics.record_call), cached_if_readable():
         cached_call(Call("judge", {}), lambda: "yes")
         cached_call(Call("explainer", {}), lambda: time.sleep(0.05) or "because")
         seen = scraped(metrics.text().decode())

@@ -33,7 +33,7 @@ from app.backends.llm.negotiation import (
 from app.backends.llm.registry import ModelSettings, Transport, unavailable_reason
 from app.backends.local.llama_cpp import one_of_grammar
 from app.domain.errors import CallFailed, UnparseableOutput
-from app.domain.instrumentation import Call, cached_call, kept_if_readable, report_usage
+from app.domain.instrumentation import Call, cached_call, cached_if_readable, report_usage
 from app.domain.model import Usage
 from app.domain.ports import Chat, Choice
 from app.text.options import unwrapped
@@ -237,7 +237,7 @@ class OpenAIChat:
     def _chat_reply(self, chat: Chat, max_tokens: int, options: Sequence[str] = ()) -> dict[str, Any] | None:
         if self._is_text_only or not self._negotiation.has_json_schema:
             return None
-        with suppress(NoJsonSchema), kept_if_readable():
+        with suppress(NoJsonSchema), cached_if_readable():
             reply = self._cached_reply(_messages(chat), max_tokens, options=options, **_schema(chat))
             text = unwrapped(reply["text"])
             if self._has_properties(text, chat):
@@ -256,7 +256,7 @@ class OpenAIChat:
             return False
 
     def _chosen(self, prompt: str, options: Sequence[str], max_tokens: int) -> Choice:
-        with kept_if_readable():
+        with cached_if_readable():
             reply = self._cached_reply(_messages(prompt), max_tokens, options=options)
             if choice := choose_option(reply["text"], reply["first"], options):
                 return choice

@@ -170,12 +170,13 @@ class TestCaching:
         best = wikipedia(wiki).retrieve(QUESTION, 5)[0]
         assert best.url.endswith("&oldid=12") and "designed by Mira Dolan" in best.text
 
-    def test_each_search_request_counts_as_one_call(self, wiki):
+    @pytest.mark.parametrize(("before", "requests"), [(None, 2), ("2020-01-01", 3)])
+    def test_each_search_request_counts_as_one_call(self, wiki, before, requests):
         reported = []
         with listening(reported.append):
-            wikipedia(wiki).retrieve(QUESTION, 5)
-        searches = [each for each in wiki.requests if "ppprop" in each]
-        assert sum(each.usage.calls for each in reported if isinstance(each, TokensUsed)) == len(searches) == 2
+            wikipedia(wiki).retrieve(QUESTION, 5, before)
+        searches = [each for each in wiki.requests if "ppprop" in each or "rvstart" in each]
+        assert sum(each.usage.calls for each in reported if isinstance(each, TokensUsed)) == len(searches) == requests
 
 
 class TestEtiquette:

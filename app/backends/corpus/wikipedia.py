@@ -287,20 +287,21 @@ class Wikipedia:
 
     def _revisions(self, **pages: str) -> list[Revision]:
         """Return the current revisions of these pages, without missing ones and disambiguations."""
-        properties = {"prop": "revisions|pageprops", "rvprop": "ids|timestamp", "ppprop": "disambiguation"}
-        reply = self._wiki.ask(action="query", **properties, **pages)
-        report_usage(Usage(calls=1))
-        return [revision for page in _pages(reply) if (revision := _revision(page))]
+        return self._query(prop="revisions|pageprops", ppprop="disambiguation", **pages)
 
     def _before(self, article: Revision, day: date) -> Revision | None:
         """Return the last revision before that day; None if the article is younger."""
         if article.day < day.isoformat():
             return article
         start = f"{(day - timedelta(days=1)).isoformat()}T23:59:59Z"
-        wanted = {"prop": "revisions", "rvprop": "ids|timestamp", "rvlimit": "1", "rvdir": "older", "rvstart": start}
-        reply = self._wiki.ask(action="query", **wanted, titles=article.title)
-        found = (revision for page in _pages(reply) if (revision := _revision(page)))
-        return next((replace(revision, is_current=False) for revision in found), None)
+        found = self._query(prop="revisions", rvlimit="1", rvdir="older", rvstart=start, titles=article.title)
+        return replace(found[0], is_current=False) if found else None
+
+    def _query(self, **parameters: str) -> list[Revision]:
+        """Return the revisions in the reply to one request, which counts as one call of the run."""
+        reply = self._wiki.ask(action="query", rvprop="ids|timestamp", **parameters)
+        report_usage(Usage(calls=1))
+        return [revision for page in _pages(reply) if (revision := _revision(page))]
 
     def _text(self, article: Revision) -> str:
         """Return the text of a revision; "" if it was deleted or cannot be read."""

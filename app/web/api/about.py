@@ -42,14 +42,13 @@ from app.web import capabilities
 from app.web.api import schemas
 from app.web.api.blueprint import API, api_blueprint
 from app.web.api.operations import COUNT, OPERATIONS, REF, TEXT, Parameter, Schema, reference
-from app.web.api.schemas import Choices, Labels
 from app.web.forms import EXAMPLES
 
 ABOUT = (
-    "Check a claim one question at a time, with the evidence for every answer. What a page of this site does, a "
-    "program can do here. Errors are problem details (RFC 9457). Where tokens are set up, starting, listing and "
-    "steering runs need one; elsewhere runs belong to the session cookie that starting the first one sets. Reading and "
-    "following a run are open to whoever has its id."
+    "Check a claim one question at a time, with the evidence for every answer. Programs can do here most of what the "
+    "pages of this site do, but have no text split into claims. Errors are problem details (RFC 9457). Where tokens "
+    "are set up, starting, listing and steering runs need one; elsewhere runs belong to the session cookie that "
+    "starting the first one sets. Reading and following a run are open to whoever has its id."
 )
 TAGS = {
     "runs": "Start, follow, steer and delete checks of a claim.",
@@ -100,8 +99,9 @@ def _paths() -> Schema:
 def _schemas() -> Schema:
     event = event_schema(REF)
     parts = event.pop("$defs")
+    # Each kind gets `seq` and `seconds` itself: generators would drop the union from a StoredEvent that added them.
     for address in event["discriminator"]["mapping"].values():
-        kind = parts[address.rpartition("/")[2]]  # generators drop a union that is combined with other fields
+        kind = parts[address.rpartition("/")[2]]
         kind["properties"] |= {"seq": COUNT, "seconds": {"type": "number", "minimum": 0}}
         kind["required"] = [*kind.get("required", []), "seq", "seconds"]
     described = {
@@ -115,7 +115,10 @@ def _schemas() -> Schema:
 
 
 def _exported() -> Schema:
-    """Return the schema of a report to import, which may lack fields with a default and have fields of a run."""
+    """Return the schema of a report to import: fields with a default may be missing.
+
+    Others, such as a run's `place`, are ignored.
+    """
     whole = json_schemas([RunReport], REF)["RunReport"]
     return {
         **whole,
@@ -144,7 +147,7 @@ def openapi() -> Response:
 def choices() -> Response:
     """Return the options and defaults of a run on this site."""
     available = capabilities()
-    answer = Choices(
+    answer = schemas.Choices(
         available.sources,
         available.strategies,
         available.presets,
@@ -153,7 +156,7 @@ def choices() -> Response:
         available.corpora,
         available.pursuits,
         available.searches,
-        labels=tuple(Labels(each, each.labels) for each in LabelSet),
+        labels=tuple(schemas.Labels(each, each.labels) for each in LabelSet),
         most_hops=RANGES["max_hops"].maximum,
         defaults=options_of(available.defaults()),
         samples=tuple(sample.claim for sample in EXAMPLES),
@@ -164,6 +167,7 @@ def choices() -> Response:
 # Examples of requests and responses, by schema. Responses are made from the classes that the routes return.
 
 RUN_ID, OTHER_ID, BATCH_ID = "Vt6b1nKx0cQy2dRw3eSz4g", "h7JmPqR2sT4uVwX5yZaB6c", "b9CdEfG3hJkL4mNpQrS5tU"
+PERMALINK = f"https://hopcheck.example/runs/{RUN_ID}"
 WHEN = datetime(2026, 11, 23, 9, 30, tzinfo=UTC)
 CLAIM = Claim("The author of Hamlet was born in England.", "A teacher", "2020-10-31")
 TEXTS = ("Hamlet is a tragedy by William Shakespeare.", "William Shakespeare was born in Stratford-upon-Avon, England.")
@@ -217,12 +221,8 @@ RESPONSES = (
     schemas.Batch(*BATCH, {"SUPPORTED": 1, "waiting": 1}, 1, 2, None),
     schemas.BatchList((schemas.BatchSummary(*BATCH),)),
     schemas.BatchResults(
-        (
-            BatchResult(
-                1, CLAIM.text, CLAIM.speaker, CLAIM.date, Label.SUPPORTED, 0.91, "verdict", None, f"/runs/{RUN_ID}"
-            ),
-        ),
-        2,
+        (BatchResult(1, CLAIM.text, CLAIM.speaker, CLAIM.date, Label.SUPPORTED, 0.91, "verdict", None, PERMALINK),),
+        1,
     ),
     schemas.Choices(
         sources=(Choice("vital", "Wikipedia extracts (offline)"),),

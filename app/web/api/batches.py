@@ -82,7 +82,7 @@ def retry(batch_id: str) -> Response:
 
 @api_batches.delete(f"{API}/batches/<batch_id>")
 def delete(batch_id: str) -> ResponseReturnValue:
-    """Delete the principal's batch with all its runs, cancelling it first where it is running."""
+    """Delete the principal's batch with all its runs, cancelling it first where it has not ended."""
     _check_owned(batch_id)
     services().runs.batch_deletion.delete(batch_id)
     return "", 204

@@ -40,7 +40,7 @@ API = "/api/v1"
 
 METHODS_WITH_BODY = frozenset({"POST", "PUT"})
 
-TOO_FAST = "Your address has started as many checks as it may for now."
+TOO_FAST = "You have started as many checks as you may for now."
 RETRY_SECONDS = 30
 """Suggested wait after a failure of unknown length."""
 
@@ -155,12 +155,12 @@ def _claim_fields(claim: Any) -> dict[str, str]:
         raise InvalidInput(f"Each claim must be text, or an object of {', '.join(CLAIM_FIELDS)}.", "claims")
     for name, value in fields.items():
         if not isinstance(value, str) and (value is not None or name == "claim"):
-            raise InvalidInput(f"The {name} of each claim must be text.", "claims")
+            raise InvalidInput(f"In each claim, {name} must be text.", "claims")
     return fields
 
 
 def sent_key() -> str:
-    """Return the signed Idempotency-Key of the request, "" without one.
+    """Return a signature of the request's Idempotency-Key, "" without one.
 
     The id of the run or batch is derived from it. Signing prevents a guessable key from giving a guessable id.
     """
@@ -169,7 +169,7 @@ def sent_key() -> str:
 
 
 def check_after() -> None:
-    """Raise InvalidInput if `?after=` is not an event's number, which the stream would treat as its beginning."""
+    """Raise InvalidInput if `?after=` is not a number; the stream would then start at its beginning."""
     text = request.args.get("after")
     if text is not None and not (text.isascii() and text.isdigit()):
         raise InvalidInput("after must be the number of an event.", "after")

@@ -44,7 +44,7 @@ CLAIMS_PER_PAGE = 100
 
 CLOSED = "This site takes no batches of claims: its operator has switched them off."
 NOTHING_SENT = "Choose a file of claims, or paste some."
-NOT_NOW = "Nothing was changed: the state of this batch has changed meanwhile."
+NOT_NOW = "The present state of this batch does not allow that, so nothing was changed."
 NOTHING_TICKED = "Tick at least one claim."
 NOT_TICKED = "Not ticked"
 MAX_TITLE_FROM_TEXT = 60
@@ -77,7 +77,7 @@ def start() -> ResponseReturnValue:
 
 @batches.get("/batches/<batch_id>")
 def page(batch_id: str) -> str:
-    """Show a batch's progress and some of its claims, from `?after=` on; reloads while the batch is running."""
+    """Show a batch's progress and some of its claims, after number `?after=`; reloads while the batch is running."""
     return _page(services().runs.batches.get(batch_id) or abort(404))
 
 
@@ -130,13 +130,12 @@ def permalink(run_id: str) -> str:
 
 @on_csrf_error(batches)
 def _stale(error: CSRFError) -> ResponseReturnValue:
-    """Return the form with the pasted claims, or the batch's page, with valid tokens."""
+    """Return the form as it was submitted, or the batch's page or confirmation, with valid tokens."""
     batch_id = (request.view_args or {}).get("batch_id")
     if batch_id is None:
         return _form_again(STALE), 400
     batch = owned(batch_id)
-    page = _cancel_confirmation(batch, STALE) if request.endpoint == "batches.cancel" else _page(batch, STALE)
-    return page, 400
+    return (_cancel_confirmation if request.endpoint == "batches.cancel" else _page)(batch, STALE), 400
 
 
 @batches.errorhandler(RequestEntityTooLarge)
@@ -293,7 +292,7 @@ def confirm_delete(batch_id: str) -> ResponseReturnValue:
 
 @batch_deleting.post("/batches/<batch_id>/delete")
 def delete(batch_id: str) -> ResponseReturnValue:
-    """Delete the batch, cancelling it first where it is running. Idempotent."""
+    """Delete the batch, cancelling it first where it has not ended. Idempotent."""
     if not _is_deleted(batch_id):
         services().runs.batch_deletion.delete(owned(batch_id).id)
     return _to_batches()

@@ -149,11 +149,11 @@ def _apply_outcome(report: Report, event: Event, seconds: float) -> Report:
         case QuestioningEnded(reason):
             return replace(report, stopped_because=reason, unclaimed=Usage())
         case VerdictReached(verdict):
-            return replace(_interrupt_open_hop(report, seconds), verdict=verdict, ended="verdict", phase="")
+            return replace(_interrupt_open_hops(report, seconds), verdict=verdict, ended="verdict", phase="")
         case RunFailed(message):
-            return replace(_interrupt_open_hop(report, seconds), problem=message, ended="failed", phase="")
+            return replace(_interrupt_open_hops(report, seconds), problem=message, ended="failed", phase="")
         case RunInterrupted(message):
-            report = _interrupt_open_hop(report, None if message.startswith(CUT_OFF) else seconds)
+            report = _interrupt_open_hops(report, None if message.startswith(CUT_OFF) else seconds)
             return replace(report, problem=message, ended="interrupted", phase="")
     return report
 
@@ -205,12 +205,11 @@ def _without_open_hop(report: Report) -> Report:
     return replace(report, hops=report.hops[:-1], times=report.times[:-1], costs=report.costs[:-1], unclaimed=lost)
 
 
-def _interrupt_open_hop(report: Report, seconds: float | None) -> Report:
-    """Mark an open hop of an ended run as interrupted at `seconds`; None for the time of its last change."""
-    hop = report.open_hop
-    if hop is None:
-        return report
-    at = report.times[-1][1] if seconds is None else seconds
-    return _update_hop(
-        report, hop.number, at, status=HopStatus.INTERRUPTED, reason="The run ended before this hop did."
-    )
+def _interrupt_open_hops(report: Report, seconds: float | None) -> Report:
+    """Mark open hops of an ended run as interrupted at `seconds`; None for the time of their last change."""
+    reason = "The run ended before this hop did."
+    for hop in report.hops:
+        if hop.status is HopStatus.OPEN:
+            at = report.times[hop.number - 1][1] if seconds is None else seconds
+            report = _update_hop(report, hop.number, at, status=HopStatus.INTERRUPTED, reason=reason)
+    return report

@@ -64,6 +64,12 @@ def test_a_missing_corpus_raises_an_error():
         FusedRetriever([Ranking("a", "a1"), Missing()]).retrieve("q", 1)
 
 
+def test_live_wikipedia_that_is_not_offered_names_the_setting_that_offers_it(tmp_path: Path):
+    with pytest.raises(ModelUnavailable) as raised:
+        CorpusRegistry(tmp_path).over(["vital", "wikipedia-live"])
+    assert raised.value.fix == "the setting WIKIPEDIA, which is off"
+
+
 def test_a_registry_opens_each_corpus_once_at_its_first_search(tmp_path: Path):
     registry = CorpusRegistry(tmp_path)
     assert registry.retriever("vital") is registry.over(["vital"])

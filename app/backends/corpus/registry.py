@@ -238,8 +238,13 @@ class CorpusRegistry:
         self._retrievers: dict[str, Bm25Retriever] = {}
 
     def retriever(self, name: str) -> Bm25Retriever | Wikipedia:
-        """Return the retriever of the corpus of that name, always the same object."""
-        if name == LIVE and self.live:
+        """Return the retriever of the corpus of that name, always the same object.
+
+        Raises ModelUnavailable for live Wikipedia where it is not offered.
+        """
+        if name == LIVE:
+            if not self.live:
+                raise ModelUnavailable("Live Wikipedia is not offered here", fix="the setting WIKIPEDIA, which is off")
             return self.live
         with self._lock:
             if name not in self._retrievers:

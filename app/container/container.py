@@ -115,7 +115,6 @@ class Container:
         """
         threads = settings.torch_threads
         inference = Inference(settings.call_seconds, cores=threads)
-        self._speculation = SpeculationPolicy(settings.overlap)
         base = settings.instance / "models" / "smollm2-135m"
         self._settings = settings
         self._registry = corpus_registry(settings)
@@ -142,6 +141,7 @@ class Container:
         )
         self._seq2seq = Seq2Seq(settings.flan_t5, inference, threads)
         self._models = LanguageModels(settings, inference, self._seq2seq)
+        self._speculation = SpeculationPolicy(settings.overlap, self._models.in_process)
         self._components = self._slow_components(inference)
         engines = configured_searches(settings.by_name(), settings.call_seconds)
         self._reading = BoundedSemaphore(MAX_PAGES_AT_ONCE)

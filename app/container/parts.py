@@ -83,8 +83,7 @@ def loads_of(part: object) -> Iterator[Callable[[], object]]:
             yield from loads_of(getattr(part, each.name))
 
 
-# Local models share this machine's cores, so speculative calls only help for calls to another machine
-# (docs/critical-path.md).
+# Models in this process share its cores, so speculative calls only help for calls to servers (docs/critical-path.md).
 
 MAX_PREFETCHED_PAGES = 3
 """Pages opened while a document is chosen; the whole process fetches four at once."""
@@ -95,28 +94,29 @@ class SpeculationPolicy:
     """Decides which calls of a run are speculative. `model` is None for a run without a language model."""
 
     overlap: str  # the setting OVERLAP: "remote", "all" or "off"
+    in_process: frozenset[str] = frozenset()  # the names of the language models that this process runs
 
     def for_modules(self, mix: Mix, model: TextGenerator | None) -> bool:
         """Return whether to start the next question and answer before the validator has judged the last answer.
 
-        Worthwhile only if the claim verifier, the question generator or the QA validator prompts a remote model.
+        Worthwhile only if the claim verifier, the question generator or the QA validator prompts a model on a server.
         """
         kinds = (mix.claim_verifier, mix.question_generator, mix.qa_validator)
-        return bool({"prompted", QACHECK} & set(kinds)) and self._is_remote(model)
+        return bool({"prompted", QACHECK} & set(kinds)) and self._may_overlap(model)
 
     def for_answers(self, options: RunOptions, model: TextGenerator | None) -> bool:
-        """Return whether to answer questions in parallel: only if the answerer calls a remote model or the web."""
+        """Return whether to answer questions in parallel: only if the answerer calls a server or the web."""
         asks_the_model = kind_of(options.answerer).asks_model
-        return self.prefetched_pages(options) > 0 or (asks_the_model and self._is_remote(model))
+        return self.prefetched_pages(options) > 0 or (asks_the_model and self._may_overlap(model))
 
     def prefetched_pages(self, options: RunOptions) -> int:
         """Return how many pages to open while a document is chosen; none for the local corpora."""
         of_the_web = options.answerer == WEB_SEARCH and options.search != CORPUS_SEARCH
         return MAX_PREFETCHED_PAGES if of_the_web and self.overlap != "off" else 0
 
-    def _is_remote(self, model: TextGenerator | None) -> bool:
-        """Return whether the model's calls run on another machine, or, with OVERLAP=all, on any server."""
-        if model is None or isinstance(model, Seq2Seq):
+    def _may_overlap(self, model: TextGenerator | None) -> bool:
+        """Return whether OVERLAP allows speculative calls of this model."""
+        if model is None or isinstance(model, Seq2Seq) or model.name in self.in_process:
             return False
         return self.overlap == "all" or (self.overlap == "remote" and model.destination is not None)
 
@@ -134,6 +134,8 @@ class LanguageModels:
             if each.gguf
         }
         self.loaders: list[Loader] = [(name, file.open) for name, file in files.items()]
+        self.in_process = frozenset(files)
+        self._found_models: dict[str, OpenAIChat] = {}
         self._models: dict[str, TextGenerator] = {SEQ2SEQ: seq2seq}
         self._models |= {
             each.name: OpenAIChat(each, self._seconds, transport=files.get(each.name)) for each in self.configured
@@ -147,7 +149,7 @@ class LanguageModels:
         return self._servers.models()
 
     def look_for(self, name: str | None) -> None:
-        """Look for servers now if no model of that name is known: another process may just have found it."""
+        """Look for servers now if no model of that name is configured or found: another process may have found it."""
         if name and name not in self._models and name not in {each.name for each in self.found()}:
             self._servers.look(again=True)
 
@@ -165,7 +167,7 @@ class LanguageModels:
         found = next((each for each in self.found() if each.name == name), None)
         if found is None:
             raise InvalidInput(f"The language model {name!r} is no longer found on this machine.", "model")
-        return self._models.setdefault(found.name, OpenAIChat(found, self._seconds))
+        return self._found_models.setdefault(found.name, OpenAIChat(found, self._seconds))
 
 
 def language_models(settings: Settings) -> tuple[ModelSettings, ...]:

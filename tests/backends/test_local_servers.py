@@ -160,6 +160,32 @@ def test_a_model_that_another_process_found_a_moment_ago_is_looked_for(tmp_path,
         assert container.strategy_for(options)
 
 
+@pytest.fixture
+def used_and_gone(tmp_path, monkeypatch):
+    """A site, a container that has used its model, and the options; the container's last look found no model."""
+    options = RunOptions(preset="prompted", answerer="reciter-reader", model="ollama/llama3.2:3b", corpora=())
+    with WebServer({"/api/tags": TAGS}) as site:
+        container = made(tmp_path, monkeypatch, ollama(site.port))
+        assert container.strategy_for(options)
+        site.pages["/api/tags"] = Sent(b'{"models": []}')
+        with monkeypatch.context() as patch:
+            patch.setattr(registry, "LOOK_AGAIN_SECONDS", 0)
+            until(lambda: not [each for each in container.capabilities().models if each.found])
+        yield site, container, options
+
+
+def test_a_used_model_that_was_gone_for_a_moment_is_looked_for(used_and_gone):
+    site, container, options = used_and_gone
+    site.pages["/api/tags"] = TAGS
+    assert container.strategy_for(options)
+
+
+def test_a_used_model_that_is_gone_is_refused(used_and_gone):
+    _, container, options = used_and_gone
+    with pytest.raises(InvalidInput, match=r"'ollama/llama3\.2:3b' is no longer found"):
+        container.statement_of("Is the moon made of rock?", options)
+
+
 def test_a_model_that_is_gone_is_refused_by_name(tmp_path, monkeypatch):
     with WebServer({"/v1/models": LISTED}) as site:
         container = made(tmp_path, monkeypatch, LocalServer("vLLM", site.port))

@@ -126,6 +126,19 @@ def test_an_unreachable_server_is_reported_in_one_sentence(corpus, tmp_path, mon
     assert not corpus.exists()
 
 
+def test_a_disk_that_cannot_be_written_is_not_reported_as_an_unreachable_server(corpus, tmp_path, monkeypatch):
+    (tmp_path / "cache").write_text("no folder")
+    monkeypatch.setenv("PYSERINI_CACHE", str(tmp_path / "cache"))
+    with pytest.raises(ModelUnavailable, match=r"wikipedia-kilt-doc could not be written \(Not a directory\)\."):
+        install_prebuilt("rivers", "wikipedia-kilt-doc", corpus, DEFAULT_JAVA, print)
+
+
+def test_a_corpus_folder_that_cannot_be_made_is_reported_in_one_sentence(corpus, index):
+    corpus.parent.write_text("no folder")
+    with pytest.raises(ModelUnavailable, match=r"rivers could not be written \(Not a directory\)\."):
+        install(corpus, index)
+
+
 def test_the_best_passage_contains_the_rarer_words_of_the_question():
     passages = ("the river and the sea", "the river and the estuary", "the river")
     assert best_passage(passages, "the river and its estuary") == "the river and the estuary"

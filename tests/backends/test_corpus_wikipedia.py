@@ -130,6 +130,14 @@ def test_a_cut_download_goes_on_where_it_was(hub, folder, monkeypatch):
     assert hub.ranges == [next(iter(found.files.values())) // 2]
 
 
+def test_a_disk_that_cannot_be_written_is_not_reported_as_an_unreachable_hub(hub, folder):
+    found = find_wikipedia(NAME)
+    folder.mkdir(parents=True)
+    (folder / "download").write_text("no folder")
+    with pytest.raises(ModelUnavailable, match=r"^simple-wikipedia could not be written \(Not a directory\)\."):
+        install_wikipedia(found, folder, DEFAULT_JAVA, print)
+
+
 def test_a_file_that_arrives_damaged_is_not_kept(hub, folder, monkeypatch):
     found = find_wikipedia(NAME)
     monkeypatch.setattr(hub, "tag", "a" * 64)

@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date, datetime
+from errno import EACCES, EDQUOT, EFBIG, EIO, EISDIR, ENOSPC, ENOTDIR, EPERM, EROFS
 from pathlib import Path
 
 from app.backends.corpus import jvm
@@ -31,6 +32,9 @@ log = logging.getLogger(__name__)
 
 READ_TIMEOUT_SECONDS = 60.0
 """Seconds without receiving data after which a download fails."""
+
+DISK_ERRORS = (EACCES, EDQUOT, EFBIG, EIO, EISDIR, ENOSPC, ENOTDIR, EPERM, EROFS)
+"""Error numbers of files; those of sockets and of packages are errors of the network."""
 
 Fetch = Callable[[str, Progress], Path]
 
@@ -68,8 +72,11 @@ def install_prebuilt(
         source_checksum="",
         pyserini=lucene.version,
     )
-    folder.mkdir(parents=True, exist_ok=True)
-    write_manifest(folder, manifest)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        write_manifest(folder, manifest)
+    except OSError as error:
+        raise _not_written(name, error) from error
     return manifest
 
 
@@ -93,8 +100,15 @@ def fetch_by_pyserini(prebuilt: str, say: Progress) -> Path:
     # Raises errors of the network, tarfile and its own asserts, and a plain ValueError when no address responds.
     except Exception as error:
         log.info("Pyserini could not fetch %s", prebuilt, exc_info=True)
+        if isinstance(error, OSError) and error.errno in DISK_ERRORS:
+            raise _not_written(f"The prebuilt index {prebuilt}", error) from error
         message = f"The prebuilt index {prebuilt} could not be fetched ({type(error).__name__})"
         raise ModelUnavailable(message, fix="the same command on a machine that reaches Pyserini's server") from error
+
+
+def _not_written(what: str, error: OSError) -> ModelUnavailable:
+    reason = error.strerror or type(error).__name__
+    return ModelUnavailable(f"{what} could not be written ({reason})", fix="the disk, then the same command again")
 
 
 @contextmanager
@@ -216,6 +230,8 @@ def install_wikipedia(
             if not (into / file).exists():
                 download(hf_hub_url(WIKIPEDIA, file, repo_type="dataset", revision=found.revision), into / file)
         except (HTTPError, OSError) as error:
+            if isinstance(error, OSError) and error.errno in DISK_ERRORS:
+                raise _not_written(found.name, error) from error
             raise _unreachable(found.name, error) from error
     request = BuildRequest(found.name, into / Path(file).parent, "wikipedia", found.title, found.source)
     return build_corpus(request, folder, java, say, replaces=replaces, anew=anew)

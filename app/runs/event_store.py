@@ -62,7 +62,7 @@ _NEXT_SEQ = (
     update(RunRow.__table__)
     .where(_runs.id == bindparam("run"), _runs.state == RUNNING, _runs.epoch == bindparam("lease_epoch"))
     .values(last_seq=_runs.last_seq + 1)
-    .returning(_runs.last_seq, database_now().label("now"), _runs.wish)
+    .returning(_runs.last_seq, database_now().label("now"), _runs.command)
 )
 _INSERT_EVENT = insert(EventRow.__table__)
 _READ_EVENTS = (
@@ -71,7 +71,7 @@ _READ_EVENTS = (
     .where(_rows.run_id == bindparam("run"), _rows.seq > bindparam("after"))
     .order_by(_rows.seq)
 )
-_READ_COMMAND = select(_runs.wish).where(_runs.id == bindparam("run"))
+_READ_COMMAND = select(_runs.command).where(_runs.id == bindparam("run"))
 _RUN_STATES = select(_runs.id, _runs.last_seq, _runs.state)
 _STATE_OF_ONE = _RUN_STATES.where(_runs.id == bindparam("run"))
 _STATE_OF_SEVERAL = _RUN_STATES.where(_runs.id.in_(bindparam("runs", expanding=True)))
@@ -172,7 +172,7 @@ class EventStore:
                 delete_own_calls(connection, lease.run_id)
         self._notify(lease.run_id, event)
         if on_command:
-            on_command(_command_from_column(command))
+            on_command(command_from_column(command))
         return seq
 
     def read(self, run_id: str, after: int = 0) -> tuple[StoredEvent, ...]:
@@ -208,7 +208,7 @@ class EventStore:
                 closed = self._closed
                 states = self._run_states(after)
                 left = deadline - time.monotonic()
-                if closed or left <= 0 or states.is_final or (states.advanced and states.has_ended):
+                if closed or left <= 0 or states.is_final or states.has_ended:
                     return self._read_all({run_id: after[run_id] for run_id in states.advanced})
                 if states.advanced or subscription.changed.wait(min(left, self._poll_seconds)):
                     subscription.ended.wait(min(left, self._coalesce_seconds))
@@ -221,7 +221,7 @@ class EventStore:
     def command(self, run_id: str) -> RunCommand:
         """Return the owner's current command."""
         with self._engine.connect() as connection:
-            return _command_from_column(connection.scalar(_READ_COMMAND, {"run": run_id}))
+            return command_from_column(connection.scalar(_READ_COMMAND, {"run": run_id}))
 
     def close(self) -> None:
         """End the waits of all followers, because this process shuts down. Events can still be read."""
@@ -230,7 +230,7 @@ class EventStore:
         self._subscribers.notify_all(ended=True)
 
     def _run_states(self, after: Mapping[str, int]) -> _RunStates:
-        """Read the state of all runs in one statement, so that the number of events of an ended run is final."""
+        """Read state and last number together, so that a run seen as ended is seen with its last event."""
         query: tuple[Any, dict[str, Any]] = (_STATE_OF_SEVERAL, {"runs": list(after)})
         if len(after) == 1:  # the usual case; a list is compiled into the statement at each execution
             query = (_STATE_OF_ONE, {"run": next(iter(after))})
@@ -246,7 +246,7 @@ class _RunStates(NamedTuple):
     """The state of followed runs in comparison with the events that their follower has read."""
 
     advanced: tuple[str, ...]  # runs with new events
-    has_ended: bool  # whether one of these has ended
+    has_ended: bool  # whether one of the runs in `advanced` has ended
     is_running: bool  # whether any of all the runs is running
 
     @classmethod
@@ -334,7 +334,8 @@ def _end_columns(event: Event) -> dict[str, Any]:
     return {"state": "failed" if isinstance(event, RunFailed) else "interrupted", **ended}
 
 
-def _command_from_column(column: str | None) -> RunCommand:
+def command_from_column(column: str | None) -> RunCommand:
+    """Return the owner's command from the value of RunRow.command."""
     return RunCommand(column) if column else RunCommand.CONTINUE
 
 

@@ -60,7 +60,7 @@ class RunRow(Base):
     """The number of its leases that expired."""
     began_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     """The time at which the first lease was acquired."""
-    wish: Mapped[str | None] = mapped_column(String(16))
+    command: Mapped[str | None] = mapped_column("wish", String(16), key="command")
     """The owner's command, a ports.RunCommand; None for CONTINUE."""
     parent: Mapped[str | None] = mapped_column(String(32), index=True)
     """The run that this one branches off, which may have been deleted."""
@@ -172,7 +172,7 @@ class BatchClaimRow(Base):
 
 
 class SpendingRow(Base):
-    """The cost of all model calls of a UTC day. Money is in the currency of the operator's prices."""
+    """The usage of all model calls of a UTC day. Money is in the currency of the operator's prices."""
 
     __tablename__ = "spending"
 

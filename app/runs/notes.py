@@ -80,10 +80,10 @@ def clean_note(raw: str) -> str:
     return text
 
 
-def hop_to_note(report: Report, text: str) -> int:
+def parse_note_hop(report: Report, text: str) -> int:
     """Return the number in `text`: VERDICT or a hop. Raises InvalidInput for any other, and for a running run."""
     if not report.ended:
-        raise InvalidInput("This check still goes on; notes can be written once it has ended.", "hop")
+        raise InvalidInput("This check is still running; notes can be written once it has ended.", "hop")
     known = {str(number): number for number in (VERDICT, *(hop.number for hop in report.hops))}
     if text not in known:
         raise InvalidInput("This check has no such hop. A hop is named by its number; 0 is the verdict.", "hop")

@@ -21,7 +21,7 @@ from app.domain.model import Label, RunOptions
 from app.domain.ports import RunCommand
 from app.domain.report import Report, apply_event, reduce_events
 from app.runs.admission import is_invalid_id
-from app.runs.event_store import EventStore, decode_options
+from app.runs.event_store import EventStore, command_from_column, decode_options
 from app.runs.jobs import BATCHES, PEOPLE
 from app.runs.json_schema import Moment
 from app.runs.leases import is_free
@@ -150,7 +150,7 @@ class RunQueries:
             row.created_at,
             projection.last_seq,
             projection.report,
-            command=RunCommand(row.wish or RunCommand.CONTINUE),
+            command=command_from_column(row.command),
             published_at=row.published_at,
             taken_down_at=row.taken_down_at,
         )

@@ -32,7 +32,7 @@ from app.domain.events import (
     SufficiencyJudged,
     TroubleMet,
 )
-from app.domain.model import BatchLine, Branch, Claim, Hop, HopStatus, Question, RunOptions, SourceText
+from app.domain.model import BatchLine, Branch, Claim, Hop, Question, RunOptions, SourceText
 from app.domain.ports import RunCommand, Strategy
 from app.domain.report import Report, reduce_events
 from app.runs.admission import Admission, DailyLimitReached, Place, QueueFull, Rejected, id_for_form, new_id
@@ -76,12 +76,12 @@ def inherited_events(
 
 
 def hop_to_change(report: Report, number: int) -> Hop:
-    """Return that hop of an ended run. Raises InvalidInput for an unknown hop or an unfinished run."""
+    """Return that hop of an ended run. Raises InvalidInput for an unknown hop, or an imported or unfinished run."""
     if report.imported:
-        raise InvalidInput("An imported report cannot be gone on from; ask its claim again instead.", "hop")
+        raise InvalidInput("An imported report cannot be continued; check its claim again instead.", "hop")
     if not report.ended:
-        raise InvalidInput("This check still goes on; stop it first, or wait for its end.", "hop")
-    found = next((hop for hop in report.hops if hop.number == number and hop.status is not HopStatus.OPEN), None)
+        raise InvalidInput("This check is still running; stop it first, or wait for its end.", "hop")
+    found = next((hop for hop in report.hops if hop.number == number), None)
     if found is None:
         raise InvalidInput(f"This check has no hop {number}.", "hop")
     return found
@@ -154,10 +154,13 @@ class Runs:
         self._scheduler = Scheduler(self._leases, self._jobs, purge=self._purge, feed=self.feeder.feed)
 
     def metering(self, database_url: str) -> Metering:
-        """Return the limits for checks that are not stored as runs. Raises DatabaseUnavailable at their first use."""
+        """Return the limits for checks that are not stored as runs.
+
+        With daily limits and no usable database, using them raises DatabaseUnavailable.
+        """
         has_daily_limit = any((self._limits.day_calls, self._limits.day_tokens, self._limits.day_cost is not None))
-        is_needed = has_daily_limit or is_newest(database_url)
-        return Metering(self._limits, Spending(self._sessions) if is_needed else None)
+        has_spending = has_daily_limit or is_newest(database_url)  # without a limit, an evaluation needs no database
+        return Metering(self._limits, Spending(self._sessions) if has_spending else None)
 
     def start(self, claim: Claim, options: RunOptions, owner: str, form: str = "", client: str = "") -> str:
         """Store a new run, submit it, and return its id, which has 128 random bits.
@@ -180,12 +183,13 @@ class Runs:
     ) -> str:
         """Start a run that continues `parent` from before `hop`; return its id.
 
-        `question` is asked in place of that hop; None leaves it out. Raises InvalidInput for a run that has not ended,
-        has no such hop or was deleted. `form`, `client` and other errors are those of `start`.
+        `question` is asked in place of that hop; None leaves it out. Raises InvalidInput for a run that is imported,
+        has not ended, has no such hop or was deleted, and Unreadable for one of another version. `form`, `client` and
+        other errors are those of `start`.
         """
         stored = self.events.read(parent)
         if not stored:  # just deleted
-            raise InvalidInput("The check to go on from is not there any more.", "hop")
+            raise InvalidInput("The check to continue was deleted.", "hop")
         report = reduce_events((each.event, each.seconds) for each in stored)
         inherited = inherited_events((each.event for each in stored), report, parent, hop, question)
         return self._begin(RunStarted(report.claim, options), owner, inherited, form, client)
@@ -241,7 +245,10 @@ class Runs:
         return self._jobs.workers()
 
     def wake(self, run_id: str) -> None:
-        """Submit an unfinished run that no process carries out; one whose lease expires meanwhile counts as such."""
+        """Expire stale leases and submit the run.
+
+        This has no effect on a run that has ended or that another process carries out.
+        """
         self._leases.expire_stale()
         self._jobs.submit(run_id, self.queries.queue_of(run_id))
 
@@ -301,9 +308,12 @@ class Runs:
         return False
 
     def conclude(self, run_id: str) -> bool:
-        """Request a verdict from the hops so far; it is read at the run's next step. False if the run had ended."""
+        """Request a verdict from the hops so far; the run reads the request at its next step.
+
+        Return False if it had ended.
+        """
         running = update(RunRow).where(RunRow.id == run_id, RunRow.state == RUNNING)
-        return changes_row(self._sessions, running.values(wish=RunCommand.FINISH_NOW.value))
+        return changes_row(self._sessions, running.values(command=RunCommand.FINISH_NOW.value))
 
     def use_metrics(self, metrics: MetricsSink) -> None:
         """Report the runs that this process carries out from now on to `metrics`."""
@@ -323,7 +333,8 @@ class Runs:
     def stop(self, wait: float = 0.0) -> None:
         """Shut down: release the followers and the leases of this process.
 
-        Waits at most `wait` seconds for threads in the middle of a call, whose results are not stored.
+        Waits at most `wait` seconds for threads in the middle of a call. No event is appended for its result; its reply
+        is stored for the process that resumes the run.
         """
         self._scheduler.stop()
         self.events.close()

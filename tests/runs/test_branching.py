@@ -155,7 +155,7 @@ def test_branching_a_running_run_is_refused(runs_with):
     runs = runs_with(SteadyContainer(THREE, gate))
     run_id = runs.start(CLAIM, RunOptions(), "me")
     assert gate.reached.wait(LONG)
-    with pytest.raises(InvalidInput, match="still goes on"):
+    with pytest.raises(InvalidInput, match="still running"):
         runs.branch(run_id, 1, None, RunOptions(), "me")
     gate.open()
 

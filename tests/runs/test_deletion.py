@@ -68,7 +68,7 @@ def test_a_deleted_run_is_gone_from_everything_that_reads_runs(runs, run_id):
 
 def test_a_deleted_run_cannot_be_branched(runs, run_id):
     runs.deletion.delete(run_id)
-    with pytest.raises(InvalidInput, match="not there any more"):
+    with pytest.raises(InvalidInput, match="was deleted"):
         runs.branch(run_id, 1, Question("Who?"), RunOptions(), "me")
 
 

@@ -321,7 +321,7 @@ def test_an_imported_run_has_ended_belongs_to_its_importer_and_has_no_parent(run
 def test_an_imported_report_cannot_be_branched(runs_with):
     runs = runs_with(scripted_container())
     run_id = runs.import_report(json.dumps(exported(RUN)).encode(), "me")
-    with pytest.raises(InvalidInput, match="An imported report cannot be gone on from"):
+    with pytest.raises(InvalidInput, match="An imported report cannot be continued"):
         runs.branch(run_id, 1, None, RunOptions(), "me")
 
 

@@ -11,7 +11,7 @@ from app.domain.model import MAX_NOTE_LENGTH, Claim, Hop, Question, RunOptions
 from app.domain.report import Report
 from app.runs.event_store import EventStore
 from app.runs.models import NoteRow, RunRow
-from app.runs.notes import NoteChanged, Notes, clean_note, hop_to_note
+from app.runs.notes import NoteChanged, Notes, clean_note, parse_note_hop
 
 
 @pytest.fixture
@@ -100,8 +100,8 @@ def test_a_text_that_is_too_long_or_has_control_characters_is_refused(raw, sente
 def test_only_an_existing_hop_of_an_ended_run_can_have_a_note():
     hops = (Hop(1, Question("Who?")),)
     ended = Report(Claim("Hamlet is a play."), RunOptions(), hops, ended="failed")
-    assert [hop_to_note(ended, number) for number in ("0", "1")] == [0, 1]
+    assert [parse_note_hop(ended, number) for number in ("0", "1")] == [0, 1]
     with pytest.raises(InvalidInput, match="no such hop"):
-        hop_to_note(ended, "2")
-    with pytest.raises(InvalidInput, match="still goes on"):
-        hop_to_note(Report(Claim("Hamlet is a play."), RunOptions(), hops), "1")
+        parse_note_hop(ended, "2")
+    with pytest.raises(InvalidInput, match="still running"):
+        parse_note_hop(Report(Claim("Hamlet is a play."), RunOptions(), hops), "1")

@@ -125,7 +125,7 @@ def test_a_running_run_cannot_be_branched(make_app):
     assert gate.reached.wait(LONG)
     assert "/branch" not in client.get(path).text
     sent = branch(client, path, 1)
-    assert (sent.status_code, "still goes on" in sent.text) == (409, True)
+    assert (sent.status_code, "still running" in sent.text) == (409, True)
     gate.open()
 
 

@@ -132,7 +132,7 @@ def test_notes_are_offered_once_the_run_has_ended(make_app):
     assert gate.reached.wait(LONG)
     assert 'class="note"' not in client.get(path).text
     refused = write(client, path, text="Too early.")
-    assert refused.status_code == 409 and "This check still goes on" in refused.text
+    assert refused.status_code == 409 and "This check is still running" in refused.text
     gate.open()
     stream = client.get(f"{path}/events").text
     assert all(f'id="note-{hop}"' in stream for hop in (0, 1, 2))

@@ -10,7 +10,7 @@ from app.domain.comparison import NoSuchRun, PageUsed, pages, rows, runs_to_comp
 from app.domain.errors import InvalidInput
 from app.domain.model import Label, Note
 from app.runs.json_schema import as_json
-from app.runs.notes import NoteChanged, clean_note, hop_to_note
+from app.runs.notes import NoteChanged, clean_note, parse_note_hop
 from app.runs.service import StoredRun
 from app.runs.transfer import note_of, usage_of
 from app.web import services
@@ -173,7 +173,7 @@ def remove(run_id: str, hop: str) -> ResponseReturnValue:
 def _hop(run: StoredRun, text: str) -> int:
     """Return the hop's number. Raises NotFound for an unknown hop, Conflict while the run has not ended."""
     try:
-        return hop_to_note(run.report, text)
+        return parse_note_hop(run.report, text)
     except InvalidInput as error:
         raise (NotFound if run.report.ended else Conflict)(str(error)) from None
 

@@ -14,7 +14,7 @@ from flask_wtf.csrf import CSRFError
 
 from app.domain.errors import InvalidInput
 from app.domain.model import Label
-from app.runs.notes import NoteChanged, clean_note, hop_to_note
+from app.runs.notes import NoteChanged, clean_note, parse_note_hop
 from app.runs.service import StoredRun
 from app.web import services
 from app.web.pages.history import INVALID_CURSOR, decode_cursor, encode_cursor
@@ -58,7 +58,7 @@ def _stale_note(error: CSRFError) -> ResponseReturnValue:
 
 
 def _hop(run: StoredRun) -> int:
-    return hop_to_note(run.report, request.form.get("hop", ""))
+    return parse_note_hop(run.report, request.form.get("hop", ""))
 
 
 def _sent() -> NoteForm:

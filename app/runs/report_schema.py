@@ -1,7 +1,8 @@
 """The report of a run as JSON, written by exports and the API and read by imports, and its JSON Schema.
 
-Change VERSION when a field is removed or changes its meaning. A new field needs no new version but a default, because
-older files lack it. The limits are for imports: a file may come from anybody and be too large to show.
+Change `Version` when a field is removed or changes its meaning. A new field needs no new version but a default, because
+older files lack it; in RunOptions, Usage and Note it must be false (see `_limited`). The limits are for imports: a file
+may come from anybody and be too large to show.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ from pydantic import AfterValidator, ConfigDict, Field, StringConstraints, TypeA
 from app.domain.model import MAX_NOTE_LENGTH, HopStatus, Label, Note, Origin, RunOptions, Usage
 from app.runs.json_schema import Moment, descriptions, json_schemas
 
-VERSION: Literal[1] = 1
+Version = Literal[1]
+VERSION: Version = get_args(Version)[0]
 
 MAX_HOPS = 50
 MAX_PASSAGES = 100
@@ -29,7 +31,7 @@ _NOT_SHOWN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]
 
 
 def _without_controls(text: str) -> str:
-    """Replace each character by exactly one, so that an answer's position in its passage is unchanged."""
+    """Replace each of these characters by exactly one other, so that the positions of answers are unchanged."""
     return _NOT_SHOWN.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
@@ -68,7 +70,8 @@ class Part:
 def _limited(name: str, about: str, source: type, without: str = "", **limited: Any) -> type:
     """Return a copy of the dataclass `source` with limited types: those of `limited` by field, else of _LIMITED.
 
-    The copy lacks the field `without`, and every default except zero and null.
+    It lacks the field `without`, and keeps a default only if it is false (None, 0, False): an omitted option of an old
+    file must not get today's default.
     """
     hints, texts = get_type_hints(source), descriptions(source)
     typed = [
@@ -208,7 +211,7 @@ class ImportedFrom(Part):
 class RunReport(Part):
     """A run with its verdict and every hop; missing values are null. Times are in seconds."""
 
-    version: Literal[1]
+    version: Version
     """The version of this schema. New fields may be added without a new version."""
     id: str = ""
     created_at: Moment
@@ -218,7 +221,7 @@ class RunReport(Part):
     """A day, like 2020-10-31."""
     state: State
     phase: str | None = None
-    """The current activity of a running run."""
+    """The last activity that a module reported; it may have ended."""
     label: Label | None
     confidence: Share | None
     rationale: Annotated[tuple[RationaleSentence, ...], Field(max_length=100)]

@@ -37,12 +37,12 @@ from sqlalchemy.orm import DeclarativeBase, Session, sessionmaker
 from sqlalchemy.sql.functions import FunctionElement
 
 from app.domain.errors import HopcheckError
-from app.runs.schema_version import MIGRATIONS, newest_revision
+from app.runs.schema_version import newest_revision
 
 UPGRADE_COMMAND = "make setup, or flask --app app db upgrade"
 
 WRITE_LOCK_SECONDS = 10.0
-"""A thread that waits longer continues without the lock; SQLite then reports that another process holds it."""
+"""A thread that waits longer continues without the lock, and then waits for SQLite's own lock (`busy_timeout`)."""
 
 
 class Base(DeclarativeBase):
@@ -124,6 +124,7 @@ def write_lock(engine: Engine) -> Iterator[None]:
     """Let one thread of this process write at a time, on SQLite. Not reentrant.
 
     Without it, a writer that finds SQLite locked sleeps for up to a tenth of a second, and other writers overtake it.
+    Taken by frequent writers (events, model calls, new leases); rare writes go without it and wait in SQLite.
     """
     if engine.dialect.name != "sqlite":
         yield
@@ -231,7 +232,7 @@ class DatabaseStatus:
     is_locked: bool = False
 
 
-def check_database(url: str, migrations: Path = MIGRATIONS) -> DatabaseStatus:
+def check_database(url: str) -> DatabaseStatus:
     """Return the state of the database at `url`. Never raises for a broken one."""
     from alembic.migration import MigrationContext  # takes half a second, which would delay the start
 
@@ -240,7 +241,7 @@ def check_database(url: str, migrations: Path = MIGRATIONS) -> DatabaseStatus:
     status = DatabaseStatus(parts.database or "" if is_sqlite else parts.render_as_string(hide_password=True))
     if is_sqlite and not Path(status.where).exists():
         return replace(status, is_missing=True)
-    newest = newest_revision(migrations)
+    newest = newest_revision()
     try:
         engine = create_engine(url)
         try:

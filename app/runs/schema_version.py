@@ -15,9 +15,9 @@ MIGRATIONS = Path(__file__).resolve().parents[2] / "migrations"
 _VERSION = "select version_num from alembic_version"
 
 
-def newest_revision(migrations: Path = MIGRATIONS) -> str:
+def newest_revision() -> str:
     """Return the version that the code needs, from the file names of the migrations."""
-    return max(path.name.partition("_")[0] for path in (migrations / "versions").glob("[0-9]*_*.py"))
+    return max(path.name.partition("_")[0] for path in (MIGRATIONS / "versions").glob("[0-9]*_*.py"))
 
 
 def is_newest(url: str) -> bool:

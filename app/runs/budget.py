@@ -26,13 +26,14 @@ COMMAND_POLL_SECONDS = 0.2
 """Appending an event also returns the owner's command. After this long without an append, a query reads it."""
 
 ASKED_BY_OWNER = "Its owner asked for a conclusion from what was there."
-RUN_LIMIT_REACHED = "for one check was reached."
-DAY_LIMIT_REACHED = "a day was reached."
+RUN_LIMIT_ENDING = "for one check was reached."
+DAY_LIMIT_ENDING = "a day was reached."
+"""Endings of the reasons for a reached limit; `stopped_early` recognises stored reasons by them."""
 
 
 def stopped_early(reason: str) -> bool:
-    """Return whether questioning ended for this reason before the strategy itself ended it."""
-    return reason == ASKED_BY_OWNER or reason.endswith((RUN_LIMIT_REACHED, DAY_LIMIT_REACHED))
+    """Return whether this reason is the owner's command, or a limit on time, calls, tokens or cost."""
+    return reason == ASKED_BY_OWNER or reason.endswith((RUN_LIMIT_ENDING, DAY_LIMIT_ENDING))
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,11 +113,11 @@ class RunBudget:
     def _limit_reached(self) -> str:
         seconds = self._limits.seconds
         if seconds is not None and self._clock() - self._began >= seconds:
-            return f"The limit of {seconds:g} second{'s' * (seconds != 1)} {RUN_LIMIT_REACHED}"
+            return f"The limit of {seconds:g} second{'s' * (seconds != 1)} {RUN_LIMIT_ENDING}"
         if reached := self._limits.reached_by_run(self._used):
-            return f"The limit of {reached} {RUN_LIMIT_REACHED}"
+            return f"The limit of {reached} {RUN_LIMIT_ENDING}"
         if reached := self._limits.reached_by_day(self._today):
-            return f"This site's limit of {reached} {DAY_LIMIT_REACHED}"
+            return f"This site's limit of {reached} {DAY_LIMIT_ENDING}"
         return ""
 
 
@@ -127,7 +128,7 @@ class Metering:
     """
 
     def __init__(self, limits: Limits, spending: Spending | None) -> None:
-        """`spending` is None for a database that is not set up, which daily limits need."""
+        """`spending` is None where the database is not set up and there is no daily limit."""
         self._limits = replace(limits, seconds=None)
         self._spending = spending
 
@@ -164,7 +165,7 @@ _UPSERTS = {"sqlite": _upsert(sqlite.insert), "postgresql": _upsert(postgresql.i
 
 
 class Spending:
-    """The cost of all runs by UTC day, in the database so that every server sees the same sum."""
+    """The usage of the whole site by UTC day, in the database so that every server sees the same sum."""
 
     def __init__(self, sessions: sessionmaker[Session]) -> None:
         self._sessions = sessions

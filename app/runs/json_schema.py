@@ -47,7 +47,7 @@ class _SchemaGenerator(GenerateJsonSchema):
         generated = super().dataclass_schema(schema)
         generated.pop("title", None)
         fields = generated.setdefault("properties", {})
-        for name, text in descriptions(schema["cls"]).items():  # pydantic reads none of inherited fields
+        for name, text in descriptions(schema["cls"]).items():  # pydantic reads no docstrings of inherited fields
             fields[name].setdefault("description", text)
         optional = getattr(schema["cls"], "OPTIONAL", ())
         return generated | {
@@ -69,7 +69,8 @@ class _SchemaGenerator(GenerateJsonSchema):
         return generated
 
     def default_schema(self, schema: Any) -> JsonSchemaValue:
-        return self.generate_inner(schema["schema"])  # defaults are only for reading files of earlier versions
+        # Responses always have every field, and a null default of a request means "omitted".
+        return self.generate_inner(schema["schema"])
 
 
 @cache

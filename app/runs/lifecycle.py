@@ -1,4 +1,4 @@
-"""Delete runs, also those past their retention, and publish them.
+"""Delete, restore and purge runs, apply the retention period, and publish reports.
 
 A deleted run is hidden at once, and its owner can restore it for a while. Then it is purged, with its events, its notes
 and the stored replies that no other run has used. Branches of a deleted run stay. Owners publish reports in the
@@ -87,9 +87,10 @@ class Deletion:
 
     def _purge(self, run_id: str, condition: ColumnElement[bool]) -> bool:
         """Purge one run; False if it no longer meets the condition, because it was just restored or published."""
-        hidden = update(RunRow).where(RunRow.id == run_id, condition).values(deleted_at=database_now())
+        # The update checks the condition again and locks the row, so that no restore or publication comes between.
+        locked = update(RunRow).where(RunRow.id == run_id, condition).values(deleted_at=database_now())
         with self._sessions.begin() as session:
-            if session.execute(hidden.returning(RunRow.id)).one_or_none() is None:
+            if session.execute(locked.returning(RunRow.id)).one_or_none() is None:
                 return False
             delete_calls(session.connection(), run_id)
             session.execute(delete(RunRow).where(RunRow.id == run_id))  # events, links and notes go with it
@@ -157,7 +158,10 @@ class Publishing:
         return self._change(run_id, RunRow.published_at.is_not(None), published_at=None)
 
     def take_down(self, run_id: str) -> bool:
-        """Keep the run out of the gallery, for the operator. Its link still works. False for an unknown run."""
+        """Keep the run out of the gallery, for the operator. Its link still works.
+
+        False for a run that is unknown or already taken down.
+        """
         return self._change(run_id, RunRow.taken_down_at.is_(None), taken_down_at=database_now(), published_at=None)
 
     def allow(self, run_id: str) -> bool:

@@ -302,7 +302,10 @@ USAGE_COUNTS = tuple(each.name for each in fields(Usage) if each.name != "cost")
 
 
 def _usage_outside_hops(exported: RunReport) -> Usage:
-    """Return the run's usage less that of its hops. Raises InvalidInput where the hops' is greater."""
+    """Return the run's usage less that of its hops.
+
+    Raises InvalidInput where the hops' calls or tokens are more; the cost is not compared, because it is rounded.
+    """
     total, hops = exported.usage, sum((_usage(hop.usage) for hop in exported.hops), Usage())
     counts = {name: getattr(total, name) - getattr(hops, name) for name in USAGE_COUNTS}
     if min(counts.values()) < 0:

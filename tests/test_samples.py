@@ -6,7 +6,7 @@ from app.domain.model import Label
 from app.modules.prompting import demonstrations, template
 from app.text.claims import clean_claim
 from app.text.wording import names
-from app.web.forms import EXAMPLES, featured_outcome, outcomes, pairs
+from app.web.forms import EXAMPLES, example_groups, featured_outcome, outcomes
 
 
 def test_there_are_enough_samples_of_every_kind():
@@ -43,8 +43,9 @@ def test_every_sample_has_the_outcome_of_a_run_with_steps():
 
 
 def test_pairs_show_every_outcome_once():
-    assert sorted(each.claim for pair in pairs() for each in pair) == sorted(each.claim for each in outcomes())
-    assert all(len(pair) == 2 for pair in pairs())
+    shown = [each.claim for group in example_groups() for each in group]
+    assert sorted(shown) == sorted(each.claim for each in outcomes())
+    assert all(len(group) == 2 for group in example_groups())
 
 
 def test_the_check_that_is_shown_in_full_has_two_steps_and_contradicts_its_claim():

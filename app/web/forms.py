@@ -232,8 +232,8 @@ def featured_outcome() -> Outcome:
     return outcomes()[1]
 
 
-def pairs() -> list[tuple[Outcome, ...]]:
-    """Return the outcomes of the examples: one tuple for each pair, and one for all examples without a pair."""
+def example_groups() -> list[tuple[Outcome, ...]]:
+    """Return the outcomes of the examples: a group for each pair, and one for all examples without a pair."""
     by_claim = {each.claim: each for each in outcomes()}
     numbers = dict.fromkeys(each.pair for each in EXAMPLES)
     return [tuple(by_claim[each.claim] for each in EXAMPLES if each.pair == number) for number in numbers]

@@ -29,7 +29,7 @@ from app.text.claims import (
 )
 from app.web import capabilities, services, views
 from app.web.api.auth import client
-from app.web.forms import ClaimForm, chosen_source, featured_outcome, memory_sources, pairs
+from app.web.forms import ClaimForm, chosen_source, example_groups, featured_outcome, memory_sources
 from app.web.observability import log_run
 from app.web.run_view import run_page
 from app.web.security import owner
@@ -261,7 +261,7 @@ def home_page(form: ClaimForm, error: InvalidInput | None = None, hint: Hint | N
     return render_template(
         "home.html",
         example=featured_outcome(),
-        pairs=pairs(),
+        example_groups=example_groups(),
         recent=services().runs.recent(owner(), MAX_RECENT),
         parts=services().components(),
         **form_context(form, error, hint),

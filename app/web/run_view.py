@@ -70,12 +70,13 @@ class Other:
 
 @dataclass(frozen=True)
 class Origin:
-    """The check that this one branches off or repeats, and the changes from it."""
+    """The check that this one branches off or repeats, and how its choices differ."""
 
     id: str
     outcome: str
     """Its label, or its state without one."""
-    changes: tuple[str, ...]
+    choices_then: tuple[str, ...]
+    """The choices of that check that differ from this one's."""
     was: str | None = None
     """The question of the changed step, None for a check that repeats another."""
 
@@ -117,7 +118,7 @@ def may_steer(run: StoredRun) -> bool:
 
 
 def note_places(run: StoredRun) -> dict[int, NotePlace]:
-    """Return the place of a note by hop, 0 for the verdict; none for others and before the run's end."""
+    """Return the place of a note by hop, 0 for the verdict; {} for other visitors and before the end."""
     if not (run.report.ended and may_steer(run)):
         return {}
     written = {note.hop: note for note in notes_on(run)}
@@ -174,13 +175,16 @@ def origin_of(run: StoredRun, others: tuple[Other, ...]) -> Origin | None:
 
 
 def may_embed() -> bool:
-    """Return whether other sites may embed reports. A browser sends them no cookie, so a site password forbids it."""
+    """Return whether other sites may embed reports.
+
+    A frame on another site gets no cookie, so with a site password it would show the password form.
+    """
     settings = services().settings
     return bool(settings.embed_on) and not settings.site_password
 
 
 def summary_of(run: StoredRun) -> str:
-    """Return a report as a text to share: claim, verdict, the sentence that decides, and the link; "" without one."""
+    """Return claim, verdict, deciding sentence and link as a text to share; "" without a verdict."""
     report, address = run.report, url_for("pages.run", run_id=run.id, _external=True)
     verdict, shown = report.verdict, shown_verdict(report)
     if verdict is None:

@@ -2,8 +2,9 @@
 
 Where SITE_PASSWORD is set, a browser that has given it gets a proof in its signed cookie, valid until the password or
 the signing key changes; a program sends an API token (API_TOKENS). /healthz, /metrics (which has its own token), the
-static files and the icon stay open. Reading is not limited, and only requests that started something count. Counts are
-kept in Redis where REDIS_URL is set. While Redis is down, and without it, each process counts in its own memory.
+static files and the icon stay open. Reading is not limited: only requests count that started a run or a batch, imported
+a report, or had a text split or hinted at. Counts are kept in Redis where REDIS_URL is set. While Redis is down, and
+without it, each process counts in its own memory.
 """
 
 from __future__ import annotations
@@ -159,7 +160,7 @@ START_ENDPOINTS = frozenset(
         "api_keeping.import_report",
     }
 )
-"""The endpoints that start runs. They share one count."""
+"""The endpoints whose requests RATE_LIMIT counts. They share one count."""
 
 PASSWORD_LIMIT = "10 per minute; 100 per day"
 """Attempts from one address since its last correct password."""
@@ -188,7 +189,10 @@ def limit_requests(app: Flask, settings: Settings) -> None:
 
 
 def _has_started(response: Response) -> bool:
-    """Return whether the request started something: a run, a batch, or the reading of a text."""
+    """Return whether the request counts.
+
+    It started a run or a batch, imported a report, or had its text split or hinted at, which may call a model.
+    """
     return response.status_code in (201, 303) or (request.endpoint == "pages.start" and response.status_code == 200)
 
 

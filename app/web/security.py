@@ -1,7 +1,7 @@
 """Request security: headers, CSRF, size limits, session cookies and the origin of streams.
 
-The owner of a run is a random name in Flask's signed session cookie. It only selects the "recent runs of this browser"
-and who may change a run; anybody with a run's link can read it.
+In a browser, the owner of a run is a random name in Flask's signed session cookie. It selects its recent runs, and who
+may change a run or read its notes; anybody with a run's link can read the report.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ HTTPS_HEADERS = {"Strict-Transport-Security": "max-age=31536000"}
 """Added when the site is served over https: browsers then use https only, for a year."""
 
 MAX_REQUEST_BYTES = 256 * 1024
-"""500 emoji are 6 KB percent-encoded. A claim that is slightly too long returns the form instead of a 413."""
+"""A text of 20,000 emoji (MAX_TEXT_CHARACTERS) is 240 KB percent-encoded."""
 
 LARGER_LIMITS = {
     "importing.upload": MAX_BYTES + 64 * 1024,
@@ -180,7 +180,10 @@ def _raise_size_limit() -> None:
 
 
 def _limit_fields() -> None:
-    """Refuse forms with more fields than Werkzeug allows in files: it parses a million of them for seconds."""
+    """Refuse urlencoded forms with more fields than Werkzeug allows in multipart ones.
+
+    It would parse a million of them for seconds.
+    """
     limit = request.max_form_parts or 0
     if request.mimetype == "application/x-www-form-urlencoded" and request.get_data(cache=True).count(b"&") >= limit:
         abort(413)

@@ -50,7 +50,7 @@ def token_name() -> str | None:
 
 
 def client() -> str:
-    """Return the name that limits count under: a known token's name for the API, else the client's address."""
+    """Return the name to count requests under: a known token's for the API, else the client's address."""
     name = token_name() if request.endpoint and request.endpoint.startswith("api_") else None
     return f"token {name}" if name else client_address()
 

@@ -39,10 +39,10 @@ class ExportOperation(NamedTuple):
 
 @dataclass(frozen=True)
 class Exporter:
-    """A format in which everybody who has a run's link can take it away."""
+    """A download format of a run, for anybody with its link."""
 
     file: str
-    """Last part of its address, whose ending is that of the file."""
+    """The last part of its address, such as export.md; the downloaded file has the same ending."""
     title: str
     hint: str
     media_type: str
@@ -60,7 +60,7 @@ def exporters() -> tuple[Exporter, ...]:
     """Return all exporters in the order of the page's menu."""
     found = [import_module(f"{__name__}.{name}").EXPORTERS for name in MODULES]
     first, *others = (each for group in found for each in group)
-    return first, JSON, *others
+    return first, JSON, *others  # Markdown, JSON, then the others
 
 
 def exporter_of(file: str) -> Exporter:

@@ -77,7 +77,7 @@ def start() -> ResponseReturnValue:
 
 @batches.get("/batches/<batch_id>")
 def page(batch_id: str) -> str:
-    """Show a batch's progress and some of its claims, after number `?after=`; reloads while the batch is running."""
+    """Show a batch's progress and the claims after number `?after=`; reloads while it is running."""
     return _page(services().runs.batches.get(batch_id) or abort(404))
 
 

@@ -43,7 +43,10 @@ def stop(run_id: str) -> ResponseReturnValue:
 
 @steering.post("/runs/<run_id>/conclude")
 def conclude(run_id: str) -> ResponseReturnValue:
-    """Request a verdict from the kept pairs; the current hop is abandoned."""
+    """Request a verdict from the kept pairs.
+
+    A hop whose question was just asked is abandoned; one that is being answered or judged may still count.
+    """
     run = owned(run_id)
     if not run.report.ended and not run.report.context:
         return _with_notice(run_id, NOTHING_KEPT, 409)
@@ -142,7 +145,7 @@ def _stale_branch(error: CSRFError) -> ResponseReturnValue:
 
 
 def _hop(run: StoredRun, number: str) -> Hop:
-    """Return the hop of that number. Raises InvalidInput for an unknown hop and while the run is running."""
+    """Return the hop of that number. Raises InvalidInput for an unknown hop, a running run and an imported report."""
     if not (number.isascii() and number.isdigit() and len(number) < 4):
         raise InvalidInput("Choose the hop to go on from.", "hop")
     return hop_to_change(run.report, int(number))
@@ -223,7 +226,7 @@ def _is_deleted(run_id: str) -> bool:
 def _owned_summary(run_id: str) -> RunSummary:
     """Return the run's summary if this browser started it. An unreadable run can still be deleted."""
     with suppress(Unreadable):
-        owned(run_id)
+        owned(run_id)  # logs the refusal of another browser, which _summary would not
     return _summary(run_id) or abort(404)
 
 

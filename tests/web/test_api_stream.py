@@ -68,10 +68,11 @@ def test_the_stream_of_a_queued_run_sends_its_position_without_an_id_and_then_he
     assert gate.reached.wait(LONG)
     answer = client.get(f"{start(client)}/events")
     sent = ""
-    for chunk in answer.iter_encoded():
-        sent += chunk.decode()
-        if streaming.HEARTBEAT in sent:
-            break
-    answer.close()
+    chunks = answer.iter_encoded()
+    while streaming.HEARTBEAT not in sent:
+        sent += next(chunks).decode()
     gate.open()
+    rest = "".join(chunk.decode() for chunk in chunks)
+    assert rest.count("event: place\ndata: null\n\n") == 1, "the place is null once the run no longer waits"
+    assert rest.index("data: null") < rest.index("question_asked") and rest.endswith(streaming.END)
     assert 'event: place\ndata: {"has_worker": true, "position": 1, "seconds": null}\n\n' in sent

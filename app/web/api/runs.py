@@ -48,10 +48,10 @@ class EventMessages:
         self._place: Place | None = None
 
     def render(self, events: Sequence[StoredEvent]) -> str:
-        """Return one message for each event, as it is stored."""
+        """Return one message for each event, as it is stored, after a null place if the run was waiting."""
         self.ended = self.ended or isinstance(events[-1].event, TERMINAL)
-        self._place = None  # a run with new events is not waiting
-        return "".join(f"id: {stored.seq}\ndata: {json.dumps(event_as_dict(stored))}\n\n" for stored in events)
+        messages = (f"id: {stored.seq}\ndata: {json.dumps(event_as_dict(stored))}\n\n" for stored in events)
+        return self.render_place(None) + "".join(messages)  # a run with new events is not waiting
 
     def render_place(self, place: Place | None) -> str:
         """Return the place in the queue when it has changed; null once the run no longer waits."""

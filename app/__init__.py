@@ -3,7 +3,7 @@
     from app import check
     report = check("The director of Seven Samurai made 30 feature films.")
 
-Everything else is imported where it is needed, so that `app.domain` needs only the standard library.
+Imports are inside the functions: importing `app.domain` runs this file, and must need only the standard library.
 """
 
 from __future__ import annotations
@@ -88,7 +88,9 @@ def _guard(app: Flask, settings: Settings) -> None:
 def check(
     claim: str, *, on_event: Callable[[Event], None] | None = None, app: Flask | None = None, **options: Any
 ) -> RunReport:
-    """Check a claim in this process, wait for the end, and return the report, which is also stored.
+    """Check a claim, wait for the end, and return the report, which is also stored.
+
+    With REDIS_URL a worker executes the run; without, this process does.
 
     `options` are the other fields of POST /api/v1/runs (docs/api.md), such as `speaker`, `date` and `source`.
     `on_event` gets each event as it is stored. `app` comes from `create_app`; without it all calls share one

@@ -22,21 +22,21 @@ MIN_SECTION_WORDS = 30
 LIBZIM = "libzim==3.13.1"
 
 _HEADING = re.compile(r"\S.{0,98}[^\s.!?:;,…\"”]|\S")
-"""A line without the punctuation that ends a sentence."""
+"""A line of at most 100 characters that does not end with the punctuation of a sentence."""
 
 
 def parquet_articles(path: Path, position: Any) -> Iterator[Entry]:
     """Yield the articles after `position`, a pair of file and row. At most a batch of rows is held in memory."""
-    first, done = position or (0, 0)
-    read = 0
+    first, rows_done = position or (0, 0)
+    bytes_before = 0
     for number, file in enumerate(file for file, _ in source_files(path, "wikipedia")):
         size = file.stat().st_size
         if number >= first:
-            yield from _articles(file, number, done if number == first else 0, read, size)
-        read += size
+            yield from _articles(file, number, rows_done if number == first else 0, bytes_before, size)
+        bytes_before += size
 
 
-def _articles(file: Path, number: int, done: int, read: int, size: int) -> Iterator[Entry]:
+def _articles(file: Path, number: int, rows_done: int, bytes_before: int, size: int) -> Iterator[Entry]:
     import pyarrow
     from pyarrow import parquet
 
@@ -47,15 +47,15 @@ def _articles(file: Path, number: int, done: int, read: int, size: int) -> Itera
             total, row = max(table.metadata.num_rows, 1), 0
             for group in range(table.num_row_groups):
                 rows = table.metadata.row_group(group).num_rows
-                if row + rows <= done:
+                if row + rows <= rows_done:
                     row += rows
                     continue
                 for batch in table.iter_batches(ROWS_AT_ONCE, [group], COLUMNS):
                     for article in batch.to_pylist():
                         row += 1
-                        if row > done:
+                        if row > rows_done:
                             where, here = f"{file.name}, row {row}", (number, row)
-                            yield _entry(where, here, read + size * row // total, article)
+                            yield _entry(where, here, bytes_before + size * row // total, article)
     except pyarrow.ArrowException as error:
         raise Unreadable(f"cannot be read as Parquet at {file.name} ({type(error).__name__})") from error
 
@@ -73,14 +73,14 @@ def _entry(where: str, position: tuple[int, int], read: int, article: dict[str, 
 
 
 def sections(text: str) -> Iterator[str | None]:
-    """Yield the paragraphs of an article, None between two sections; a heading goes before its first paragraph.
+    """Yield the paragraphs of an article, and None after a section of at least MIN_SECTION_WORDS words.
 
-    Headings at the end that have no text are left out.
+    A heading is put before its section's first paragraph. Headings at the end that have no text are left out.
     """
     heading, words = "", 0
     for at, block in enumerate(re.split(r"\n\s*\n", text.strip())):
         first, _, rest = block.strip().partition("\n")
-        if at and _HEADING.fullmatch(first.strip()):
+        if at and _HEADING.fullmatch(first.strip()):  # block 0 is the lead, which has no heading
             if words >= MIN_SECTION_WORDS:
                 yield None
                 words = 0

@@ -51,13 +51,17 @@ def main(path: str, text: str) -> int:
         reader = PdfReader(path)
         if reader.is_encrypted and not reader.decrypt(""):
             return LOCKED
+        has_text = False
         with Path(text).open("w", encoding="utf-8", errors="replace") as file:
-            pages_with_text = sum(file.write(page.extract_text() + "\n") > 1 for page in reader.pages)
+            for page in reader.pages:
+                found = page.extract_text()
+                file.write(found + "\n")
+                has_text = has_text or bool(found)
         title = reader.metadata.title if reader.metadata else ""
     except (MemoryError, OSError) as error:
         return TOO_LARGE if isinstance(error, MemoryError) or error.errno == errno.EFBIG else 1
     print(json.dumps(str(title or "")))
-    return 0 if pages_with_text else EMPTY
+    return 0 if has_text else EMPTY
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ HIDDEN_ELEMENTS = (
     "noscript template iframe object embed canvas audio video svg datalist noembed noframes dialog[not(@open)] "
     "*[@hidden] *[@popover] *[@aria-hidden='true']"
 ).split()
-"""XPath of elements that browsers do not show, or replace with something else."""
+"""XPath of elements that browsers do not show or replace, and of those marked as decoration (aria-hidden)."""
 
 PLAIN_PARAGRAPHS = (
     "//*[self::p or self::li or self::td or self::dd or self::blockquote or self::pre]"
@@ -48,7 +48,7 @@ _CSS_SELECTOR = re.compile(r"(\w*)([.#][\w-]+)")
 
 
 @dataclass(frozen=True, slots=True)
-class HtmlText:
+class PageText:
     """The main text of a page, its title, and the ISO publication date in its markup."""
 
     text: str
@@ -60,7 +60,7 @@ class HtmlFailed(Exception):
     """A page has no usable text. The message continues a sentence that begins with the page's name."""
 
 
-def read_html(html: str, url: str, seconds: float, memory_bytes: int = MEMORY_BYTES) -> HtmlText:
+def read_html(html: str, url: str, seconds: float, memory_bytes: int = MEMORY_BYTES) -> PageText:
     """Return the text of the page at `url`. Raises HtmlFailed when it has none or exceeds the limits."""
     from app.backends.fetch.sandbox import run_sandboxed  # not at the top: the child process cannot import it
 
@@ -71,32 +71,32 @@ def read_html(html: str, url: str, seconds: float, memory_bytes: int = MEMORY_BY
         raise HtmlFailed(f"takes longer than {seconds:g} seconds to read") from None
     if done.returncode:
         raise HtmlFailed("cannot be read: its markup is too large or too complex")
-    found = HtmlText(**json.loads(done.stdout))
+    found = PageText(**json.loads(done.stdout))
     if not found.text:
         raise HtmlFailed("has no readable text")
     return found
 
 
 def main(url: str) -> None:
-    """Read a page as UTF-8 from standard input and print an HtmlText as JSON. Runs in the child process."""
+    """Read a page as UTF-8 from standard input and print an PageText as JSON. Runs in the child process."""
     found = extract_text(sys.stdin.buffer.read().decode("utf-8"), url)
     print(json.dumps({"text": found.text, "title": found.title, "published": found.published}))
 
 
-def extract_text(html: str, url: str) -> HtmlText:
+def extract_text(html: str, url: str) -> PageText:
     """Extract as `read_html` does, in this process; the text is "" where there is none."""
     import trafilatura
 
     tree = trafilatura.load_html(html)
     if tree is None:
-        return HtmlText("", "", None)
+        return PageText("", "", None)
     remove_hidden(tree)
     date_config = {"original_date": True, "extensive_search": False}
     metadata: Any = trafilatura.extract_metadata(_without_paragraphs(tree), default_url=url, date_config=date_config)
     for script in tree.xpath("//script"):  # trafilatura extracts some when a page has little text
         script.drop_tree()
     body: Any = trafilatura.bare_extraction(tree, url=url, include_comments=False)
-    return HtmlText((body.text or "").strip() if body else "", metadata.title or "", metadata.date)
+    return PageText((body.text or "").strip() if body else "", metadata.title or "", metadata.date)
 
 
 def _without_paragraphs(tree: Any) -> Any:

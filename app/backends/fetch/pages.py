@@ -18,7 +18,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from app.backends.corpus.pdf import PdfFailed, read_pdf
-from app.backends.fetch.html import HtmlFailed, HtmlText, read_html
+from app.backends.fetch.html import HtmlFailed, PageText, read_html
 from app.backends.fetch.safe_http import Budget, GuardedHttp, HttpReply
 from app.config import VERSION
 from app.domain.errors import CallFailed
@@ -262,20 +262,20 @@ def _remove_invisible(text: str) -> str:
     return _INVISIBLE.sub("", text)
 
 
-def _read_html(reply: HttpReply, seconds: float) -> HtmlText:
+def _read_html(reply: HttpReply, seconds: float) -> PageText:
     return read_html(decode_page(reply.content, reply.content_type), reply.url, seconds)
 
 
-def _read_text(reply: HttpReply, seconds: float) -> HtmlText:
-    return HtmlText(decode_page(reply.content, reply.content_type), "", None)
+def _read_text(reply: HttpReply, seconds: float) -> PageText:
+    return PageText(decode_page(reply.content, reply.content_type), "", None)
 
 
-def _read_pdf(reply: HttpReply, seconds: float) -> HtmlText:
+def _read_pdf(reply: HttpReply, seconds: float) -> PageText:
     with tempfile.TemporaryDirectory(prefix="hopcheck-page-") as folder:
         pdf, text = Path(folder, "page.pdf"), Path(folder, "page.txt")
         pdf.write_bytes(reply.content)
         title = read_pdf(pdf, text, seconds)
-        return HtmlText(text.read_text("utf-8", "replace"), title, None)
+        return PageText(text.read_text("utf-8", "replace"), title, None)
 
 
 _READERS = {

@@ -107,7 +107,7 @@ def may_publish() -> bool:
 
 
 @publishing.app_template_global()
-def publishes(run: StoredRun) -> bool:
+def shows_publishing(run: StoredRun) -> bool:
     """Return whether to show the publishing state of this run: to its owner, once it has a verdict."""
     return may_publish() and may_steer(run) and run.report.verdict is not None
 

@@ -117,7 +117,7 @@ def test_a_running_run_cannot_be_branched(make_app):
     client = make_app(scripted_container(gate=gate)).test_client()
     address = start(client)
     assert gate.reached.wait(LONG)
-    assert "still goes on" in problem(client.post(f"{address}/branch", json={"hop": 1}), 409)["detail"]
+    assert "still running" in problem(client.post(f"{address}/branch", json={"hop": 1}), 409)["detail"]
     gate.open()
 
 

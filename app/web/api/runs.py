@@ -102,7 +102,7 @@ def follow(run_id: str) -> Response:
 
 api_steering = api_blueprint("api_steering")
 
-GOES_ON = "This run still goes on; stop it first, or wait for its end."
+STILL_RUNNING = "This run is still running; stop it first, or wait for its end."
 
 
 @api_steering.post(f"{API}/runs/<run_id>/stop")
@@ -132,7 +132,7 @@ def branch(run_id: str) -> ResponseReturnValue:
     """Start a run of the principal that continues from a hop of this one."""
     run, body = owned(run_id), sent(NewBranch)
     if not run.report.ended:
-        raise Conflict(GOES_ON)
+        raise Conflict(STILL_RUNNING)
     hop = hop_to_change(run.report, body.hop)
     if body.leave_out and body.question is not None:
         raise InvalidInput("Ask a question in the hop's place, or leave the hop out; not both.", "leave_out")

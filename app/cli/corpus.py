@@ -14,7 +14,7 @@ from flask.cli import AppGroup
 from app.backends.corpus.bm25 import Java
 from app.backends.corpus.builder import BuildRequest, build_corpus
 from app.backends.corpus.formats import FORMATS
-from app.backends.corpus.index import MANIFEST, PROBLEMS, BuildState, Manifest
+from app.backends.corpus.index import MANIFEST, PROBLEMS, BuildState, Manifest, format_count
 from app.backends.corpus.prebuilt import Wikipedia, find_wikipedia, install_prebuilt, install_wikipedia
 from app.backends.corpus.registry import CORPORA, VITAL, CorpusInfo, folder_of, installed
 from app.bootstrap import corpus_index, prepare
@@ -117,7 +117,7 @@ def _row(info: CorpusInfo, is_default: bool) -> str:
     title = f"{info.title} ({info.source})" if info.source else info.title
     if info.state != "ready":
         return f"{name}\t{title}\t{info.message} Fix it with: {info.fix}"
-    size = f"{info.passages:,} passages, {info.bytes / 1e6:,.1f} MB"
+    size = f"{format_count(info.passages, info.kind)}, {info.bytes / 1e6:,.1f} MB"
     return f"{name}\t{title}\t{info.kind}, {size}, {info.built_at}\t{info.state}"
 
 
@@ -135,7 +135,7 @@ def remove(name: str, yes: bool) -> None:
         if name in default_corpora(settings):
             raise InvalidInput(f"{name} is searched by default; take it out of SOURCE or CORPORA first.")
     if not yes:
-        click.confirm(f"Remove {info.title}, {info.passages:,} passages?", abort=True)
+        click.confirm(f"Remove {info.title}, {format_count(info.passages, info.kind)}?", abort=True)
     (folder / MANIFEST).unlink(missing_ok=True)  # first, so that an interrupted removal leaves no damaged corpus
     shutil.rmtree(folder, ignore_errors=True)
     click.echo(f"removed {name}")

@@ -14,6 +14,7 @@ from app.backends.corpus.index import BUILT_IN
 from app.backends.corpus.prebuilt import install_prebuilt
 from app.backends.corpus.registry import about
 from app.domain.errors import InvalidInput, ModelUnavailable
+from app.domain.instrumentation import listening
 
 pytestmark = [pytest.mark.jvm, pytest.mark.timeout(300)]
 
@@ -54,7 +55,9 @@ def install(corpus: Path, index: Path, **options):
 def test_a_prebuilt_index_is_searched_in_place(corpus, index):
     manifest = install(corpus, index, title="Rivers", source="Somebody, CC0")
     assert (manifest.kind, manifest.count, Path(manifest.index)) == ("prebuilt", 4, index)
-    best = Bm25Retriever(corpus).retrieve("Cairo", 1)[0]
+    with listening((said := []).append):
+        best = Bm25Retriever(corpus).retrieve("Cairo", 1)[0]
+    assert said[-1].phase == "searching 4 documents"
     assert (best.title, best.text) == ("Nile", "The Nile flows through Cairo.")
     assert (best.source, best.url) == ("Rivers (Somebody, CC0)", None)
     assert about(corpus).state == "ready"

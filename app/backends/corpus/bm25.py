@@ -18,13 +18,13 @@ from typing import Any
 
 from app.backends.corpus import jvm
 from app.backends.corpus.formats import passages_of, title_and_text
-from app.backends.corpus.index import MANIFEST, Manifest, read_verified
+from app.backends.corpus.index import MANIFEST, Manifest, format_count, read_verified
 from app.domain.errors import CallFailed, ModelUnavailable
 from app.domain.instrumentation import report_phase
 from app.domain.model import Origin, Passage
 
-# Stored rows: passages in Hopcheck's own indexes, whole documents in Pyserini's prebuilt ones, as `contents` with the
-# title in the first line (KILT, DPR) or as `title` and `text` (BEIR). Whole documents are cut into passages here.
+# Stored rows: passages in Hopcheck's own indexes, documents or passages in Pyserini's prebuilt ones, as `contents` with
+# the title in the first line (KILT, DPR) or as `title` and `text` (BEIR). Whole documents are cut into passages here.
 
 MAX_DOCUMENT_CHARACTERS = 40_000
 """Characters of a prebuilt document that are used: cutting a million of them takes half a second."""
@@ -53,7 +53,7 @@ def row_of(raw: str | None, manifest: Manifest, query: str | None = None) -> Row
     try:
         row = json.loads(raw or "")
         if manifest.kind == "prebuilt":
-            title, passages = _cut(row)
+            title, passages = _title_and_passages(row)
             text = " ".join(passages) if query is None else best_passage(passages, query)
         else:
             title, text = row["title"], row["contents"].removeprefix(f"{row['title']}\n")
@@ -62,7 +62,7 @@ def row_of(raw: str | None, manifest: Manifest, query: str | None = None) -> Row
         raise CallFailed(f"The corpus {manifest.corpus} holds a passage that cannot be read.") from error
 
 
-def _cut(row: dict[str, str]) -> tuple[str, tuple[str, ...]]:
+def _title_and_passages(row: dict[str, str]) -> tuple[str, tuple[str, ...]]:
     """Return the title and the passages of a prebuilt index's document."""
     title, text = title_and_text(row.get("title") or "", row.get("text") or row.get("contents") or "")
     paragraphs = _KILT_MARK.sub("", text[:MAX_DOCUMENT_CHARACTERS]).splitlines()
@@ -141,12 +141,13 @@ class Bm25Retriever:
 
         The texts have no dates, so `before` leaves out none of them.
 
-        Raises ModelUnavailable when the index or Java is missing or damaged, CallFailed when a search takes too long.
+        Raises ModelUnavailable when the index or Java is missing or damaged, CallFailed when a search fails or takes
+        too long.
         """
         manifest = self.open()
         if k < 1:
             return ()
-        report_phase(f"searching {manifest.count:,} passages")
+        report_phase(f"searching {format_count(manifest.count, manifest.kind)}")
         # A lone surrogate is not a character. Everything else is safe: Lucene's analyser has no query syntax.
         words = query.encode("utf-8", "replace").decode()
         manifest, rows = jvm.java_queue.run(lambda: self._search(words, k))
@@ -158,9 +159,9 @@ class Bm25Retriever:
         )
 
     def article(self, title: str, text: str, url: str) -> str | None:
-        """Return the whole text of the document that contains this passage; None if no document does.
+        """Return the text of the document that contains this passage; None if no document does.
 
-        Raises as `retrieve` does.
+        At most MAX_DOCUMENT_CHARACTERS or MAX_ARTICLE_PASSAGES of it. Raises as `retrieve` does.
         """
         self.open()
         return jvm.java_queue.run(lambda: self._article(title, text.encode("utf-8", "replace").decode(), url))

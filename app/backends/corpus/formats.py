@@ -1,7 +1,8 @@
 """Read the source of a corpus as a stream of documents: JSON lines, KILT's knowledge source, a folder, or an archive.
 
-Every reader can resume from a position, reports problems by file and line, and holds at most one line or one file in
-memory. KILT: Petroni et al., 2021, "KILT: a Benchmark for Knowledge Intensive Language Tasks".
+Every reader can resume from a position, reports problems by their place in the source, and holds at most one line, one
+batch of rows or one file in memory. KILT: Petroni et al., 2021, "KILT: a Benchmark for Knowledge Intensive Language
+Tasks".
 
 Documents are cut into passages of about a hundred words, at sentence boundaries, never across two documents. Passages
 are retrieved, shown and read; the judge and the reader were trained on texts of this length.
@@ -36,7 +37,11 @@ def clean(text: str) -> str:
 
 
 def title_and_text(title: str, contents: str) -> tuple[str, str]:
-    """Return a document's title and text; the first line is the title if there is none, or if it repeats it."""
+    """Return a document's title and text.
+
+    Without a `title`, a short first line followed by text becomes the title and leaves the text. A first line that
+    repeats the title is removed.
+    """
     first, _, rest = contents.partition("\n")
     if rest.strip() and len(first) <= MAX_TITLE_CHARACTERS and (not title or first.strip() == title):
         return clean(first).strip('"'), rest
@@ -49,8 +54,8 @@ def passages_of(paragraphs: Iterable[str | None], words: int = PASSAGE_WORDS) ->
     A passage ends with the sentence or the paragraph whose end is nearest to `words`, or after `words` if none ends
     near it. The last passage of a document may be short, and so may the last one before None, which ends a section.
     """
-    pending: list[str] = []
-    ends: list[int] = []
+    pending: list[str] = []  # words that are not yet in a passage
+    ends: list[int] = []  # the number of pending words up to the end of each paragraph
     for paragraph in paragraphs:
         if paragraph is None:
             yield from [" ".join(pending)] if pending else []
@@ -60,7 +65,7 @@ def passages_of(paragraphs: Iterable[str | None], words: int = PASSAGE_WORDS) ->
         ends.append(len(pending))
         start = 0
         while len(pending) - start > words * 5 // 4:
-            cut = start + _cut(pending[start : start + 2 * words], [end - start for end in ends], words)
+            cut = start + _passage_length(pending[start : start + 2 * words], [end - start for end in ends], words)
             yield " ".join(pending[start:cut])
             start = cut
         pending, ends = pending[start:], [end - start for end in ends if end > start]
@@ -68,7 +73,7 @@ def passages_of(paragraphs: Iterable[str | None], words: int = PASSAGE_WORDS) ->
         yield " ".join(pending)
 
 
-def _cut(text: list[str], paragraph_ends: list[int], words: int) -> int:
+def _passage_length(text: list[str], paragraph_ends: list[int], words: int) -> int:
     """Return the best number of words for a passage. Searches near `words` first, as splitting sentences is slow."""
     for reach in (words * 3 // 10, words // 2):
         low, high = words - reach, min(words + reach, len(text))
@@ -161,7 +166,7 @@ class Entry:
 
 
 def format_of(path: Path) -> str:
-    """Return the source's format, one of FORMATS. Raises Unreadable for an unknown one."""
+    """Return the source's format, one of FORMATS but auto. Raises Unreadable for an unknown one."""
     if path.is_dir():
         is_dump = any(source_files(path, "wikipedia")) and not any(files_in(path))
         return "wikipedia" if is_dump else "folder"

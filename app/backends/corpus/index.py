@@ -2,9 +2,12 @@
 
     INSTANCE/corpora/NAME/manifest.json    names the index folder in use, its files, their sizes and their checksum
     INSTANCE/corpora/NAME/index-TOKEN/     Lucene's files, unchanged once a manifest names them
+    INSTANCE/corpora/NAME/problems.txt     the entries of the source that were left out, if there are any
+    INSTANCE/corpora/NAME/download/        the files of a Wikipedia that is being fetched
     INSTANCE/corpora/NAME/building/        the state of an unfinished build
         notebook.sqlite3               the plan, the position in the source, the ids seen, the problems
         00000.jsonl ...                the passages, as they will be indexed; a shard ends where a document ends
+        index/                         Lucene's files until they are complete
 
 An index is replaced by renaming manifest.json over the old one, so an incomplete index is never searched and a running
 server finds the new one by the manifest.
@@ -64,7 +67,7 @@ class Manifest:
     title: str
     source: str
     kind: Kind
-    count: int
+    count: int  # passages; documents for a prebuilt index
     index: str
     files: dict[str, int]
     index_checksum: str
@@ -102,6 +105,11 @@ class Manifest:
     def named_source(self) -> str:
         """Return the corpus's name and the origin of its text, as a passage shows them."""
         return f"{self.title} ({self.source})" if self.source else self.title
+
+
+def format_count(count: int, kind: Kind | Literal[""]) -> str:
+    """Format the size of an index with its unit: documents for a prebuilt one, else passages."""
+    return f"{count:,} {'documents' if kind == 'prebuilt' else 'passages'}"
 
 
 def fix_for(name: str, kind: Kind | Literal[""] = "", source: str = "") -> str:

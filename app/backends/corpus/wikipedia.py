@@ -126,7 +126,7 @@ class MediaWiki:
         return replace(outcome, status=503) if _error(outcome.parsed).get("code") in BUSY else outcome
 
     def _check_host(self, url: str) -> None:
-        """Refuse a redirect to a host that the page did not name."""
+        """Refuse a redirect to another host: users were shown only this one."""
         if (host := urlsplit(url).hostname) != self.host:
             raise CallFailed(f"{self.host} redirects to {host}, which was not asked.")
 
@@ -214,20 +214,20 @@ _FOOTNOTE = re.compile(r'<sup\b[^>]*\bclass="[^"]*\breference\b[^"]*"[^>]*>.{0,1
 MAX_ARTICLE_CHARACTERS = 200_000
 PARSE_SECONDS = 15.0
 LEADS = 3
-"""Articles whose first passage is among the best passages in any case."""
+"""Articles whose first passages alternate with the best passages at the top."""
 
 
 @lru_cache(maxsize=64)
-def _cut(text: str) -> tuple[str, ...]:
+def _passages(text: str) -> tuple[str, ...]:
     return tuple(passages_of(text[:MAX_ARTICLE_CHARACTERS].splitlines()))
 
 
 def ranked(texts: Sequence[str], query: str) -> list[int]:
-    """Return the places of `texts`, best first, by the rarity among them of the query's words that they have."""
+    """Return the indexes of `texts`, best first, by the summed rarity of the query's words that each contains."""
     wanted = stems(query)
     found = [wanted & stems(text) for text in texts]
-    common = Counter(chain.from_iterable(found))
-    weight = {word: math.log(1 + len(texts) / count) for word, count in common.items()}
+    text_counts = Counter(chain.from_iterable(found))
+    weight = {word: math.log(1 + len(texts) / count) for word, count in text_counts.items()}
     return sorted(range(len(texts)), key=lambda at: -sum(weight[word] for word in found[at]))
 
 
@@ -244,15 +244,16 @@ class Wikipedia:
     def retrieve(self, query: str, k: int, before: str | None = None) -> tuple[Passage, ...]:
         """Return the k best passages of the articles found; their URLs lead to the revisions that were read.
 
-        With `before`, of the last revisions before that day. Raises CallFailed when Wikipedia cannot be asked.
+        With `before`, the last revision of each article before that day is read. Raises CallFailed when Wikipedia
+        cannot be asked.
         """
         if k < 1:
             return ()
         articles = self._articles(query, before)
-        cut = [(article, _cut(self._text(article))) for article in articles]
-        passages = [self._passage(article, text) for article, texts in cut for text in texts]
+        read = [(article, _passages(self._text(article))) for article in articles]
+        passages = [self._passage(article, text) for article, texts in read for text in texts]
         order = ranked([f"{each.title} {each.text}" for each in passages], query)
-        leads = [self._passage(article, texts[0]) for article, texts in cut if texts][:LEADS]
+        leads = [self._passage(article, texts[0]) for article, texts in read if texts][:LEADS]
         in_turn = chain.from_iterable(zip_longest(leads, (passages[at] for at in order)))
         return tuple({each.text: each for each in in_turn if each}.values())[:k]
 
@@ -264,7 +265,7 @@ class Wikipedia:
         return self._text(Revision(title, int(number), "", False))[:MAX_ARTICLE_CHARACTERS] or None
 
     def _articles(self, query: str, before: str | None) -> list[Revision]:
-        """Return the revisions to read. The same search is made once a day."""
+        """Return the revisions to read. A repeated search is answered from the stored replies until the day ends."""
         request = {"api": self._wiki.api, "query": query, "before": before, "on": self._today().isoformat()}
         call = Call("Wikipedia search, version 1", request, costly=True)
         found = cached_call(call, lambda: [asdict(each) for each in self._found(query, before)])

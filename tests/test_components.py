@@ -5,6 +5,7 @@ import threading
 import pytest
 
 from app.components import Component, Components, keep_warm, start_loading
+from app.container.parts import open_corpora
 from app.domain.errors import ModelUnavailable
 from tests.waiting import LONG, until
 
@@ -87,6 +88,20 @@ def test_a_repeated_failure_is_logged_once(caplog):
     for _ in range(3):
         parts.warm()
     assert len(caplog.records) == 1
+
+
+def test_each_corpus_is_opened_and_only_if_none_can_be_the_first_reason_is_raised():
+    opened: list[str] = []
+
+    def open_corpus(name: str) -> None:
+        opened.append(name)
+        if name.startswith("bad"):
+            raise ModelUnavailable(f"{name} is damaged", fix="make corpus")
+
+    open_corpora(["bad", "good", "worse"], open_corpus)
+    assert opened == ["bad", "good", "worse"]
+    with pytest.raises(ModelUnavailable, match="bad 1 is damaged"):
+        open_corpora(["bad 1", "bad 2"], open_corpus)
 
 
 def test_loading_may_begin_later_and_a_failure_harms_nothing():

@@ -36,6 +36,7 @@ from app.container.parts import (
     build_pursuit,
     fine_tuned_questioners,
     loads_of,
+    open_corpora,
 )
 from app.domain.errors import CallFailed
 from app.domain.model import CORPUS_SEARCH, QACHECK, Origin, Page, RunOptions, SearchHit
@@ -154,7 +155,7 @@ class Container:
         return Components(
             [
                 (GENERATOR, partial(inference.load, self.generator.warm)),
-                (CORPUS, self._open_corpora),
+                (CORPUS, partial(open_corpora, default_corpora(self._settings), self._registry.open)),
                 (RERANKER, self._load_rerankers),
                 (READER, self._own_reader.load),
                 (JUDGE, self.judge.load),
@@ -323,10 +324,6 @@ class Container:
             ),
             prefetched_pages=self._speculation.prefetched_pages(options),
         )
-
-    def _open_corpora(self) -> None:
-        for name in default_corpora(self._settings):
-            self._registry.open(name)
 
 
 def corpus_registry(settings: Settings) -> CorpusRegistry:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import logging
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 
 from app.backends.llm.openai_client import OpenAIChat, Sampling
@@ -14,7 +15,7 @@ from app.capabilities.availability import SEQ2SEQ
 from app.capabilities.options import WEB_SEARCH, Mix
 from app.components import Loader
 from app.config.settings import Settings
-from app.domain.errors import InvalidInput
+from app.domain.errors import InvalidInput, ModelUnavailable
 from app.domain.model import CORPUS_SEARCH, QACHECK, RunOptions
 from app.domain.ports import Completer, Pursuer, QuestionAnswerer, Reasoner, TextGenerator
 from app.modules.answerers import kind_of
@@ -23,6 +24,8 @@ from app.modules.pursuit_paraphraser import LocalParaphraser
 from app.modules.pursuit_questioners import LocalPursuer, PromptedParaphraser, PromptedPursuer, Relay, Seq2SeqPursuer
 from app.presets import PursuitPreset, is_faithful
 from app.strategies.evidence_pursuit import EvidencePursuit
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -81,6 +84,19 @@ def loads_of(part: object) -> Iterator[Callable[[], object]]:
     elif is_dataclass(part):
         for each in fields(part):
             yield from loads_of(getattr(part, each.name))
+
+
+def open_corpora(names: Sequence[str], open_corpus: Callable[[str], None]) -> None:
+    """Open each of these corpora. Raises ModelUnavailable, the first one's, if none can be opened."""
+    failed: list[ModelUnavailable] = []
+    for name in names:
+        try:
+            open_corpus(name)
+        except ModelUnavailable as error:
+            log.warning("the corpus %s cannot be opened: %s", name, error)
+            failed.append(error)
+    if failed and len(failed) == len(names):
+        raise failed[0]
 
 
 # Models in this process share its cores, so speculative calls only help for calls to servers (docs/critical-path.md).

@@ -95,7 +95,15 @@ def test_a_flan_t5_on_this_machine_is_a_reasoner_an_answerer_and_a_language_mode
 
 
 @pytest.mark.parametrize(
-    ("broken", "group", "name"), [(JUDGE, "presets", "local"), (READER, "answerers", "retriever-reader")]
+    ("broken", "group", "name"),
+    [
+        (JUDGE, "presets", "local"),
+        (RERANKER, "presets", "local"),
+        (RERANKER, "pursuits", "local"),
+        (READER, "pursuits", "local"),
+        (READER, "answerers", "retriever-reader"),
+        (CORPUS, "answerers", "retriever-reader"),
+    ],
 )
 def test_choices_that_need_a_failed_component_are_unavailable(availability, broken, group, name):
     choice = named(getattr(availability(broken=broken).capabilities(), group))[name]
@@ -118,8 +126,44 @@ def test_live_wikipedia_is_a_corpus_that_needs_no_index_and_names_its_host(avail
 
 
 def test_a_configured_reader_replaces_a_broken_one(availability, tmp_path):
-    choice = named(availability(broken=READER, READER=str(tmp_path)).capabilities().answerers)["retriever-reader"]
-    assert READER not in choice.reason
+    capabilities = availability(broken=READER, READER=str(tmp_path)).capabilities()
+    assert READER not in named(capabilities.answerers)["retriever-reader"].reason
+    assert named(capabilities.pursuits)["local"].available
+
+
+@pytest.mark.parametrize(("role", "own_is_available"), [(JUDGE, True), (READER, False)])
+def test_of_two_judges_or_readers_the_one_that_could_not_be_loaded_is_unavailable(
+    availability, tmp_path, role, own_is_available
+):
+    """The configured judge is loaded in place of Hopcheck's own, the configured reader beside it."""
+    other = str(tiny_t5(tmp_path / "other"))
+    groups = availability(broken=role, **{role.upper(): other}).catalogue()
+    choices = {
+        choice.name: choice.available for group in groups if group.setting == role.upper() for choice in group.choices
+    }
+    assert choices == {"local": own_is_available, other: not own_is_available}
+
+
+def test_a_corpus_that_cannot_be_opened_leaves_the_others_and_live_wikipedia_available(availability, monkeypatch):
+    found = [CorpusInfo(name, name, "", "built", 1, 1, "2026-11-23", "ready") for name in ("vital", "mine")]
+    monkeypatch.setattr("app.capabilities.availability.installed", lambda instance: found)
+    capabilities = availability(broken=CORPUS, CORPORA="mine", WIKIPEDIA="en").capabilities()
+    assert [choice.name for choice in capabilities.corpora if choice.available] == ["vital", "wikipedia-live"]
+    assert "It is cut off" in named(capabilities.corpora)["mine"].reason
+    assert named(capabilities.answerers)["retriever-reader"].available
+
+
+def test_a_questioner_that_is_set_but_not_on_this_machine_is_fetched_by_a_command(availability, tmp_path):
+    def fix_of(preset: str, **settings: str) -> str:
+        return named(availability(BIG, **settings).capabilities().pursuits)[preset].mend
+
+    assert fix_of("paper") == "QUESTION_SEQ2SEQ"
+    assert fix_of("paper", QUESTION_SEQ2SEQ=str(tmp_path / "nothing")) == "QUESTION_SEQ2SEQ"
+    fetch = "flask --app app models fetch"
+    assert fix_of("paper", QUESTION_SEQ2SEQ="some/questioner") == f"{fetch} question-seq2seq"
+    first = str(tiny_t5(tmp_path / "first"))
+    second = fix_of("seq+seq", QUESTION_SEQ2SEQ=first, NEXT_QUESTION_SEQ2SEQ="some/questioner")
+    assert second == f"{fetch} next-question-seq2seq"
 
 
 def test_setting_one_module_makes_a_custom_default_preset(availability):

@@ -1,6 +1,6 @@
 """Determine the available options from the settings, loaded components, model files and corpora.
 
-They are computed at each call and without network access, so that a new corpus or a failed component shows at once.
+They are computed at each call, without a request to another machine; a new corpus or a failed component shows at once.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from app.backends.corpus.registry import installed
 from app.backends.corpus.wikipedia import HOST, LIVE, OFF
 from app.backends.llm.registry import ModelSettings, unavailable_reason
-from app.backends.local.loading import why_missing
+from app.backends.local.loading import is_path, why_missing
 from app.backends.web_search.registry import PROVIDERS, ProviderSearch, with_failover
 from app.capabilities.options import (
     BASELINES,
@@ -27,6 +27,7 @@ from app.capabilities.options import (
     Choice,
     Group,
     Mix,
+    default_corpora,
     options_of_source,
 )
 from app.components import CORPUS, GENERATOR, JUDGE, READER, RERANKER, Component, Components
@@ -42,7 +43,8 @@ NO_MODEL = "No language model is set up.", "LOCAL_MODEL, OPENAI_API_KEY and OPEN
 """The reason and the fix where no language model is available, for Choice.unavailable."""
 NO_CORPUS = "No corpus is indexed on this machine, and live Wikipedia is off.", "make corpus"
 FETCH_FLAN_T5 = "flask --app app models fetch flan-t5, or FLAN_T5, a folder with the model"
-_COMPONENTS_OF = {"claim_verifier": (JUDGE,), "question_generator": (GENERATOR,), "reasoner": (JUDGE,)}
+_JUDGING = (JUDGE, RERANKER)  # RERANKER also loads the model that selects the judge's evidence
+_COMPONENTS_OF = {"claim_verifier": _JUDGING, "question_generator": (GENERATOR,), "reasoner": _JUDGING}
 """The components behind the local implementation of each role; the local validator has none."""
 
 
@@ -55,7 +57,8 @@ def pursuit_choices(settings: Settings, parts: Components, has_model: bool) -> I
     """Yield every preset of a pursuit; `has_model` says whether a language model is available."""
     for preset in (row.resolved(_has_model_files(settings.question_seq2seq)) for row in PURSUIT_PRESETS.values()):
         choice = Choice(preset.name, f"{preset.title}. {preset.changes}", needs_model=preset.needs_model)
-        local = (JUDGE, GENERATOR, READER) if preset.others == "local" else ()
+        reader = () if settings.reader else (READER,)
+        local = (*_JUDGING, GENERATOR, *reader) if preset.others == "local" else ()
         if part := parts.first_failed(*local):
             choice = failed_choice(choice, part)
         elif preset.needs_model and not has_model:
@@ -66,11 +69,13 @@ def pursuit_choices(settings: Settings, parts: Components, has_model: bool) -> I
 
 
 def _missing_questioner(settings: Settings, preset: PursuitPreset) -> str:
-    """Return the setting of the fine-tuned model that the preset needs and this machine lacks, or ""."""
-    if preset.needs_first_seq2seq and not _has_model_files(settings.question_seq2seq):
-        return "QUESTION_SEQ2SEQ"
-    if preset.needs_next_seq2seq and not _has_model_files(settings.next_question_seq2seq):
-        return "NEXT_QUESTION_SEQ2SEQ"
+    """Return the fix for the fine-tuned model that the preset needs and this machine lacks; "" if none is lacking."""
+    needs = {"question_seq2seq": preset.needs_first_seq2seq, "next_question_seq2seq": preset.needs_next_seq2seq}
+    for setting, is_needed in needs.items():
+        name = getattr(settings, setting)
+        if is_needed and not _has_model_files(name):
+            is_on_hub = name and not is_path(name)
+            return f"flask --app app models fetch {setting.replace('_', '-')}" if is_on_hub else setting.upper()
     return ""
 
 
@@ -280,7 +285,7 @@ class Availability:
 
     def _unmet(self, choice: Choice, need: Need, has_model: bool) -> Choice | None:
         """Return the choice as unavailable because `need` is not met on this machine, or None if it is met."""
-        parts = {Need.READER: () if self.settings.reader else (READER,), Need.CORPUS: (CORPUS, RERANKER)}
+        parts = {Need.READER: () if self.settings.reader else (READER,), Need.CORPUS: (RERANKER,)}
         if part := self.parts.first_failed(*parts.get(need, ())):
             return failed_choice(choice, part)
         if need is Need.MODEL and not has_model:
@@ -288,7 +293,8 @@ class Availability:
         if need is Need.FLAN_T5 and not self._with_seq2seq(choice).available:
             return self._with_seq2seq(choice)
         if need is Need.CORPUS and not any(corpus.available for corpus in self._corpora()):
-            return choice.unavailable(*NO_CORPUS)
+            failed = self.parts.first_failed(CORPUS)
+            return failed_choice(choice, failed) if failed else choice.unavailable(*NO_CORPUS)
         if need is Need.SEARCH and not any(search.available for search in self._searches()):
             return choice.unavailable("No search engine is set up, and there is no corpus.", "SEARXNG_URL")
         return None
@@ -301,20 +307,28 @@ class Availability:
     def _own_and_configured(self, role: str, own_model: str) -> tuple[Choice, ...]:
         """Return Hopcheck's own reader or judge, then the one that a setting names, if any."""
         own = Choice("local", f"Hopcheck's own {role}, {own_model}")
-        other = getattr(self.settings, role)
+        failed, other = self.parts.first_failed(role), getattr(self.settings, role)
+        if failed and (role == READER or not other):  # JUDGE is the configured judge, READER always Hopcheck's own
+            own, failed = failed_choice(own, failed), None
         if not other:
-            failed = self.parts.first_failed(role)
-            return (failed_choice(own, failed) if failed else own,)
-        named, missing = Choice(other, f"The {role} {other}"), why_missing(other)
-        return own, named.unavailable(missing, f"flask --app app models fetch {role}") if missing else named
+            return (own,)
+        named = Choice(other, f"The {role} {other}")
+        if missing := why_missing(other):
+            named = named.unavailable(missing, f"flask --app app models fetch {role}")
+        return own, failed_choice(named, failed) if failed and not missing else named
 
     def _searches(self) -> tuple[Choice, ...]:
         return search_choices(self.engines, any(corpus.available for corpus in self._corpora()))
 
     def _corpora(self) -> Iterator[Choice]:
+        failed, default = self.parts.first_failed(CORPUS), default_corpora(self.settings)
         for info in installed(self.settings.instance):
             choice = Choice(info.name, info.title)
-            yield choice if info.state == "ready" else choice.unavailable(info.message, info.fix)
+            if info.state != "ready":
+                choice = choice.unavailable(info.message, info.fix)
+            elif failed and info.name in default:
+                choice = failed_choice(choice, failed)
+            yield choice
         language = self.settings.wikipedia
         if language != OFF:
             title = SOURCE_TITLES[LIVE] + ("" if language == "en" else f" ({language})")

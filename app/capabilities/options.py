@@ -60,7 +60,7 @@ def default_corpora(settings: Settings) -> tuple[str, ...]:
 
 
 def source_of(options: RunOptions) -> str:
-    """Return the name of the source that sets exactly these options, "" for none."""
+    """Return the source whose usual answerer and corpora these options have; "" for none."""
     if options.strategy in BASELINES:
         return ""
     if options.answerer == WEB_SEARCH and options.search not in (None, CORPUS_SEARCH):

@@ -41,10 +41,10 @@ from app.backends.corpus.index import (
     BuildCheckpoint,
     BuildState,
     Manifest,
-    Progress,
-    document,
+    PrintLine,
     install_index,
     manifest_for,
+    passage_json,
     write_index,
     write_lines,
 )
@@ -139,7 +139,7 @@ def build_corpus(
     request: BuildRequest,
     folder: Path,
     java: Java,
-    say: Progress,
+    say: PrintLine,
     *,
     replaces: bool = False,
     anew: bool = False,
@@ -191,7 +191,7 @@ def _unreadable_is_invalid(path: Path) -> Iterator[None]:
         raise InvalidInput(f"{path} {error}.", "from") from error
 
 
-def _resume(checkpoint: BuildCheckpoint, request: BuildRequest, plan: dict, anew: bool, say: Progress) -> None:
+def _resume(checkpoint: BuildCheckpoint, request: BuildRequest, plan: dict, anew: bool, say: PrintLine) -> None:
     if checkpoint.plan is None or anew:
         checkpoint.begin(plan)
     elif checkpoint.plan != plan:
@@ -205,7 +205,7 @@ def _resume(checkpoint: BuildCheckpoint, request: BuildRequest, plan: dict, anew
 
 
 def _write_passages(
-    checkpoint: BuildCheckpoint, request: BuildRequest, scratch: Path, say: Progress, per_shard: int
+    checkpoint: BuildCheckpoint, request: BuildRequest, scratch: Path, say: PrintLine, per_shard: int
 ) -> None:
     if not checkpoint.state.ended:
         progress = ProgressReporter(total_bytes(request.path, request.format), say)
@@ -223,7 +223,7 @@ def _fill(
     coming: Iterator[Entry],
     checkpoint: BuildCheckpoint,
     request: BuildRequest,
-    say: Progress,
+    say: PrintLine,
     progress: ProgressReporter,
     per_shard: int,
 ) -> BuildState:
@@ -256,12 +256,12 @@ def _write(shard: TextIO, source: SourceDocument) -> int:
     """Write the document's passages, one per line; return their number."""
     number = 0
     for number, text in enumerate(passages_of(source.paragraphs), 1):
-        shard.write(document(f"{source.id}#{number}", source.title or source.id, text, source.url) + "\n")
+        shard.write(passage_json(f"{source.id}#{number}", source.title or source.id, text, source.url) + "\n")
     return number
 
 
 def _report_problem(
-    checkpoint: BuildCheckpoint, problem: str, request: BuildRequest, before: int, say: Progress
+    checkpoint: BuildCheckpoint, problem: str, request: BuildRequest, before: int, say: PrintLine
 ) -> None:
     line = clean(problem)
     if request.refuse:
@@ -271,7 +271,7 @@ def _report_problem(
         say(f"left out: {line}")
 
 
-def _index(checkpoint: BuildCheckpoint, request: BuildRequest, folder: Path, java: Java, say: Progress) -> Manifest:
+def _index(checkpoint: BuildCheckpoint, request: BuildRequest, folder: Path, java: Java, say: PrintLine) -> Manifest:
     say("starting Java")
     lucene = jvm.start(java.home, java.memory)
     made = folder / BUILDING / "index"
@@ -279,7 +279,7 @@ def _index(checkpoint: BuildCheckpoint, request: BuildRequest, folder: Path, jav
     total = checkpoint.state.passages
     progress = ProgressReporter(0, say)
     try:
-        write_index(lucene, made, checkpoint.documents(), lambda done: progress.report_indexed(done, total))
+        write_index(lucene, made, checkpoint.passage_lines(), lambda done: progress.report_indexed(done, total))
     except Exception as error:  # pyjnius wraps any Java exception, e.g. for a full disk
         log.exception("The index of %s could not be written", request.name)
         message = f"The index of {request.name} could not be written ({type(error).__name__})"

@@ -52,7 +52,7 @@ BUFFER_MB = 64
 """Lucene's buffer for a segment; the JVM's heap (JAVA_MEMORY) must be larger."""
 
 Kind = Literal["built-in", "built", "prebuilt"]
-Progress = Callable[[str], None]
+PrintLine = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,13 +194,13 @@ def write_manifest(folder: Path, manifest: Manifest) -> None:
             shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
 
 
-def document(id: str, title: str, text: str, url: str | None) -> str:
+def passage_json(id: str, title: str, text: str, url: str | None) -> str:
     """Return a passage as Pyserini's JSON. Searches cover `contents` (title and text) and `title` again."""
     return json.dumps({"id": id, "contents": f"{title}\n{text}", "title": title, "url": url})
 
 
-def write_index(lucene: jvm.Pyserini, index: Path, documents: Iterable[str], report: Callable[[int], None]) -> int:
-    """Index `documents` (see `document`) into the new folder `index`; return their number.
+def write_index(lucene: jvm.Pyserini, index: Path, passages: Iterable[str], report: Callable[[int], None]) -> int:
+    """Index `passages` (see `passage_json`) into the new folder `index`; return their number.
 
     `report` is called after every batch with the number indexed.
     """
@@ -208,7 +208,7 @@ def write_index(lucene: jvm.Pyserini, index: Path, documents: Iterable[str], rep
     indexer = lucene.index.LuceneIndexer(
         str(index), args=[*options, "-generator", "DefaultLuceneDocumentGenerator"], threads=1
     )
-    count, rows = 0, iter(documents)
+    count, rows = 0, iter(passages)
     try:
         while batch := list(islice(rows, BATCH_SIZE)):
             indexer.add_batch_raw(batch)
@@ -245,21 +245,21 @@ class BuildCheckpoint:
         """Open or create it. Raises InvalidInput when another build has it open, OSError and sqlite3's errors."""
         self._folder = folder
         folder.mkdir(parents=True, exist_ok=True)
-        self._rows = sqlite3.connect(folder / "notebook.sqlite3", timeout=0, isolation_level=None)
+        self._db = sqlite3.connect(folder / "notebook.sqlite3", timeout=0, isolation_level=None)
         try:
-            self._rows.execute("PRAGMA locking_mode = EXCLUSIVE")
-            self._rows.execute("PRAGMA cache_size = -32000")
-            self._rows.executescript(_TABLES)
-            self._rows.execute("BEGIN EXCLUSIVE")
+            self._db.execute("PRAGMA locking_mode = EXCLUSIVE")
+            self._db.execute("PRAGMA cache_size = -32000")
+            self._db.executescript(_TABLES)
+            self._db.execute("BEGIN EXCLUSIVE")
         except sqlite3.OperationalError as error:
-            self._rows.close()
+            self._db.close()
             if error.sqlite_errorname != "SQLITE_BUSY":
                 raise
             raise InvalidInput(f"Another build of the corpus {folder.parent.name} is running.", "name") from error
         self.plan, self.state = self._read()
 
     def _read(self) -> tuple[dict | None, BuildState]:
-        row = self._rows.execute("SELECT plan, state FROM about").fetchone()
+        row = self._db.execute("SELECT plan, state FROM about").fetchone()
         if not row:
             return None, BuildState()
         state = BuildState(**json.loads(row[1]))
@@ -270,23 +270,23 @@ class BuildCheckpoint:
     def begin(self, plan: dict) -> None:
         """Clear everything and store the plan."""
         for table in ("about", "seen", "problems"):
-            self._rows.execute(f"DELETE FROM {table}")
+            self._db.execute(f"DELETE FROM {table}")
         self.plan, self.state = plan, BuildState()
-        self._rows.execute("INSERT INTO about VALUES (?, ?)", (json.dumps(plan), json.dumps(asdict(self.state))))
+        self._db.execute("INSERT INTO about VALUES (?, ?)", (json.dumps(plan), json.dumps(asdict(self.state))))
         self._commit()
 
     def record_id(self, id: str, place: str) -> str | None:
         """Store that a document with this id is at `place`; return the place of an earlier one, if any."""
         key = blake2b(id.encode("utf-8", "replace"), digest_size=16).digest()
-        if self._rows.execute("INSERT OR IGNORE INTO seen VALUES (?, ?)", (key, place)).rowcount:
+        if self._db.execute("INSERT OR IGNORE INTO seen VALUES (?, ?)", (key, place)).rowcount:
             return None
-        return self._rows.execute("SELECT place FROM seen WHERE id = ?", (key,)).fetchone()[0]
+        return self._db.execute("SELECT place FROM seen WHERE id = ?", (key,)).fetchone()[0]
 
     def add_problem(self, line: str) -> None:
-        self._rows.execute("INSERT INTO problems VALUES (?)", (line,))
+        self._db.execute("INSERT INTO problems VALUES (?)", (line,))
 
     def problems(self) -> Iterator[str]:
-        yield from (line for (line,) in self._rows.execute("SELECT line FROM problems ORDER BY rowid"))
+        yield from (line for (line,) in self._db.execute("SELECT line FROM problems ORDER BY rowid"))
 
     def open_shard(self) -> TextIO:
         return self._path(self.state.shards).open("w", encoding="ascii")
@@ -294,10 +294,10 @@ class BuildCheckpoint:
     def commit_shard(self, state: BuildState) -> None:
         """Commit the shard with the new state and all ids and problems stored since the last one."""
         self.state = replace(state, shards=self.state.shards + 1)
-        self._rows.execute("UPDATE about SET state = ?", (json.dumps(asdict(self.state)),))
+        self._db.execute("UPDATE about SET state = ?", (json.dumps(asdict(self.state)),))
         self._commit()
 
-    def documents(self) -> Iterator[str]:
+    def passage_lines(self) -> Iterator[str]:
         """Yield the lines of all committed shards."""
         for number in range(self.state.shards):
             with self._path(number).open(encoding="ascii") as file:
@@ -305,7 +305,7 @@ class BuildCheckpoint:
 
     def close(self) -> None:
         """Close the database; the state after the last committed shard remains."""
-        self._rows.close()
+        self._db.close()
 
     def discard(self) -> None:
         """Close and remove the folder, after the build has finished or was abandoned."""
@@ -318,8 +318,8 @@ class BuildCheckpoint:
         return self._folder / f"{number:05}.jsonl"
 
     def _commit(self) -> None:
-        self._rows.execute("COMMIT")
-        self._rows.execute("BEGIN EXCLUSIVE")
+        self._db.execute("COMMIT")
+        self._db.execute("BEGIN EXCLUSIVE")
 
 
 def write_lines(path: Path, lines: Iterator[str]) -> None:

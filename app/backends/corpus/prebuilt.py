@@ -23,7 +23,7 @@ from pathlib import Path
 from app.backends.corpus import jvm
 from app.backends.corpus.bm25 import Java
 from app.backends.corpus.builder import BuildRequest, build_corpus, checked_name
-from app.backends.corpus.index import FETCHED_SOURCE, MANIFEST, BuildState, Manifest, Progress, sizes, write_manifest
+from app.backends.corpus.index import FETCHED_SOURCE, MANIFEST, BuildState, Manifest, PrintLine, sizes, write_manifest
 from app.backends.local.loading import download
 from app.domain.errors import InvalidInput, ModelUnavailable
 from app.text.claims import UNKNOWN_LANGUAGE, language_name
@@ -36,7 +36,7 @@ READ_TIMEOUT_SECONDS = 60.0
 DISK_ERRORS = (EACCES, EDQUOT, EFBIG, EIO, EISDIR, ENOSPC, ENOTDIR, EPERM, EROFS)
 """Error numbers of files; those of sockets and of packages are errors of the network."""
 
-Fetch = Callable[[str, Progress], Path]
+Fetch = Callable[[str, PrintLine], Path]
 
 
 def install_prebuilt(
@@ -44,7 +44,7 @@ def install_prebuilt(
     prebuilt: str,
     folder: Path,
     java: Java,
-    say: Progress,
+    say: PrintLine,
     title: str = "",
     source: str = "",
     *,
@@ -80,7 +80,7 @@ def install_prebuilt(
     return manifest
 
 
-def fetch_by_pyserini(prebuilt: str, say: Progress) -> Path:
+def fetch_by_pyserini(prebuilt: str, say: PrintLine) -> Path:
     """Return the index's folder in Pyserini's cache, fetching it if it is missing. The JVM must be running.
 
     Raises InvalidInput for a name that Pyserini does not know, ModelUnavailable when it cannot be fetched.
@@ -212,7 +212,7 @@ def _licence(listed: object) -> str:
 
 
 def install_wikipedia(
-    found: Wikipedia, folder: Path, java: Java, say: Progress, *, replaces: bool = False, anew: bool = False
+    found: Wikipedia, folder: Path, java: Java, say: PrintLine, *, replaces: bool = False, anew: bool = False
 ) -> tuple[Manifest, BuildState]:
     """Fetch the files, build the corpus of this name from them in `folder`, and remove them.
 

@@ -29,10 +29,10 @@ from app.backends.corpus.index import (
     RESUME_FIX,
     Kind,
     Manifest,
-    Progress,
-    document,
+    PrintLine,
     install_index,
     manifest_for,
+    passage_json,
     read_complete,
     read_verified,
     write_index,
@@ -171,7 +171,7 @@ def about(folder: Path) -> CorpusInfo:
     )
 
 
-def build_built_in(corpus: Corpus, folder: Path, java: Java = DEFAULT_JAVA, say: Progress = log.info) -> Manifest:
+def build_built_in(corpus: Corpus, folder: Path, java: Java = DEFAULT_JAVA, say: PrintLine = log.info) -> Manifest:
     """Index every article of a built-in corpus, replacing any index; return its manifest.
 
     Raises ModelUnavailable when the corpus or Java is missing.
@@ -181,7 +181,7 @@ def build_built_in(corpus: Corpus, folder: Path, java: Java = DEFAULT_JAVA, say:
     lucene = jvm.start(java.home, java.memory)
     made = folder / BUILDING / "index"
     shutil.rmtree(made, ignore_errors=True)
-    rows = (document(each.id, each.title, each.text, each.url) for each in articles)
+    rows = (passage_json(each.id, each.title, each.text, each.url) for each in articles)
     count = write_index(lucene, made, rows, lambda done: say(f"indexed {done:,} of {len(articles):,} passages"))
     manifest = manifest_for(corpus.name, corpus.title, corpus.source, "built-in", count, made, corpus.checksum())
     install_index(folder, made, manifest)

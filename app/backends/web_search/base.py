@@ -15,7 +15,7 @@ from typing import Any, Protocol
 from app.backends.http import HttpResult, host_of, quoted, result_from_error, run_with_deadline
 
 EARLIEST_DATE = date(1900, 1, 1)
-"""Start of every date range: a range needs one, and no provider documents how far back it searches."""
+"""Start of Brave's date range, which needs one, and the earliest day that is sent to any provider."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ class Provider(Protocol):
 
 
 def last_day_before(day: date) -> date:
-    """Return the day before `day`, not before EARLIEST_DATE. An f-string writes it as an ISO date."""
+    """Return the day before `day`, but no day before EARLIEST_DATE."""
     return max(day, EARLIEST_DATE + timedelta(days=1)) - timedelta(days=1)
 
 
@@ -153,8 +153,6 @@ def key_problem(provider: Provider) -> str:
     key = provider.api_key
     if key is None:
         return ""
-    if not key:
-        return f"cannot be asked: its key is missing; set {provider.setting}"
     if not (key.isascii() and key.isprintable() and " " not in key):
         return f"cannot be asked: its key holds characters that no key has; look at {provider.setting}"
     return ""

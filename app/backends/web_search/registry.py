@@ -45,7 +45,7 @@ from app.text.wording import visible_text
 _ISO = re.compile(r"(\d{4}-\d{2}-\d{2})(?![\d-])")
 _AGO = re.compile(r"(\d{1,4}|an?|one)\s+(second|sec|minute|min|hour|day|week|month|year)s?\s+ago", re.IGNORECASE)
 _RFC_2822 = re.compile(r"[A-Z][a-z]{2}, \d{1,2} [A-Z][a-z]{2} \d{4}\b")
-_DAYS_PER_UNIT = {"day": 1.0, "week": 7.0, "month": 30.0, "year": 365.0, "hour": 1 / 24}
+_DAYS_PER_UNIT = {"day": 1.0, "week": 7.0, "month": 28.0, "year": 365.0, "hour": 1 / 24}
 _DATE_FORMATS = ("%B %d, %Y", "%b %d, %Y", "%d %b %Y", "%d %B %Y")
 MAX_DATE_CHARACTERS = 100
 

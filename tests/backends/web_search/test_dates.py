@@ -31,7 +31,7 @@ from tests.backends.web_search.searching_at import TODAY
         ("3 days ago", "2026-11-19"),
         ("1 week ago", "2026-11-15"),
         ("2 Weeks ago", "2026-11-08"),
-        ("one month ago", "2026-10-23"),
+        ("one month ago", "2026-10-25"),
         ("2 years ago", "2024-11-22"),
     ],
 )

@@ -153,15 +153,12 @@ def test_an_unknown_host_is_reported():
 
 
 @pytest.mark.parametrize("name", KEYED)
-@pytest.mark.parametrize(
-    ("key", "sentence"),
-    [("", "its key is missing; set"), ("two words", "that no key has; look at"), ("ключ", "that no key has; look at")],
-)
-def test_an_invalid_key_is_not_sent(name, key, sentence):
+@pytest.mark.parametrize("key", ["two words", "ключ"])
+def test_an_invalid_key_is_not_sent(name, key):
     with SearchServer([Reply(REPLIES[name](HAMLET))]) as server:
         said = failure(searching(name, server, key=key))
-    assert sentence in said and f"{name.upper()}_API_KEY." in said
-    assert not key or key not in said
+    assert f"that no key has; look at {name.upper()}_API_KEY." in said
+    assert key not in said
     assert server.asked == []
 
 

@@ -1,1 +1,1 @@
-"""Text processing shared by modules, back ends and training."""
+"""Text processing shared by the other packages."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import re
 import resource
+from itertools import chain, repeat
+from types import SimpleNamespace
 
 import pytest
 
@@ -316,3 +318,22 @@ def test_evaluations_are_compared_by_their_folders(command, hover_file, tmp_path
     assert "2-hop: macro-F1 | 2-hop: gold pages found | 3-hop: n" in head
     assert runs.startswith("| runs | 12 | 0 | ") and majority.startswith("| majority | 12 | 0 | 0.750 (")
     assert "has no complete figures" in error_line(runner.invoke(args=["results", str(tmp_path)]))
+
+
+def test_folders_of_the_same_name_are_shown_side_by_side_by_their_paths(command, hover_file, tmp_path):
+    folders = [str(tmp_path / model / "qacheck") for model in ("qwen", "gpt")]
+    for folder in folders:
+        command(hover_file, "--baseline", "majority", "--out", folder, evidence="")
+    runner = create_app(Settings.from_env({"INSTANCE": str(tmp_path / "i")}), scripted_container()).test_cli_runner()
+    _, _, *rows = runner.invoke(args=["results", *folders]).stdout.splitlines()
+    assert [row.split(" | ")[0] for row in rows] == [f"| {folder}" for folder in folders]
+
+
+def test_the_time_left_is_estimated_from_the_rows_made_since_the_start(command, tmp_path, monkeypatch):
+    file = written(tmp_path / "many.jsonl", *(hover(number, "SUPPORTED", 2) for number in range(30)))
+    command(file, "--limit", "10")
+    ten_minutes_after_the_start = chain([0], repeat(600))
+    monkeypatch.setattr("app.cli.evaluate.time", SimpleNamespace(monotonic=ten_minutes_after_the_start.__next__))
+    told = command(file).stderr
+    assert re.search(r"10 of 30: [^\n]* s a row\n", told)
+    assert re.search(r"20 of 30: [^\n]* s a row, about 10 min left\n", told)

@@ -136,7 +136,9 @@ def results(folders: tuple[Path, ...]) -> None:
     with one_line_errors():
         from research.evaluation.report import side_by_side
 
-        click.echo(side_by_side({folder.name: _figures_in(folder) for folder in folders}), nl=False)
+        names = [folder.name for folder in folders]
+        shown = [str(folder) if names.count(folder.name) > 1 else folder.name for folder in folders]
+        click.echo(side_by_side(dict(zip(shown, map(_figures_in, folders), strict=True))), nl=False)
 
 
 def _figures_in(folder: Path) -> dict[str, Any]:
@@ -205,6 +207,7 @@ def _print_table(name: str, config: Any) -> None:
 
 def _collect(predictions: Iterable[Prediction], rows: Sequence[Row], labels: LabelSet, out: Path) -> list[Prediction]:
     """Collect the predictions and print progress. After Ctrl-C, exit; the same command resumes."""
+    stored = _stored_ids(out)
     found: list[Prediction] = []
     correct = failed = 0
     started = time.monotonic()
@@ -215,7 +218,7 @@ def _collect(predictions: Iterable[Prediction], rows: Sequence[Row], labels: Lab
             failed += prediction.label is None
             if len(found) % PROGRESS_EVERY == 0 or len(found) == len(rows):
                 score = f"accuracy {correct / len(found):.3f}, {failed} failed"
-                _say(f"{len(found)} of {len(rows)}: {score}, {_pace(found, len(rows), started)}")
+                _say(f"{len(found)} of {len(rows)}: {score}, {_pace(found, rows, stored, started)}")
     except KeyboardInterrupt:
         _say(f"\nStopped after {len(found)} of {len(rows)}; {out / 'predictions.jsonl'} has them.")
         _say("The same command resumes there.")
@@ -223,11 +226,21 @@ def _collect(predictions: Iterable[Prediction], rows: Sequence[Row], labels: Lab
     return found
 
 
-def _pace(found: Sequence[Prediction], total: int, started: float) -> str:
-    """Return the mean time of a row, and the remaining time at the pace since `started`."""
+def _stored_ids(out: Path) -> frozenset[str]:
+    """Return the ids of the rows whose labels are stored in `out`; they are not predicted again."""
+    file = out / "predictions.jsonl"
+    lines = file.read_bytes().splitlines() if file.exists() else ()
+    labels = {made["id"]: made["label"] for made in map(json.loads, lines)}
+    return frozenset(row_id for row_id, label in labels.items() if label is not None)
+
+
+def _pace(found: Sequence[Prediction], rows: Sequence[Row], stored: frozenset[str], started: float) -> str:
+    """Return the mean time of a row, and the remaining time at the pace of the new rows since `started`."""
     seconds = sum(each.spent.seconds for each in found) / len(found)
-    left = (time.monotonic() - started) / len(found) * (total - len(found)) / 60
-    return f"{seconds:.1f} s a row" + (f", about {left:.0f} min left" if total > len(found) else "")
+    new = sum(row.id not in stored for row in rows[: len(found)])
+    to_do = sum(row.id not in stored for row in rows[len(found) :])
+    left = f", about {(time.monotonic() - started) / new * to_do / 60:.0f} min left" if new and to_do else ""
+    return f"{seconds:.1f} s a row{left}"
 
 
 def _say(line: str) -> None:

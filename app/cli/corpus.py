@@ -12,10 +12,10 @@ import click
 from flask.cli import AppGroup
 
 from app.backends.corpus.bm25 import Java
-from app.backends.corpus.builder import BuildRequest, build_corpus
+from app.backends.corpus.builder import BuildRequest, build_corpus, check_replaced
 from app.backends.corpus.formats import FORMATS
 from app.backends.corpus.index import MANIFEST, PROBLEMS, BuildState, Manifest, format_count
-from app.backends.corpus.prebuilt import Wikipedia, find_wikipedia, install_prebuilt, install_wikipedia
+from app.backends.corpus.prebuilt import WikipediaSnapshot, find_wikipedia, install_prebuilt, install_wikipedia
 from app.backends.corpus.registry import CORPORA, VITAL, CorpusInfo, folder_of, installed
 from app.bootstrap import corpus_index, prepare
 from app.capabilities.options import default_corpora
@@ -87,8 +87,7 @@ def fetch(name: str, replace: bool, anew: bool, yes: bool) -> None:
     settings = _settings()
     folder = folder_of(settings.instance, name)
     with _exit_codes():
-        if (folder / MANIFEST).exists() and not replace:
-            raise InvalidInput(f"There is a corpus {name} already; add --replace to fetch it again.")
+        check_replaced(folder, replace)
         found = find_wikipedia(name)
         click.echo(_described(found))
         if not yes:
@@ -98,7 +97,7 @@ def fetch(name: str, replace: bool, anew: bool, yes: bool) -> None:
         )
 
 
-def _described(found: Wikipedia) -> str:
+def _described(found: WikipediaSnapshot) -> str:
     """Return what will be fetched: title, date, size and licence."""
     files = f"{len(found.files)} file{'' if len(found.files) == 1 else 's'}"
     return f"{found.title} of {found.day.isoformat()}: {files}, {found.bytes / 1e6:,.1f} MB, licence {found.licence}."

@@ -59,18 +59,18 @@ class ProgressReporter:
 
     def __init__(self, total: int, say: Callable[[str], None], clock: Callable[[], float] = time.monotonic) -> None:
         self._total, self._say, self._clock = total, say, clock
-        self._already: int | None = None
+        self._read_at_start: int | None = None
         self._started = self._reported = clock()
 
     def report(self, read: int, documents: int, passages: int) -> None:
         """Report the progress unless it was reported just now. `read` counts bytes from the source's start."""
         now = self._clock()
-        if self._already is None:  # the speed must not count the bytes read before an interruption
-            self._already, self._started = read, now
+        if self._read_at_start is None:  # bytes before an interruption must not count as speed
+            self._read_at_start, self._started = read, now
         if now - self._reported < REPORT_INTERVAL_SECONDS:
             return
         self._reported = now
-        speed = (read - self._already) / max(now - self._started, 0.001)
+        speed = (read - self._read_at_start) / max(now - self._started, 0.001)
         left = f", {format_duration((self._total - read) / speed)} left" if speed > 0 else ""
         share = f"{read / self._total:.0%}" if self._total else "100%"
         self._say(f"{share} read: {documents:,} documents, {passages:,} passages, {speed / 1e6:.1f} MB/s{left}")
@@ -135,6 +135,12 @@ def checked_name(name: str) -> str:
     return name
 
 
+def check_replaced(folder: Path, replaces: bool) -> None:
+    """Raise InvalidInput when there is a corpus in `folder` already, unless it may be replaced."""
+    if (folder / MANIFEST).exists() and not replaces:
+        raise InvalidInput(f"There is a corpus {folder.name} already; add --replace to replace it.", "name")
+
+
 def build_corpus(
     request: BuildRequest,
     folder: Path,
@@ -152,8 +158,7 @@ def build_corpus(
     ModelUnavailable is also raised when a file cannot be written; the same call then resumes.
     """
     checked_name(request.name)
-    if (folder / MANIFEST).exists() and not replaces:
-        raise InvalidInput(f"There is a corpus {request.name} already; add --replace to build it again.", "name")
+    check_replaced(folder, replaces)
     request, plan = _resolve_request(request)
     jvm.choose_java(java.home)  # reading the source may take an hour
     try:
@@ -230,7 +235,7 @@ def _fill(
     """Write whole documents until the shard has `per_shard` passages or the source ends; return the new state."""
     state, enough = checkpoint.state, checkpoint.state.passages + per_shard
     for entry in coming:
-        problem = entry.problem or _seen_before(checkpoint, entry)
+        problem = entry.problem or _record_id(checkpoint, entry)
         written = 0 if problem or not entry.document else _write(shard, entry.document)
         if not written:
             _report_problem(checkpoint, f"{entry.where} {problem or 'holds no text'}", request, state.problems, say)
@@ -247,7 +252,8 @@ def _fill(
     return replace(state, ended=True)
 
 
-def _seen_before(checkpoint: BuildCheckpoint, entry: Entry) -> str:
+def _record_id(checkpoint: BuildCheckpoint, entry: Entry) -> str:
+    """Record the id of the entry's document; return the problem if an earlier one has it, else ""."""
     before = checkpoint.record_id(entry.document.id, entry.where) if entry.document else None
     return f'has the id "{entry.document.id}" of {before}' if entry.document and before else ""
 
@@ -277,7 +283,7 @@ def _index(checkpoint: BuildCheckpoint, request: BuildRequest, folder: Path, jav
     made = folder / BUILDING / "index"
     shutil.rmtree(made, ignore_errors=True)
     total = checkpoint.state.passages
-    progress = ProgressReporter(0, say)
+    progress = ProgressReporter(0, say)  # no bytes are read here
     try:
         write_index(lucene, made, checkpoint.passage_lines(), lambda done: progress.report_indexed(done, total))
     except Exception as error:  # pyjnius wraps any Java exception, e.g. for a full disk

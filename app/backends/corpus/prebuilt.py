@@ -22,8 +22,8 @@ from pathlib import Path
 
 from app.backends.corpus import jvm
 from app.backends.corpus.bm25 import Java
-from app.backends.corpus.builder import BuildRequest, build_corpus, checked_name
-from app.backends.corpus.index import FETCHED_SOURCE, MANIFEST, BuildState, Manifest, PrintLine, sizes, write_manifest
+from app.backends.corpus.builder import BuildRequest, build_corpus, check_replaced, checked_name
+from app.backends.corpus.index import FETCHED_SOURCE, BuildState, Manifest, PrintLine, sizes, write_manifest
 from app.backends.local.loading import download
 from app.domain.errors import InvalidInput, ModelUnavailable
 from app.text.claims import UNKNOWN_LANGUAGE, language_name
@@ -53,11 +53,11 @@ def install_prebuilt(
 ) -> Manifest:
     """Install Pyserini's index `prebuilt` as the corpus `name` in `folder`; return its manifest.
 
-    Raises InvalidInput for an invalid name, and ModelUnavailable when it cannot be fetched or searched.
+    Raises InvalidInput for an invalid name, an unknown index or an existing corpus, and ModelUnavailable when the index
+    cannot be fetched, searched or installed.
     """
     checked_name(name)
-    if (folder / MANIFEST).exists() and not replaces:
-        raise InvalidInput(f"There is a corpus {name} already; add --replace to put this one in its place.", "name")
+    check_replaced(folder, replaces)
     lucene = jvm.start(java.home, java.memory)
     index = (fetch or fetch_by_pyserini)(prebuilt, say)
     manifest = Manifest(
@@ -147,7 +147,7 @@ _WIKIPEDIA_FILE = re.compile(r"(\d{8})\.([a-z-]+)/[^/]+\.parquet")
 
 
 @dataclass(frozen=True, slots=True)
-class Wikipedia:
+class WikipediaSnapshot:
     """The newest snapshot of the Wikipedia of a language, as the hub lists it; sizes in bytes."""
 
     name: str
@@ -167,7 +167,7 @@ class Wikipedia:
         return f"{FETCHED_SOURCE}{self.day:%-d %B %Y}, {self.licence}"
 
 
-def find_wikipedia(name: str) -> Wikipedia:
+def find_wikipedia(name: str) -> WikipediaSnapshot:
     """Return what the hub has for a name like simple-wikipedia or de-wikipedia.
 
     Raises InvalidInput for another name and for a language without a Wikipedia there, ModelUnavailable when the hub
@@ -188,7 +188,7 @@ def find_wikipedia(name: str) -> Wikipedia:
         raise InvalidInput(f"There is no Wikipedia of the language {named[1]} at {WIKIPEDIA}.", "name")
     newest = max(day for day, _, _ in of_language)
     files = {file: size for day, file, size in of_language if day == newest}
-    return Wikipedia(
+    return WikipediaSnapshot(
         name,
         _wikipedia_title(named[1]),
         datetime.strptime(newest, "%Y%m%d").date(),
@@ -206,20 +206,21 @@ def _wikipedia_title(language: str) -> str:
 
 
 def _licence(listed: object) -> str:
-    named = getattr(getattr(listed, "card_data", None), "license", None) or "cc-by-sa-"
+    named = getattr(getattr(listed, "card_data", None), "license", None)
+    if not named:
+        return "CC BY-SA"
     names = [named] if isinstance(named, str) else named
-    return ", ".join(each.upper().replace("CC-BY-SA-", "CC BY-SA ").strip() for each in names)
+    return ", ".join(each.upper().replace("CC-BY-SA-", "CC BY-SA ") for each in names)
 
 
 def install_wikipedia(
-    found: Wikipedia, folder: Path, java: Java, say: PrintLine, *, replaces: bool = False, anew: bool = False
+    found: WikipediaSnapshot, folder: Path, java: Java, say: PrintLine, *, replaces: bool = False, anew: bool = False
 ) -> tuple[Manifest, BuildState]:
     """Fetch the files, build the corpus of this name from them in `folder`, and remove them.
 
     After an interruption, the same call goes on with both. Raises as `find_wikipedia` and `build_corpus` do.
     """
-    if (folder / MANIFEST).exists() and not replaces:
-        raise InvalidInput(f"There is a corpus {found.name} already; add --replace to fetch it again.", "name")
+    check_replaced(folder, replaces)
     from httpx2 import HTTPError
     from huggingface_hub import hf_hub_url
 
@@ -233,7 +234,8 @@ def install_wikipedia(
             if isinstance(error, OSError) and error.errno in DISK_ERRORS:
                 raise _not_written(found.name, error) from error
             raise _unreachable(found.name, error) from error
-    request = BuildRequest(found.name, into / Path(file).parent, "wikipedia", found.title, found.source)
+    files = (into / next(iter(found.files))).parent
+    request = BuildRequest(found.name, files, "wikipedia", found.title, found.source)
     return build_corpus(request, folder, java, say, replaces=replaces, anew=anew)
 
 

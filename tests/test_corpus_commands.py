@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 from dataclasses import replace
 from types import SimpleNamespace
@@ -9,6 +10,7 @@ from types import SimpleNamespace
 import pytest
 from flask import Flask
 
+from app.backends.corpus.index import MANIFEST
 from app.backends.corpus.registry import folder_of
 from app.cli import corpus
 from app.config.settings import Settings
@@ -93,6 +95,22 @@ def test_removing_asks_for_confirmation(command, settings):
     assert folder_of(settings.instance, "facts").exists()
     assert command("remove", "facts", input="y\n").exit_code == 0
     assert not folder_of(settings.instance, "facts").exists()
+
+
+def test_a_file_that_cannot_be_removed_is_one_line(command, settings):
+    unfinished(settings)
+    (folder_of(settings.instance, "facts") / MANIFEST).mkdir()
+    done = command("remove", "facts", "--yes")
+    assert done.exit_code == 1 and done.output.startswith("Error: ") and len(done.output.splitlines()) == 1
+
+
+def test_a_full_disk_is_one_line(command, monkeypatch):
+    def full(*_, **__):
+        raise OSError(errno.ENOSPC, "No space left on device", "corpora/vital")
+
+    monkeypatch.setattr(corpus, "prepare", full)
+    done = command("build")
+    assert (done.exit_code, done.output) == (1, "Error: No space left on device: corpora/vital\n")
 
 
 def test_an_unfinished_build_is_listed_with_how_to_complete_it(command, settings):

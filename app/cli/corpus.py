@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +17,9 @@ from app.backends.corpus.prebuilt import WikipediaSnapshot, find_wikipedia, inst
 from app.backends.corpus.registry import CORPORA, VITAL, CorpusInfo, folder_of, installed
 from app.bootstrap import corpus_index, prepare
 from app.capabilities.options import default_corpora
+from app.cli.output import one_line_errors
 from app.config.settings import Settings
-from app.domain.errors import HopcheckError, InvalidInput
+from app.domain.errors import InvalidInput
 from app.web import services
 
 corpus = AppGroup("corpus", help="The corpora that evidence comes from.")
@@ -43,7 +42,7 @@ def build(name: str | None, path: Path | None, prebuilt: str | None, if_needed: 
     """Build the corpus NAME from documents; without --from the one that ships. Killed, the same command goes on."""
     settings = _settings()
     name = name or VITAL.name
-    with _exit_codes():
+    with one_line_errors():
         if path and prebuilt:
             raise InvalidInput("Give --from or --prebuilt, not both.")
         if path:
@@ -86,7 +85,7 @@ def fetch(name: str, replace: bool, anew: bool, yes: bool) -> None:
     """Fetch and index a Wikipedia: simple-wikipedia, or LANGUAGE-wikipedia. Killed, the same command goes on."""
     settings = _settings()
     folder = folder_of(settings.instance, name)
-    with _exit_codes():
+    with one_line_errors():
         check_replaced(folder, replace)
         found = find_wikipedia(name)
         click.echo(_described(found))
@@ -128,31 +127,16 @@ def remove(name: str, yes: bool) -> None:
     settings = _settings()
     folder = folder_of(settings.instance, name)
     info = next((each for each in installed(settings.instance) if each.name == name), None)
-    with _exit_codes():
+    with one_line_errors():
         if info is None:
             raise InvalidInput(f"There is no corpus {name}.")
         if name in default_corpora(settings):
             raise InvalidInput(f"{name} is searched by default; take it out of SOURCE or CORPORA first.")
-    if not yes:
-        click.confirm(f"Remove {info.title}, {format_count(info.passages, info.kind)}?", abort=True)
-    (folder / MANIFEST).unlink(missing_ok=True)  # first, so that an interrupted removal leaves no damaged corpus
-    shutil.rmtree(folder, ignore_errors=True)
+        if not yes:
+            click.confirm(f"Remove {info.title}, {format_count(info.passages, info.kind)}?", abort=True)
+        (folder / MANIFEST).unlink(missing_ok=True)  # first, so that an interrupted removal leaves no damaged corpus
+        shutil.rmtree(folder, ignore_errors=True)
     click.echo(f"removed {name}")
-
-
-class _BadInput(click.ClickException):
-    exit_code = 2
-
-
-@contextmanager
-def _exit_codes() -> Iterator[None]:
-    """Turn errors into one line and an exit status; invalid input exits with 2."""
-    try:
-        yield
-    except InvalidInput as error:
-        raise _BadInput(str(error)) from None
-    except HopcheckError as error:
-        raise click.ClickException(str(error)) from None
 
 
 def _java(settings: Settings) -> Java:

@@ -100,13 +100,17 @@ def escape_for_terminal(line: str) -> str:
     return escape_direction(safe)
 
 
+class _BadInput(click.ClickException):
+    exit_code = 2
+
+
 @contextmanager
 def one_line_errors() -> Iterator[None]:
     """Turn errors into one line: invalid input exits with 2; other errors, of packages and disks too, with 1."""
     try:
         yield
     except InvalidInput as error:
-        raise click.UsageError(str(error)) from None
+        raise _BadInput(str(error)) from None
     except HopcheckError as error:
         raise click.ClickException(str(error)) from None
     except ModuleNotFoundError as error:

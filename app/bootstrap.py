@@ -22,6 +22,7 @@ from typing import NamedTuple
 from app.backends.corpus.bm25 import Java
 from app.backends.corpus.registry import CORPORA, Corpus, build_built_in, folder_of, is_current
 from app.backends.local.weight_files import unchanged_since_checked
+from app.capabilities.options import default_corpora
 from app.config.settings import Settings, load_settings
 from app.domain.errors import SettingsError
 
@@ -40,9 +41,9 @@ class Step:
 
 
 def steps(settings: Settings) -> tuple[Step, ...]:
-    """Return the steps for the default models and for each bundled corpus in CORPORA."""
-    shipped = [CORPORA[name] for name in settings.corpora if name in CORPORA]
-    return base_model(settings), *(corpus_index(settings, corpus) for corpus in shipped)
+    """Return the steps that unpack the judge's base model and index each built-in corpus searched by default."""
+    built_in = [CORPORA[name] for name in default_corpora(settings) if name in CORPORA]
+    return base_model(settings), *(corpus_index(settings, corpus) for corpus in built_in)
 
 
 def base_model(settings: Settings) -> Step:
@@ -72,7 +73,7 @@ def index_folder(settings: Settings, corpus: str) -> Path:
 
 
 def prepare(todo: Iterable[Step], say: Writer, redo: bool = False) -> None:
-    """Perform the steps that are not done, or all of them with `redo`. Raises ModelUnavailable when one fails."""
+    """Perform the steps that are not done, or all of them with `redo`. Raises what a step raises."""
     todo = list(todo)
     for number, step in enumerate(todo, 1):
         if step.is_done() and not redo:
@@ -149,7 +150,10 @@ def _bind_problem(error: OSError, host: str, port: int) -> PortProblem:
 
 
 def main() -> int:
-    """Return 0 if nothing is missing or outdated, else 1. Does not import Flask, because every start waits for it."""
+    """Return 0 if nothing is missing or outdated, else 1.
+
+    Does not import Flask: `make run` waits for this check at every start.
+    """
     from app.runs.schema_version import is_newest
 
     settings = load_settings()

@@ -57,6 +57,11 @@ def make(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(["make", *arguments], cwd=ROOT, capture_output=True, text=True)
 
 
+def test_a_built_in_source_is_indexed_in_place_of_the_corpora_that_it_replaces(tmp_path):
+    made = steps(Settings.from_env({"INSTANCE": str(tmp_path), "SOURCE": "vital", "CORPORA": "mine"}))
+    assert [step.title for step in made if "corpus vital" in step.title]
+
+
 def test_a_completed_step_is_not_repeated():
     log, lines = Made(), []
     prepare([log.step("models")], lines.append)

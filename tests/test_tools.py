@@ -12,6 +12,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from flask import Flask
@@ -61,6 +62,15 @@ def make_app(tmp_path, database_url) -> Iterator[Callable[..., Flask]]:
 
 def runs_of(app: Flask):
     return app.extensions["hopcheck"].runs
+
+
+def test_the_mcp_server_logs_as_the_settings_say(tmp_path, monkeypatch):
+    configured: list[tuple[str, ...]] = []
+    monkeypatch.setattr("app.cli.mcp.configure_logging", lambda *given: configured.append(given))
+    monkeypatch.setattr("app.cli.mcp.mcp_server", lambda services: SimpleNamespace(run=lambda transport: None))
+    app = create_app(Settings(instance=tmp_path, log_level="WARNING", log_format="json"), scripted_container())
+    assert app.test_cli_runner().invoke(args=["mcp"]).exit_code == 0
+    assert configured == [("WARNING", "json")]
 
 
 def test_check_returns_the_report_that_is_stored_and_exported(make_app):

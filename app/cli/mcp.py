@@ -49,7 +49,7 @@ class StartedCheck:
 
     run_id: str
     sent_to: tuple[str, ...]
-    """The hosts that get the claim and what is found; empty if nothing leaves this machine."""
+    """Where the claim and what is found go: hosts, in words; empty if nothing leaves this machine."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class CheckProgress:
 def mcp() -> None:
     """Serve the Model Context Protocol on standard input and output, for an assistant that starts this command."""
     app_services = services()
-    configure_logging(app_services.settings.log_level)
+    configure_logging(app_services.settings.log_level, app_services.settings.log_format)
     try:
         mcp_server(app_services).run("stdio")
     finally:
@@ -144,7 +144,7 @@ def _as_tool_errors() -> Iterator[None]:
 
 
 def start_check(app_services: AppServices, fields: dict[str, str | int | None]) -> StartedCheck:
-    """Start a run with these fields; None is not given. Raises InvalidInput and Rejected."""
+    """Start a run with these fields. Fields that are None count as omitted. Raises InvalidInput and Rejected."""
     capabilities = app_services.container.capabilities()
     given = {name: value for name, value in fields.items() if value is not None}
     run_request = RunRequest.resolve(given, capabilities)

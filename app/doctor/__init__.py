@@ -2,8 +2,8 @@
 
     flask --app app doctor        python -m app.doctor, when Flask does not start
 
-A check that fails does not stop the others. Checks change nothing: they load no model, create no table, and call no
-server unless asked to.
+A check that fails does not stop the others. Checks change nothing: they load no model and create no table. They contact
+the database, Redis, its workers and the configured port; language models only with `--online`.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Finding:
     """A command, a setting or advice; empty for OK."""
 
     def as_json(self) -> dict[str, str]:
-        """Return the finding as `doctor --json` prints it, where two fields have other names."""
+        """Return the finding for `doctor --json`: scripts read `message` as `said` and `fix` as `mend`."""
         return {"name": self.name, "state": self.state, "said": self.message, "mend": self.fix}
 
 
@@ -63,7 +63,9 @@ def run_checks(settings: Settings, checks: Iterable[tuple[str, Check]]) -> Itera
             yield from check(settings)
         except Exception as error:
             text = str(error).splitlines()[0] if str(error) else "no reason given"
-            yield problem(name, f"The check failed: {type(error).__name__}, {text}", "Set LOG_LEVEL=DEBUG for details")
+            yield problem(
+                name, f"The check failed: {type(error).__name__}, {text}", "Report this with the output of doctor"
+            )
 
 
 def format_findings(findings: Iterable[Finding]) -> Iterator[str]:

@@ -65,7 +65,7 @@ class Components:
         return next((self._components[name] for name in names if self._components[name].state == "failed"), None)
 
     def _load_in_parallel(self, loaders: Sequence[Loader]) -> None:
-        # Daemon threads, so that a slow load does not delay the end of the process.
+        # Daemon threads, so that a server that is stopped does not wait for a slow load.
         threads = [threading.Thread(target=self._load, args=each, name="warm", daemon=True) for each in loaders]
         for thread in threads:
             thread.start()
@@ -99,7 +99,8 @@ def start_loading(loads: Iterable[Callable[[], object]], after: float = 0.0) -> 
     An error is raised again where the part is used.
     """
     for load in loads:
-        # Not daemon threads: a process that ends inside an import of PyTorch may abort.
+        # Not daemon threads, unlike those of `warm`: a command that ends inside an import of PyTorch may abort, and its
+        # exit status is lost.
         timer = threading.Timer(after, _without_errors, (load,))
         timer.name = "load"
         timer.start()
@@ -131,7 +132,8 @@ def keep_warm(parts: Warmable, retry_seconds: float = RETRY_SECONDS) -> None:
         parts.warm()
     finally:
         gc.enable()
-    gc.freeze()  # later collections skip them; with them one halts every thread for a quarter of a second
+    # Later collections skip them; a collection that visits them halts every thread for a quarter of a second.
+    gc.freeze()
     while not parts.ready:
         time.sleep(retry_seconds)
         parts.warm()

@@ -1,4 +1,4 @@
-"""Kinds of settings, for each a parser and a description of the valid values, and the secrets of an installation.
+"""Parsers for the kinds of settings, each with a description of its valid values, and the signing key.
 
 Each function from `whole` to `like` returns the arguments `parse` and `choices` of `setting`. For example, a setting of
 whole numbers is `setting(env, default, about, **whole(0, 9))`. The signing key is a random secret in a file, created

@@ -39,7 +39,10 @@ corpus = AppGroup("corpus", help="The corpora that evidence comes from.")
 @click.option("--anew", is_flag=True, help="Give up an unfinished build instead of going on with it.")
 @click.option("--if-needed", is_flag=True, help="Leave a built-in index that is whole and up to date.")
 def build(name: str | None, path: Path | None, prebuilt: str | None, if_needed: bool, **chosen: Any) -> None:
-    """Build the corpus NAME from documents; without --from the one that ships. Killed, the same command goes on."""
+    """Build the corpus NAME from documents; without --from the one that ships.
+
+    With --from, the same command resumes a build that was killed.
+    """
     settings = _settings()
     name = name or VITAL.name
     with one_line_errors():

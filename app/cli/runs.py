@@ -1,5 +1,5 @@
-"""The command groups `runs`, `tokens` and `cache`, with which the operator manages all runs, API tokens and replies,
-and the command `worker`, which executes runs that web processes stored, on this machine or on another.
+"""The command groups `runs`, `tokens` and `cache`, with which the operator manages all runs, API tokens and the
+cache, and the command `worker`, which executes runs that web processes stored, on this machine or on another.
 
 A worker reads the same settings as the web processes and needs their DATABASE_URL and REDIS_URL. It loads its models in
 the background after its start; the WORKERS runs that it executes at once share them.
@@ -151,7 +151,7 @@ def new(name: str) -> None:
     click.echo(f"Add this line {where}:\n{line}", err=True)
 
 
-cache = AppGroup("cache", help="The replies of language models that are kept, so that none is paid for twice.")
+cache = AppGroup("cache", help="Cached replies of language models and search engines, and fetched pages.")
 
 
 @cache.command("show")

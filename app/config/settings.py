@@ -232,7 +232,10 @@ class Settings:
         **one_of("remote", "all", "off"),
     )
     cache_mb: int = setting(
-        "CACHE_MB", 100, "Megabytes of replies of language models that are kept; 0 keeps none", **whole(0, 100_000)
+        "CACHE_MB",
+        100,
+        "Megabytes of cached replies of language models and search engines, and of pages; 0 keeps none",
+        **whole(0, 100_000),
     )
     flan_t5: str = setting(
         "FLAN_T5", "google/flan-t5-base", "FLAN-T5 or another model of its kind: a name on the hub, or a folder"

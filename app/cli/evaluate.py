@@ -50,7 +50,6 @@ def list_datasets() -> None:
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--corpus", required=True, help="Corpus of Wikipedia that has the articles.")
 @click.option("--out", required=True, type=click.Path(dir_okay=False, path_type=Path), help="File to write.")
-@with_appcontext
 def prepare_dataset(name: str, file: Path, corpus: str, out: Path) -> None:
     """Fill in the texts of the articles that FILE, a release of the data set NAME, only names.
 

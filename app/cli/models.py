@@ -28,7 +28,6 @@ models = AppGroup("models", help="The models and modules that runs can be made o
 
 
 @models.command("list")
-@with_appcontext
 def listing() -> None:
     """Every module's options: what is available, why not, and the command or setting that makes it so."""
     for group in services().container.catalogue():
@@ -54,7 +53,6 @@ class ModelName(click.ParamType):
 @models.command("fetch")
 @click.argument("name", type=ModelName())
 @click.option("--yes", is_flag=True, help="Download a file of the hub without asking.")
-@with_appcontext
 def fetch(name: str, yes: bool) -> None:
     """Download the model that a setting (FLAN_T5, READER, JUDGE, ...) names.
 

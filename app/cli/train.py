@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import click
-from flask.cli import AppGroup, with_appcontext
+from flask.cli import AppGroup
 
 from app.backends.local.loading import fetch, is_path, why_missing
 from app.bootstrap import base_model_folder
@@ -58,7 +58,6 @@ def _base(default: str | None, about: str) -> Callable[[Command], Command]:
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="What a search brings for each claim, from `python -m research.training.neighbours`.",
 )
-@with_appcontext
 def entailment(
     data: Path,
     base: str | None,
@@ -71,7 +70,7 @@ def entailment(
     neighbours: Path | None,
 ) -> None:
     """Train the judge on the sets in the folder DATA, then measure and calibrate it on held-out pairs."""
-    with _exit_codes(out):
+    with _training_session(out):
         from research.claims.data import CLAIMS_FILE, read_claims
         from research.training.adapter_training import AdapterSettings
         from research.training.calibration import calibrate
@@ -107,7 +106,6 @@ def entailment(
 @click.option(
     "--rank", default=0, show_default=True, type=click.IntRange(0), help="Rank of an adapter; 0: all weights."
 )
-@with_appcontext
 def question_generator(
     data: Path, base: str, out: Path, seed: int, only: str | None, epochs: int, batch_size: int, **rest: Any
 ) -> None:
@@ -115,7 +113,7 @@ def question_generator(
 
     OUT/first-question and OUT/next-question get one each, for QUESTION_SEQ2SEQ and NEXT_QUESTION_SEQ2SEQ.
     """
-    with _exit_codes(out):
+    with _training_session(out):
         from research.training.fine_tuning import Tuning
         from research.training.question_generator import FIRST, NEXT
         from research.training.question_generator import train as train_questioner
@@ -144,7 +142,6 @@ def question_generator(
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     help="Folder of a reader of Hopcheck's own to go on from, with longer windows and more doubt.",
 )
-@with_appcontext
 def reader(
     data: Path, base: str | None, out: Path, seed: int, minutes: float, epochs: int, continue_from: Path | None
 ) -> None:
@@ -154,7 +151,7 @@ def reader(
     """
     if base and continue_from:
         raise click.UsageError("--base and --continue-from are two places to start from; give one of them.")
-    with _exit_codes(out):
+    with _training_session(out):
         from research.training.files import require_squad
 
         require_squad(data)
@@ -182,7 +179,7 @@ def _train_base_reader(data: Path, base: str, out: Path, seed: int, epochs: int)
 
 
 @contextmanager
-def _exit_codes(out: Path) -> Iterator[None]:
+def _training_session(out: Path) -> Iterator[None]:
     """Log progress to standard error and turn errors into one line; after Ctrl-C, name the checkpoint and exit."""
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
     try:

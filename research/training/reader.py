@@ -24,7 +24,7 @@ from transformers import BertForQuestionAnswering
 
 from app.backends.local.reader import pack
 from app.backends.local.reader_windows import Window, as_batch, windows
-from research.training.checkpoints import best_device, resume, save_checkpoint
+from research.training.checkpoints import CHECKPOINT, best_device, resume, save_checkpoint
 from research.training.squad import Example, answer_tokens, cut, data_hash, elsewhere
 
 log = logging.getLogger(__name__)
@@ -81,19 +81,23 @@ def train(
     out: Path,
     settings: ReaderSettings = ReaderSettings(),
     clock: Callable[[], float] = time.monotonic,
+    start: str = "",
 ) -> dict:
     """Train `model` in place on the examples that are not held out; return the figures for training.json.
 
-    `out` gets a checkpoint; `save` writes the weights. `clock` measures the seconds against `minutes`.
+    `out` gets a checkpoint; `save` writes the weights. `clock` measures the time against `minutes`. `start` names the
+    weights of `model`. Raises InvalidInput for a checkpoint of other data, settings or weights.
     """
     for part in (model.bert.embeddings, *model.bert.encoder.layer[: settings.frozen_layers]):
         part.requires_grad_(False)
     seen = [one for one in examples if not one.held_out]
     batches = _batches(_epochs(seen, settings), tokenizer, settings)
-    steps, seconds = _run(model.to(best_device()), batches, settings, out / "checkpoint.pt", clock)
+    data = data_hash(examples)
+    name = f"{data} {start} {asdict(settings) | {'minutes': None}}"
+    steps, seconds = _run(model.to(best_device()), batches, settings, out / CHECKPOINT, name, clock)
     return {
         "settings": asdict(settings),
-        "data_hash": data_hash(examples),
+        "data_hash": data,
         "questions": len(seen),
         "windows_seen": steps * settings.batch_size,
         "steps": steps,
@@ -107,6 +111,7 @@ def _run(
     batches: Sequence[Sequence[Item]],
     settings: ReaderSettings,
     checkpoint: Path,
+    name: str,
     clock: Callable[[], float],
 ) -> tuple[int, float]:
     """Train on the batches after the checkpoint's; return the steps and seconds of the whole run.
@@ -114,7 +119,7 @@ def _run(
     The learning rate rises over the warm-up and falls to zero with the batches or the minutes, whichever end first.
     """
     optimiser = _optimiser(model, settings)
-    progress = resume(checkpoint, model, {"optimiser": optimiser})
+    progress = resume(checkpoint, model, {"optimiser": optimiser}, name)
     step, started, losses = int(progress.get("step", 0)), clock() - progress.get("seconds", 0.0), []
     model.train()
     for batch in batches[step:]:
@@ -128,7 +133,7 @@ def _run(
         if step % settings.checkpoint_every == 0:
             recent = torch.tensor(losses[-settings.checkpoint_every :]).mean(dim=0).tolist()
             log.info("step %d of %d, span %.3f, answerable %.3f, %.0f s", step, len(batches), *recent, seconds)
-            save_checkpoint(checkpoint, model, {"optimiser": optimiser}, {"step": step, "seconds": seconds})
+            save_checkpoint(checkpoint, model, {"optimiser": optimiser}, {"step": step, "seconds": seconds}, name)
     return step, clock() - started
 
 

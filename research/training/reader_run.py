@@ -35,7 +35,7 @@ def make_reader(
     torch.manual_seed(settings.seed)
     model, tokenizer, name = starting_point(continue_from)
     examples = reader_examples(data, settings.seed)
-    card = train(examples, model, tokenizer, out, settings)
+    card = train(examples, model, tokenizer, out, settings, start=name)
     reranker = CrossEncoderReranker(threads=threads)
     with replacing(out) as fresh:
         save(model, tokenizer, fresh)

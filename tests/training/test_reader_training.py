@@ -12,6 +12,7 @@ from safetensors.torch import load_file
 from app.backends.corpus.registry import Article
 from app.backends.local.reader import SpanReader, unpack
 from app.backends.local.reader_windows import tokenizer_from
+from app.domain.errors import InvalidInput
 from app.domain.model import Passage, Question
 from research.training.corpus_questions import corpus_examples
 from research.training.reader import ReaderSettings, items_of, save, train
@@ -134,6 +135,15 @@ def test_repeating_a_finished_training_does_nothing(tmp_path):
     card = train(farm(False, 40), model, tokenizer, tmp_path, settings)
     assert train(farm(False, 40), again, tokenizer, tmp_path, settings)["steps"] == card["steps"] == card["of_steps"]
     assert all(torch.equal(weight, again.state_dict()[name]) for name, weight in model.state_dict().items())
+
+
+@pytest.mark.parametrize("other", [{"settings": replace(SETTINGS, seed=8)}, {"start": "another reader"}])
+def test_a_checkpoint_of_another_training_is_refused_and_one_with_more_minutes_is_not(tmp_path, other):
+    model, tokenizer = tiny_bert(WORDS)
+    train(farm(False, 80), model, tokenizer, tmp_path, SETTINGS)
+    train(farm(False, 80), model, tokenizer, tmp_path, replace(SETTINGS, minutes=99))
+    with pytest.raises(InvalidInput, match="is of other data"):
+        train(farm(False, 80), model, tokenizer, tmp_path, **{"settings": SETTINGS} | other)
 
 
 @pytest.fixture(scope="module")

@@ -83,16 +83,15 @@ def resume(path: Path, model: nn.Module, parts: dict[str, Any], run: str = "") -
 
 @contextmanager
 def replacing(folder: Path) -> Iterator[Path]:
-    """Yield a temporary folder whose files replace those in `folder` at the end of the block.
+    """Yield a temporary folder within `folder`, whose files replace those beside it at the end of the block.
 
-    `folder` is unchanged when the block fails. Raises OSError when the files cannot be written.
+    The files in `folder` are unchanged when the block fails. Raises OSError when the files cannot be written.
     """
-    fresh = folder.with_name(f"{folder.name}.partial")
+    fresh = folder / ".partial"
     shutil.rmtree(fresh, ignore_errors=True)
     try:
         fresh.mkdir(parents=True)
         yield fresh
-        folder.mkdir(parents=True, exist_ok=True)
         # Renaming needs no space, so a full disk has failed before this point.
         for file in sorted(fresh.iterdir()):
             file.replace(folder / file.name)

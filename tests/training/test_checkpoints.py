@@ -69,6 +69,18 @@ def test_saving_replaces_the_old_weights_and_keeps_other_files(tmp_path: Path) -
     assert [folder.name for folder in tmp_path.iterdir()] == ["out"]
 
 
+def test_weights_can_be_saved_to_the_current_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with replacing(Path()) as fresh:
+        (fresh / "model").write_text("new")
+    assert [file.name for file in tmp_path.iterdir()] == ["model"]
+
+
+def test_new_files_are_written_within_the_folder_which_may_be_on_another_disk_than_its_parent(tmp_path: Path) -> None:
+    with replacing(tmp_path / "out") as fresh:
+        assert fresh.parent == tmp_path / "out"
+
+
 def a_lot(fresh: Path) -> None:
     save_file({"weight": torch.zeros(10_000)}, fresh / "model.safetensors")
 
@@ -93,12 +105,11 @@ def test_a_full_disk_keeps_the_old_weights(tmp_path: Path, write) -> None:
         (fresh / "config.json").write_text("new")
         write(fresh)
     assert raised.value.filename == str(out)
-    assert (out / "config.json").read_text() == "old"
-    assert [folder.name for folder in tmp_path.iterdir()] == ["out"]
+    assert {file.name: file.read_text() for file in out.iterdir()} == {"config.json": "old"}
 
 
 def test_ctrl_c_while_saving_keeps_the_old_weights(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt), replacing(tmp_path / "out") as fresh:
         (fresh / "config.json").write_text("new")
         raise KeyboardInterrupt
-    assert list(tmp_path.iterdir()) == []
+    assert list(tmp_path.rglob("*")) == [tmp_path / "out"]

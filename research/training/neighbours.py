@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
-from app.config.settings import Settings
-from app.container.container import Container
+from app.config.settings import load_settings
+from app.container.container import corpus_registry
 from app.domain.ports import Retriever
 from app.text.sentences import content_words
 from research.claims.data import CLAIMS_FILE, VitalClaim, read_claims, split_lead
@@ -30,17 +31,22 @@ def neighbours(row: VitalClaim, retriever: Retriever) -> list[tuple[str, str]]:
     return [(title, sentence) for _, title, sentence in sorted(found, reverse=True)[:MAX_SENTENCES]]
 
 
+def write_neighbours(rows: Sequence[VitalClaim], retriever: Retriever, out: Path) -> None:
+    """Write {claim id: [[title, sentence], ...]} to `out`, keeping the entries that the file already has."""
+    out.parent.mkdir(parents=True, exist_ok=True)  # before the search, which takes long
+    known = json.loads(out.read_text(encoding="utf-8")) if out.exists() else {}
+    found = {row.id: known[row.id] if row.id in known else neighbours(row, retriever) for row in rows}
+    out.write_text(json.dumps(found), encoding="utf-8")
+
+
 def main() -> None:
-    """Write {claim id: [[title, sentence], ...]}, keeping the entries that the file already has."""
+    """Parse the options and search the shipped corpus."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
-    retriever = Container(Settings.from_env({}))._registry.retriever("vital")
-    known = json.loads(options.out.read_text(encoding="utf-8")) if options.out.exists() else {}
-    rows = read_claims(options.data / CLAIMS_FILE)
-    found = {row.id: known[row.id] if row.id in known else neighbours(row, retriever) for row in rows}
-    options.out.write_text(json.dumps(found), encoding="utf-8")
+    retriever = corpus_registry(load_settings()).retriever("vital")
+    write_neighbours(read_claims(options.data / CLAIMS_FILE), retriever, options.out)
 
 
 if __name__ == "__main__":

@@ -59,8 +59,8 @@ class Read:
 def decide(folder: Path, examples: Sequence[Example], rank: Ranker, threads: int, others: int = 3) -> dict:
     """Fit and write decision.json for the weights in `folder`; return the metrics measured with it.
 
-    `rank` orders passages as the product does. `others` is the number of passages of held-out articles that are added
-    to the right one.
+    `rank` orders passages as the product does. At most `others` passages of held-out articles are added to the right
+    one.
     """
     fit, measured = _halves([one for one in examples if one.held_out])
     _write(folder / "decision.json", asdict(NEUTRAL))
@@ -72,7 +72,7 @@ def decide(folder: Path, examples: Sequence[Example], rank: Ranker, threads: int
     metrics = {
         "squad, own passage": figures(own, decision.threshold),
         "corpus, own passage": figures(_answers_of(reader, _own_passage(measured, "corpus")), decision.threshold),
-        f"both, {others + 1} passages": figures(
+        f"both, up to {others + 1} passages": figures(
             _answers_of(reader, _several(measured, others, rank)), decision.threshold
         ),
     }
@@ -99,7 +99,10 @@ def _passage(example: Example) -> Passage:
 
 
 def _several(held: list[Example], others: int, rank: Ranker) -> list[Asked]:
-    """Return each example with its own passage and others without its answers, half of them from its article."""
+    """Return at most MAX_RANKED_QUESTIONS examples, each with its own passage and up to `others` further ones.
+
+    The further passages have none of the example's answers; some are from its article.
+    """
     rng = random.Random(0)
     passages = sorted({(one.title, one.text) for one in held})
     by_title: dict[str, list[tuple[str, str]]] = {}

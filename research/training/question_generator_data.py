@@ -60,11 +60,14 @@ def read_asked(path: Path) -> list[Asked]:
 
 def _asked(row: dict[str, Any]) -> Asked:
     if ("hops" in row) == ("questions" in row):
-        raise ValueError("no hops and no questions; a row has one of the two")
+        found = "both hops and" if "hops" in row else "no hops and no"
+        raise ValueError(f"{found} questions; a row has one of the two")
     if "hops" in row:
         return Asked(_line(row, "claim"), tuple(_plain(row)))
     # AVeriTeC's published files have a row without a claim, one without questions, and an empty question.
-    return Asked(_line(row, "claim"), tuple(_averitec(row))) if row.get("claim") != "" else Asked("", ())
+    if row.get("claim") == "":
+        return Asked("", ())  # left out by read_asked
+    return Asked(_line(row, "claim"), tuple(_averitec(row)))
 
 
 def _plain(row: dict[str, Any]) -> Iterator[tuple[str, str | None]]:

@@ -94,7 +94,7 @@ def test_published_rows_without_questions_are_skipped(tmp_path: Path) -> None:
         ('{"claim": ', "not JSON"),
         ("[1, 2]", "no JSON object"),
         ({"claim": "C."}, "a row has one of the two"),
-        (PLAIN | {"questions": []}, "a row has one of the two"),
+        (PLAIN | {"questions": []}, "both hops and questions"),
         (PLAIN | {"claim": " "}, "no claim"),
         (PLAIN | {"hops": []}, "hops that are no list of objects"),
         (PLAIN | {"hops": ["Q1?"]}, "hops that are no list of objects"),

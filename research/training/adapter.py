@@ -20,11 +20,11 @@ TARGETS = ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down
 
 
 class LoraLinear(nn.Module):
-    """y = W x + scale B A x, with W frozen in bfloat16 and A [rank, in], B [out, rank] trained in float32."""
+    """y = W x + b + scale B A x, with W, b frozen in bfloat16 and A [rank, in], B [out, rank] trained in float32."""
 
     def __init__(self, base: nn.Linear, rank: int, scale: float) -> None:
         super().__init__()
-        self.weight, self.scale = base.weight.requires_grad_(False), scale
+        self.weight, self.bias, self.scale = base.weight, base.bias, scale
         self.a = nn.Parameter(torch.empty(rank, base.in_features))
         self.b = nn.Parameter(torch.zeros(base.out_features, rank))
         nn.init.kaiming_uniform_(self.a, a=math.sqrt(5))
@@ -32,7 +32,7 @@ class LoraLinear(nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         """Map [..., in] to [..., out], in the dtype of `x`."""
         inner = nn.functional.linear(x, self.a.to(x.dtype) * self.scale)
-        return nn.functional.linear(x, self.weight) + nn.functional.linear(inner, self.b.to(x.dtype))
+        return nn.functional.linear(x, self.weight, self.bias) + nn.functional.linear(inner, self.b.to(x.dtype))
 
 
 def add_adapter(model: nn.Module, rank: int, first_layer: int) -> None:
@@ -54,7 +54,7 @@ def adapter_layers(model: nn.Module) -> Iterator[tuple[str, LoraLinear]]:
             yield name, module
 
 
-def save_adapter(model: nn.Module, folder: Path, task: str, head: torch.Tensor | None = None) -> None:
+def save_adapter(model: nn.Module, base: Path, folder: Path, task: str, head: torch.Tensor | None = None) -> None:
     """Write adapter_model.safetensors (float16) and adapter_config.json for peft. `head`: [classes, hidden]."""
     weights, layers, rank = {}, set(), 0
     for name, layer in adapter_layers(model):
@@ -72,7 +72,7 @@ def save_adapter(model: nn.Module, folder: Path, task: str, head: torch.Tensor |
         "target_modules": sorted(TARGETS),
         "layers_to_transform": sorted(layers),
         "modules_to_save": ["score"] if head is not None else None,
-        "base_model_name_or_path": "instance/models/smollm2-135m",
+        "base_model_name_or_path": str(base),
         "inference_mode": True,
     }
     folder.mkdir(parents=True, exist_ok=True)

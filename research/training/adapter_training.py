@@ -6,12 +6,13 @@ or the given minutes, whichever comes first; the learning rate falls to zero by 
 
 from __future__ import annotations
 
+import hashlib
 import json
 import logging
 import math
 import random
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -19,6 +20,7 @@ from typing import Any, Generic, TypeVar
 import torch
 from torch import nn
 
+from app.backends.local.loading import fingerprint
 from app.domain.errors import CallFailed
 from research.training.checkpoints import CHECKPOINT, resume, save_checkpoint
 
@@ -50,10 +52,23 @@ class AdapterSettings:
 class Task(Generic[T]):
     """The data, loss and measurement of a training run."""
 
-    name: str  # identifies data and settings: a checkpoint with another name is rejected
+    name: str  # identifies data, base, start and settings: a checkpoint with another name is rejected
     order: Sequence[Sequence[T]]  # the batches of all epochs
     backward: Callable[[Sequence[T]], float]  # adds the gradients of one batch and returns its mean loss
     measure: Callable[[], dict[str, Any]]  # figures on held-out examples, for the learning curve
+
+
+def data_hash(items: Iterable[object]) -> str:
+    """Return a short hash of the items, in order, from their repr."""
+    digest = hashlib.sha256()
+    for one in items:
+        digest.update(repr(one).encode())
+    return digest.hexdigest()[:16]
+
+
+def weights_hash(path: Path) -> str:
+    """Return a short hash of a checkpoint, or of the safetensors files in a folder."""
+    return fingerprint(*(sorted(path.glob("*.safetensors")) if path.is_dir() else [path]))
 
 
 def batches(

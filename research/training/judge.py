@@ -10,7 +10,6 @@ positions continue those of the evidence, so each claim is read as at inference,
 
 from __future__ import annotations
 
-import hashlib
 import json
 import random
 import time
@@ -26,7 +25,7 @@ from transformers import AutoModelForSequenceClassification, AutoTokenizer, PreT
 from app.backends.local.judge import CLASSES
 from app.domain.errors import InvalidInput
 from research.training.adapter import add_adapter, load_adapter, save_adapter
-from research.training.adapter_training import AdapterSettings, Task, batches, train_adapter
+from research.training.adapter_training import AdapterSettings, Task, batches, data_hash, train_adapter, weights_hash
 from research.training.calibration import by_source
 from research.training.checkpoints import best_device, replacing, resume
 from research.training.judge_examples import Example, Family
@@ -61,8 +60,9 @@ def train(
     model, tokenizer = build(base, settings)
     if start:
         load_start(model, start)
-    data = data_hash(order)
-    task = _task(model, tokenizer, order, held_out, f"{data} {asdict(settings) | {'minutes': None}}")
+    data = data_hash((family.evidence, family.members) for group in order for family in group)
+    name = f"{data} {weights_hash(base)} {start and weights_hash(start)} {asdict(settings) | {'minutes': None}}"
+    task = _task(model, tokenizer, order, held_out, name)
     steps, seconds = train_adapter(model, task, settings, out, clock)
     card = {
         "settings": asdict(settings),
@@ -74,7 +74,7 @@ def train(
         "steps": steps,
     }
     with replacing(out) as fresh:
-        save_adapter(model.model, fresh, "SEQ_CLS", model.score.weight)
+        save_adapter(model.model, base, fresh, "SEQ_CLS", model.score.weight)
         (fresh / "training.json").write_text(json.dumps(card, indent=2) + "\n", encoding="utf-8")
     return card
 
@@ -98,15 +98,6 @@ def _length(family: Family) -> int:
 
 def _claims(family: Family) -> int:
     return len(family.members)
-
-
-def data_hash(order: Sequence[Sequence[Family]]) -> str:
-    """Return a short hash of the families, in order."""
-    digest = hashlib.sha256()
-    for group in order:
-        for family in group:
-            digest.update(repr((family.evidence, family.members)).encode())
-    return digest.hexdigest()[:16]
 
 
 def build(base: Path, settings: AdapterSettings) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
@@ -156,7 +147,7 @@ class Row:
 
 def encode(family: Family, tokenizer: PreTrainedTokenizerBase) -> Row:
     """Tokenise the evidence once, then the rest of each claim's prompt."""
-    ids = tokenizer(family.opening, add_special_tokens=False)["input_ids"][:MAX_TOKENS]
+    ids = tokenizer(family.opening)["input_ids"][:MAX_TOKENS]
     shared, positions, parts, last = len(ids), list(range(len(ids))), [0] * len(ids), []
     for number, prompt in enumerate(family.prompts, 1):
         more = tokenizer(prompt[len(family.opening) :], add_special_tokens=False)["input_ids"]

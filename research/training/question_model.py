@@ -28,7 +28,15 @@ from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedModel, P
 
 from research.claims.data import CLAIMS_FILE, Asked, VitalClaim, read_claims
 from research.training.adapter import add_adapter, save_adapter
-from research.training.adapter_training import ROWS_AT_ONCE, AdapterSettings, Task, batches, train_adapter
+from research.training.adapter_training import (
+    ROWS_AT_ONCE,
+    AdapterSettings,
+    Task,
+    batches,
+    data_hash,
+    train_adapter,
+    weights_hash,
+)
 from research.training.checkpoints import best_device, replacing
 
 NOT_FOUND = "not found"
@@ -162,16 +170,22 @@ def train(
     chosen = random.Random(0).sample(dev, min(MAX_MEASURED, len(dev)))
     held_out = [encode(parts_of(row), tokenizer) for row in chosen]
     model = build(base, settings)
+    data = data_hash(one for group in order for one in group)
     task = Task(
-        name=f"{len(claims)} claims {asdict(settings) | {'minutes': None}}",
+        name=f"{data} {weights_hash(base)} {asdict(settings) | {'minutes': None}}",
         order=order,
         backward=lambda group: _backward(model, group),
         measure=lambda: {"loss": round(mean_loss(model, held_out), 4)},
     )
     steps, seconds = train_adapter(model, task, settings, out, clock)
-    card = {"settings": asdict(settings), "claims": len(seen), "minutes": round(seconds / 60, 1), "steps": steps}
+    card = {
+        "settings": asdict(settings),
+        "claims_per_epoch": len(seen),
+        "minutes": round(seconds / 60, 1),
+        "steps": steps,
+    }
     with replacing(out) as fresh:
-        save_adapter(model.model, fresh, "CAUSAL_LM")
+        save_adapter(model.model, base, fresh, "CAUSAL_LM")
         (fresh / "training.json").write_text(json.dumps(card, indent=2) + "\n", encoding="utf-8")
     return card
 

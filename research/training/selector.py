@@ -15,7 +15,7 @@ import logging
 import random
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +29,7 @@ from app.backends.local.reranker import packaged_reranker
 from app.domain.model import Passage
 from app.modules.judging import selector_query
 from research.claims.data import CLAIMS_FILE, NOT_ENOUGH, VitalClaim, read_claims, split_lead
-from research.training.adapter_training import AdapterSettings, Task, train_adapter
+from research.training.adapter_training import AdapterSettings, Task, data_hash, train_adapter, weights_hash
 from research.training.checkpoints import resume
 from research.training.judge_examples import Neighbours
 from research.training.minilm import CONFIG, matrices, weights_of
@@ -65,6 +65,7 @@ def choices_of(row: VitalClaim, neighbours: Neighbours, rng: random.Random) -> l
     ]
     others = [(title, one) for title, one in neighbours.get(row.id, ())]
     choices = []
+    # In 6% of the claims the deciding sentences are left out of the candidates, so that "none" is right.
     shown = [] if rng.random() < 0.06 else right
     choices.append(_choice(row.claim, [], shown, other_sentences, others, rng))
     if right and rng.random() < (0.9 if len(right) > 1 else 0.3):
@@ -211,8 +212,9 @@ def main() -> None:
     model, tokenizer = build()
     if options.start:
         resume(options.start, model, {})
+    start = options.start and weights_hash(options.start)
     task = Task(
-        f"selector {len(seen)} {options.learning_rate} {options.seed}",
+        f"{data_hash(seen)} {start} {asdict(settings) | {'minutes': None}}",
         order,
         lambda group: _backward(model, tokenizer, group),
         lambda: measure(model, tokenizer, held_out),

@@ -12,7 +12,9 @@ import torch
 from peft import PeftModel
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
+from app.domain.errors import InvalidInput
 from research.claims.data import Asked, VitalClaim
+from research.training.adapter import LoraLinear
 from research.training.adapter_training import batches
 from research.training.question_model import DEFAULTS, IGNORED, encode, parts_of, train
 
@@ -62,7 +64,7 @@ def test_targets_are_the_ids_of_the_trained_parts(llama: Path) -> None:
 def test_training_lowers_the_held_out_loss_and_the_adapter_loads_with_peft(llama: Path, saved) -> None:
     out, card = saved
     points = [json.loads(line)["held_out"]["loss"] for line in (out / "curve.jsonl").read_text().splitlines()]
-    assert (card["steps"], card["claims"]) == (40, 16)  # plain claims count twice
+    assert (card["steps"], card["claims_per_epoch"]) == (40, 16)  # plain claims count twice
     assert len(points) == 4 and points[-1] < points[0]
     weights = PeftModel.from_pretrained(AutoModelForCausalLM.from_pretrained(llama), out).state_dict()
     assert all(weight.abs().sum() > 0 for name, weight in weights.items() if "lora_B" in name)
@@ -75,3 +77,17 @@ def test_batches_contain_every_item_once_grouped_by_length() -> None:
     assert sorted(item for group in groups for item in group) == items
     assert max(max(group) / min(group) for group in groups if min(group) > 10) < 2
     assert groups != sorted(groups)
+
+
+def test_an_untrained_adapter_computes_what_its_layer_computes_with_its_bias() -> None:
+    """Qwen2's layers of queries, keys and values have one."""
+    layer = torch.nn.Linear(6, 4)
+    x = torch.randn(3, 6)
+    assert torch.allclose(LoraLinear(layer, 2, 2.0)(x), layer(x))
+
+
+def test_a_checkpoint_of_other_claims_is_refused_even_when_they_are_as_many(llama: Path, saved) -> None:
+    out, _ = saved
+    others = [replace(claim(at), claim="london is the capital of france") for at in range(8)]
+    with pytest.raises(InvalidInput, match="is of other data"):
+        train([*others, claim(8, "dev"), claim(9, "test")], llama, out, SETTINGS)

@@ -1,1 +1,1 @@
-"""Training of the models that ship, from the data folder. Nothing here is needed to run the app."""
+"""Training of the models that ship, and of others to use in their place. Nothing here is needed to run the app."""

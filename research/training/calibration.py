@@ -1,7 +1,7 @@
 """Measure and calibrate a trained judge on held-out examples, in the form used at inference (merged, float32).
 
 Writes metrics.json and calibration.json beside the weights. One temperature is fitted (Guo et al., ICML 2017). The
-threshold `sufficient` is set on whole runs (research/claims/calibrate.py), so it stays as it is in calibration.json.
+bounds `sufficient` and `supported` are set on whole runs (research/claims/calibrate.py), so they stay as they are.
 """
 
 from __future__ import annotations
@@ -29,7 +29,10 @@ TEMPERATURES = (0.05, 20.0)
 
 
 def calibrate(base: Path, adapter: Path, held_out: Sequence[Example], threads: int = 2) -> dict[str, Any]:
-    """Fit the temperature and write both files, or neither (OSError); return the metrics."""
+    """Fit the temperature and write both files; return the metrics.
+
+    Raises OSError with the files as before; a missing calibration.json then has the defaults.
+    """
     file = adapter / "calibration.json"
     if not file.is_file():  # the judge does not load without one
         _write(file, asdict(Calibration()))
@@ -93,17 +96,17 @@ def figures(rows: np.ndarray, examples: Sequence[Example]) -> dict[str, Any]:
     """
     labels = [one.label for one in examples]
     predicted = [CLASSES[place] for place in rows.argmax(axis=1)]
-    clear = [at for at, label in enumerate(labels) if label in CLASSES]
-    correct = [predicted[at] == labels[at] for at in clear]
-    two = [at for at, label in enumerate(labels) if label != NOT_ENOUGH]
-    supported = [labels[at] == SUPPORTED for at in two]
-    false = [predicted[at] == SUPPORTED for at in two if labels[at] != SUPPORTED]
-    error = expected_calibration_error(rows[clear].max(axis=1), correct) if clear else None
+    three_way = [at for at, label in enumerate(labels) if label in CLASSES]
+    correct = [predicted[at] == labels[at] for at in three_way]
+    decided = [at for at, label in enumerate(labels) if label != NOT_ENOUGH]
+    supported = [labels[at] == SUPPORTED for at in decided]
+    false_supported = [predicted[at] == SUPPORTED for at in decided if labels[at] != SUPPORTED]
+    error = expected_calibration_error(rows[three_way].max(axis=1), correct) if three_way else None
     return {
         "n": len(examples),
         "three_way": _rounded(_share(correct)),
-        "auc": _rounded(auc(rows[two, 0].tolist(), supported) if len(set(supported)) == 2 else None),
-        "false_supported": _rounded(_share(false)),
+        "auc": _rounded(auc(rows[decided, 0].tolist(), supported) if len(set(supported)) == 2 else None),
+        "false_supported": _rounded(_share(false_supported)),
         "calibration_error": _rounded(error),
     }
 

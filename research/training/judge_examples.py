@@ -20,10 +20,12 @@ from research.claims.data import Asked, VitalClaim, is_written, split_lead
 from research.training.pairs import NOT_ENOUGH, is_held_out, pairs_from_data
 
 SQUAD = "squad_claims.jsonl"
-"""Files with claims about the shipped corpus, and with claims made from SQuAD's questions."""
+"""File with claims made from SQuAD's questions."""
 MAX_LEAD_WORDS, MAX_WORDS = 90, 125
 """Limits on the words of the claims' own leads, and of all evidence."""
 MAX_CLAIMS = 6
+MAX_HELD_OUT = 80
+"""Maximum number of held-out examples of each source."""
 ALONE_SHARE = 0.7
 """Share of the leads whose claims each get the distractors of their own search, as in a run.
 
@@ -79,7 +81,7 @@ def epochs_of(
     """Yield each epoch's families: the train split, its two-lead and written claims again, a part of other data."""
     rng = random.Random(seed)
     train = [row for row in claims if row.split == "train"]
-    two_leads = [row for row in train if len(row.leads) > 1]  # the hardest, a fifth of all
+    two_leads = [row for row in train if len(row.leads) > 1]  # the hardest
     written = [row for row in train if is_written(row)]
     for _ in range(epochs):
         squad, published = squad_families(folder / SQUAD, rng), pair_families(folder, rng)
@@ -123,18 +125,23 @@ def _vital_family(
 
 
 def _shown(rows: Sequence[VitalClaim], texts: Mapping[str, str], rng: random.Random) -> dict[str, set[int]]:
-    """Draw the indices of the sentences shown of each lead; deciding ones may be missing."""
-    form = rng.random()
-    decided = rows if form < 0.6 else rng.sample(list(rows), max(1, len(rows) // 2))
+    """Draw the indices of the sentences shown of each lead.
+
+    In 60% of the cases the deciding sentences of all claims are shown, else those of half of the claims (at least one).
+    A lead's first sentence is shown half of the time. In 20% of the cases the leads are shown whole; in a further 50%
+    each lead shows one more sentence. At the end a lead may lose all its sentences, or all but the first.
+    """
+    drawn = rng.random()
+    decidable = rows if drawn < 0.6 else rng.sample(list(rows), max(1, len(rows) // 2))
     places: dict[str, set[int]] = {title: {0} if rng.random() < 0.5 else set() for title in texts}
-    for row in decided:
+    for row in decidable:
         for title, found in row.deciding_sentences().items():
             places[title] |= set(found)
     for title, text in texts.items():
         rest = [at for at in range(len(split_lead(text))) if at not in places[title]]
-        if form < 0.2:
+        if drawn < 0.2:
             places[title] |= set(rest)
-        elif rest and (form < 0.7 or not places[title]):
+        elif rest and (drawn < 0.7 or not places[title]):
             places[title].add(rng.choice(rest))
     if rng.random() < (0.3 if len(texts) > 1 else 0.18 if len(rows) == 1 else 0.06):
         places[rng.choice(sorted(texts))] = set() if rng.random() < 0.7 else {0}
@@ -242,8 +249,8 @@ def gold_example(row: VitalClaim) -> Example:
     return Example(f"vital-{row.style}", judge_prompt(row.claim, lines, asked), row.label)
 
 
-def held_out(folder: Path, claims: Sequence[VitalClaim], per_source: int = 80) -> list[Example]:
-    """Return at most `per_source` held-out examples of each source, always the same.
+def held_out(folder: Path, claims: Sequence[VitalClaim]) -> list[Example]:
+    """Return at most MAX_HELD_OUT held-out examples of each source, always the same.
 
     Those of `vital_claims.jsonl` are its dev split with gold evidence; derived pairs of pairs.py are left out.
     """
@@ -256,4 +263,4 @@ def held_out(folder: Path, claims: Sequence[VitalClaim], per_source: int = 80) -
             prompt = judge_prompt(pair.claim, select_sentences(pair.claim, pair.passages, MAX_LEAD_WORDS))
             found.setdefault(pair.source, []).append(Example(pair.source, prompt, pair.label))
     rng = random.Random(0)
-    return [one for own in found.values() for one in rng.sample(own, min(per_source, len(own)))]
+    return [one for own in found.values() for one in rng.sample(own, min(MAX_HELD_OUT, len(own)))]

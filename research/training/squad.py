@@ -53,7 +53,7 @@ def _questions(path: Path) -> Iterator[Example]:
 
 
 def _place(question: str, text: str, answers: Sequence[str]) -> tuple[int, int]:
-    """Return the place of the most frequent answer whose surroundings share most words with the question.
+    """Return the occurrence of the most frequent answer whose surroundings share the most words with the question.
 
     The files give each answer's first occurrence, which may be the wrong one.
     """
@@ -122,11 +122,14 @@ def _last_words(text: str, count: int) -> str:
 
 def answer_tokens(window: Window, place: tuple[int, int] | None) -> tuple[int, int] | None:
     """Return the positions of the answer's first and last token; None if the window lacks a part of the answer."""
-    inside = [(at, word) for at, word in enumerate(window.word_ranges) if word is not None]
-    if place is None or place[0] < inside[0][1][0] or place[1] > inside[-1][1][1]:
+    if place is None:
         return None
-    first = next(at for at, (_, end) in inside if end > place[0])
-    last = next(at for at, (start, _) in reversed(inside) if start < place[1])
+    start, end = place
+    tokens = [(at, *word) for at, word in enumerate(window.word_ranges) if word is not None]
+    if start < tokens[0][1] or end > tokens[-1][2]:
+        return None
+    first = next(at for at, _, word_end in tokens if word_end > start)
+    last = next(at for at, word_start, _ in reversed(tokens) if word_start < end)
     return first, max(first, last)
 
 

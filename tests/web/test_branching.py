@@ -115,7 +115,7 @@ def test_an_unknown_hop_is_reported_on_the_page_of_the_run(client, path, hop):
     asked, sent = client.get(f"{path}/branch", query_string={"hop": hop}), branch(client, path, hop)
     assert (asked.status_code, sent.status_code) == (404, 409)
     for answered in (asked, sent):
-        assert re.search(r'role="alert">(This check has no hop \d+|Choose the hop to go on from)\.', answered.text)
+        assert re.search(r'role="alert">(This check has no hop \d+|Choose the step to continue from)\.', answered.text)
 
 
 def test_a_running_run_cannot_be_branched(make_app):

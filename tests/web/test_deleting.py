@@ -90,7 +90,7 @@ def test_deleting_a_running_run_stops_it_first(make_app):
     client = make_app(scripted_container(gate=gate)).test_client()
     path = started(client)
     assert gate.reached.wait(LONG)
-    assert "It still goes on, and is stopped first." in client.get(f"{path}/delete").text
+    assert "It is still running, and is stopped first." in client.get(f"{path}/delete").text
     assert press(client, path, "delete").status_code == 303
     gate.open()
     assert client.get(path).status_code == 404

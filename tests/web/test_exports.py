@@ -97,7 +97,7 @@ def test_a_running_run_is_not_exported_and_its_page_says_why(browse, form):
     answered = client.get(f"{path}/{form}")
     gate.open()
     assert answered.status_code == 409
-    assert "This check still goes on, so there is nothing whole to export yet." in answered.text
+    assert "This check is still running; it can be exported once it has ended." in answered.text
 
 
 @pytest.mark.parametrize("form", FORMS)

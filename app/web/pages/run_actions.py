@@ -147,7 +147,7 @@ def _stale_branch(error: CSRFError) -> ResponseReturnValue:
 def _hop(run: StoredRun, number: str) -> Hop:
     """Return the hop of that number. Raises InvalidInput for an unknown hop, a running run and an imported report."""
     if not (number.isascii() and number.isdigit() and len(number) < 4):
-        raise InvalidInput("Choose the hop to go on from.", "hop")
+        raise InvalidInput("Choose the step to continue from.", "hop")
     return hop_to_change(run.report, int(number))
 
 

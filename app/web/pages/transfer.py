@@ -24,7 +24,7 @@ from app.web.security import STALE, allow_embedding, on_csrf_error, owner
 
 exports = Blueprint("exports", __name__)
 
-NOT_YET = "This check still goes on, so there is nothing whole to export yet."
+NOT_YET = "This check is still running; it can be exported once it has ended."
 NOT_EMBEDDED = "Reports of this site cannot be embedded: its operator has not allowed it."
 MAX_NAME = 60
 """Characters of the claim in a file's name."""

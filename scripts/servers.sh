@@ -1,11 +1,11 @@
 #!/bin/sh
-# Debian's Chromium, PostgreSQL and Redis for the tests that need them as they are, where they are missing and can be
-# installed; otherwise those tests skip and say so.
+# Install Debian's Chromium, PostgreSQL and Redis for the tests, where they are missing. Without apt-get or root, print the
+# command instead; the tests that need them are then skipped.
 is_here() { command -v "$1" >/dev/null; }
 has_browser() { is_here "$SHELL_ONLY" || is_here chromium || is_here chromium-browser || is_here google-chrome; }
 can_install() { is_here apt-get && [ "$(id -u)" = 0 ]; }
 
-# Chromium without windows takes a third of the CPU time; any other build will do where this one cannot be had.
+# Chromium without windows takes a third of the CPU time. If it cannot be installed, another build is used.
 SHELL_ONLY=chromium-headless-shell
 
 missing=""
@@ -17,7 +17,7 @@ if can_install; then
     echo "Installing for the tests: $missing ..."
     export DEBIAN_FRONTEND=noninteractive
     install() { apt-get install -y -qq --no-install-recommends "$1" >/dev/null; }
-    # Each by itself, so that one that cannot be had keeps no other away. The tests start servers of their own.
+    # Each in its own call, so that one failure does not stop the others. The tests start servers of their own.
     apt-get update -qq
     for package in $missing; do
         install "$package" || { [ "$package" = "$SHELL_ONLY" ] && { has_browser || install chromium; }; } \

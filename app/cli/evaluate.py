@@ -133,11 +133,10 @@ def evaluate(table: str | None, labels: str, evidence: str | None, estimate: boo
 def results(folders: tuple[Path, ...]) -> None:
     """Print the evaluations in FOLDERS side by side as a Markdown table, by the names of their folders."""
     with one_line_errors():
-        from research.evaluation.report import side_by_side
+        from research.evaluation.report import by_name, side_by_side
 
-        names = [folder.name for folder in folders]
-        shown = [str(folder) if names.count(folder.name) > 1 else folder.name for folder in folders]
-        click.echo(side_by_side(dict(zip(shown, map(_figures_in, folders), strict=True))), nl=False)
+        figures = {name: _figures_in(folder) for name, folder in by_name(folders).items()}
+        click.echo(side_by_side(figures), nl=False)
 
 
 def _figures_in(folder: Path) -> dict[str, Any]:

@@ -2,10 +2,10 @@
 
 python -m research.claims.calibrate FOLDER_OF_RUNS... --hard FOLDER_OF_RUNS --write
 
-The kept hops of each run are judged again, as the reasoner does at the end of a run. The temperature minimises the
-negative log-likelihood of the labels; the bound is the lowest one with PRECISION of the verdicts right. SUPPORTED has
-its own, no lower one: the lowest with which at most FALSE_SUPPORTED of the false claims among the hard runs come out
-SUPPORTED. Without folders only that one is fitted.
+The kept hops of each run are judged again, as at the end of a run, but without the reasoner's rule for unmentioned
+names. The temperature minimises the negative log-likelihood of the labels; the bound is the lowest one with PRECISION
+of at least MIN_DECIDED verdicts right. SUPPORTED has its own, no lower one: the lowest with which at most
+FALSE_SUPPORTED of the false claims among the hard runs come out SUPPORTED. Without folders only that one is fitted.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def _hop(number: int, hop: dict[str, Any]) -> Hop:
 
 
 def _answer_span(passage: Passage, sentence: str, answer: str) -> Span:
-    """Return the answer's span from the cited sentence on, or the whole sentence."""
+    """Return the answer's first occurrence from the cited sentence on, else the whole sentence."""
     start = passage.text.index(sentence)
     place = passage.text.find(answer, start)
     return Span(passage, place, place + len(answer)) if place >= 0 else Span(passage, start, start + len(sentence))
@@ -65,12 +65,12 @@ def log_probabilities(judge: EvidenceJudge, runs: Sequence[dict[str, Any]]) -> n
 
 def threshold_for(rows: np.ndarray, labels: Sequence[str], precision: float = PRECISION) -> float:
     """Return the lowest threshold with at least `precision` of the verdicts right, else 0.99. `rows` is [n, 3]."""
-    decided = [(max(row[:2]), CLASSES[row.argmax()] == label) for row, label in zip(rows, labels, strict=True)]
-    most_probable = sorted((one for one, row in zip(decided, rows, strict=True) if row.argmax() < 2), reverse=True)
+    decided = [(row, label) for row, label in zip(rows, labels, strict=True) if row.argmax() < 2]
+    verdicts = sorted(((max(row), CLASSES[row.argmax()] == label) for row, label in decided), reverse=True)
     thresholds = [
         threshold
-        for place, (threshold, _) in enumerate(most_probable, 1)
-        if place >= MIN_DECIDED and sum(right for _, right in most_probable[:place]) / place >= precision
+        for place, (threshold, _) in enumerate(verdicts, 1)
+        if place >= MIN_DECIDED and sum(right for _, right in verdicts[:place]) / place >= precision
     ]
     return math.floor(thresholds[-1] * 100) / 100 if thresholds else 0.99
 
@@ -93,7 +93,7 @@ def judged_runs(judge: EvidenceJudge, folders: Sequence[Path]) -> tuple[list[str
 
 
 def print_verdicts(labels: Sequence[str], rows: np.ndarray, fitted: Calibration) -> None:
-    """Print how many verdicts the calibration gives and how many are right."""
+    """Print how many verdicts the calibration gives and how many are right, by the judge's probabilities alone."""
     chosen = [fitted.bounds.label(dict(zip(LABEL_ORDER, row, strict=True))) for row in rows]
     right = sum(one == label for one, label in zip(chosen, labels, strict=True))
     print(f"{len(rows)} runs with evidence, {asdict(fitted)}: {right} of {sum(map(bool, chosen))} verdicts right")

@@ -74,7 +74,7 @@ def _cut_to(text: str, places: set[int]) -> str:
 
 
 def read_claims(path: Path) -> list[VitalClaim]:
-    """Return all claims with their splits: TEST_SHARE, DEV_SHARE, and the rest with those of WRITTEN for training."""
+    """Return all claims with their splits, and those of WRITTEN whose leads are all in the training split."""
     rows = _lines(path)
     split_of = split_by_titles([[lead["title"] for lead in row["evidence"]] for row in rows])
     leads = {
@@ -92,6 +92,7 @@ def _written(row: dict, leads: Mapping[str, str]) -> dict:
     """Complete a row of WRITTEN, which has only the titles of its leads, to one of `vital_claims.jsonl`."""
     name = hashlib.sha256(row["claim"].encode()).hexdigest()[:12]
     count = len(row["titles"])
+    # Samples and the training of the question model choose claims over one lead by the style `plain`.
     style, kind = ("written", "two-hop") if count > 1 else ("plain", "written")
     same = {"id": f"{WRITTEN.stem}-{name}", "kind": kind, "style": style, "hops": count}
     return row | same | {"evidence": [{"title": title, "text": leads[title]} for title in row["titles"]]}
@@ -139,15 +140,15 @@ def _split_of_hash(key: str) -> Split:
 def sample_claims(claims: Iterable[VitalClaim], split: Split, kind: Sample, rows: int) -> list[VitalClaim]:
     """Return about `rows` claims of the split in a fixed order; smaller samples are subsets.
 
-    Twins, the claims of one group and style, are sampled together. "mixed": five sixths decided, half of them `plain`
+    A unit, the claims of one group and style, is sampled as a whole. "mixed": five sixths decided, half of them `plain`
     and half over two titles, and one sixth undecided, nearly all of the style `first`. "hard": pairs and undecided
     claims of the styles `first` and `balanced`.
     """
-    twins = _twins(row for row in claims if row.split == split)
+    units = _units(row for row in claims if row.split == split)
     if kind == "hard":
-        return _in_order(_first_rows([unit for unit in twins if unit[0].style in ("first", "balanced")], rows))
-    undecided = [unit for unit in twins if unit[0].label == NOT_ENOUGH]
-    decided = [unit for unit in twins if unit[0].label != NOT_ENOUGH]
+        return _in_order(_first_rows([unit for unit in units if unit[0].style in ("first", "balanced")], rows))
+    undecided = [unit for unit in units if unit[0].label == NOT_ENOUGH]
+    decided = [unit for unit in units if unit[0].label != NOT_ENOUGH]
     two_titles = [unit for unit in decided if unit[0].hops > 1]
     plain = [unit for unit in decided if unit[0].style == "plain" and unit[0].hops == 1]
     pairs = round(rows * 5 / 12)
@@ -155,7 +156,7 @@ def sample_claims(claims: Iterable[VitalClaim], split: Split, kind: Sample, rows
     return _in_order(chosen + _first_rows(undecided, rows - 2 * pairs))
 
 
-def _twins(claims: Iterable[VitalClaim]) -> list[list[VitalClaim]]:
+def _units(claims: Iterable[VitalClaim]) -> list[list[VitalClaim]]:
     """Return the claims by group and style, in a pseudo-random order that is independent of the file's."""
     units: dict[tuple[str, str], list[VitalClaim]] = {}
     for row in claims:

@@ -77,7 +77,7 @@ class RecordedAnswers:
 
 @dataclass(frozen=True)
 class GoldSentencesReasoner:
-    """Implements `Reasoner`: `reasoner` over the kept questions and answers with only the deciding sentences.
+    """Implements `Reasoner`: `reasoner` over the kept questions and answers with the claim's gold evidence alone.
 
     It does not change runs without a kept hop, which never reach a reasoner.
     """
@@ -86,11 +86,11 @@ class GoldSentencesReasoner:
     row: VitalClaim
 
     def conclude(self, claim: Claim, context: Context, labels: Sequence[Label]) -> Verdict:
-        """Conclude from the kept hops, each citing the deciding sentences of its title; other titles are added."""
+        """Conclude from the kept hops, each citing the gold evidence of its title; other titles are added."""
         return self.reasoner.conclude(claim, self.with_gold_sentences(claim, context), labels)
 
     def with_gold_sentences(self, claim: Claim, context: Context) -> Context:
-        """Return the hops, each with the deciding sentences of its title; a title without a hop gets the claim's."""
+        """Return the hops, each with the gold evidence of its title, and a further hop for each other title."""
         passages = {title: Passage(text, title, SOURCE) for title, text in self.row.gold_evidence()}
         hops = [_citing(hop, passages.get(_cited_title(hop))) for hop in context]
         missing = [each for title, each in passages.items() if title not in map(_cited_title, context)]
@@ -126,7 +126,7 @@ def _citing(hop: Hop, passage: Passage | None) -> Hop:
 
 
 def _deciding_span(passage: Passage, answer: str, decisive: Iterable[str]) -> Span | None:
-    """Return the span of the answer within a deciding span of the passage, or else that whole span."""
+    """Return the answer within a deciding span of the passage, else the first such span, else the answer anywhere."""
     spans = [span for text in decisive if (span := _find(passage, text))]
     for span in spans:
         if answer_span := _find(passage, answer, span.start, span.end):

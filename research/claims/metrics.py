@@ -53,11 +53,6 @@ class Share:
     count: int
     total: int
 
-    @property
-    def value(self) -> float | None:
-        """Return the share in [0, 1]; None if `total` is 0."""
-        return self.count / self.total if self.total else None
-
     def __str__(self) -> str:
         return f"{self.count / self.total:.3f} ({self.count} of {self.total})" if self.total else "none"
 
@@ -96,7 +91,7 @@ def true_refuted(outcomes: Sequence[Outcome]) -> Share:
     return _share(_labelled(outcomes, SUPPORTED), lambda each: each.verdict == REFUTED)
 
 
-def undecided_decided(outcomes: Sequence[Outcome]) -> Share:
+def undecidable_decided(outcomes: Sequence[Outcome]) -> Share:
     """Return the share of undecidable claims with a verdict of SUPPORTED or REFUTED."""
     return _share(_labelled(outcomes, NOT_ENOUGH), lambda each: each.is_decided)
 
@@ -137,7 +132,7 @@ MEASURES: dict[str, Callable[[Sequence[Outcome]], object]] = {
     "coverage of the decidable": coverage,
     "false claims supported": false_supported,
     "true claims refuted": true_refuted,
-    "undecided decided": undecided_decided,
+    "undecidable decided": undecidable_decided,
     "twins both right": twins_right,
     f"calibration error ({CALIBRATION_BINS} bins)": _error,
     "seconds (median, 90th percentile)": _seconds,

@@ -14,6 +14,7 @@ import statistics
 import time
 from collections import defaultdict
 from pathlib import Path
+from typing import get_args
 
 from app.config.settings import Settings
 from app.container.container import Container
@@ -29,7 +30,7 @@ def main() -> None:
     """Print the shares of first and of later questions that ask for the recorded answer."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--split", default="dev")
+    parser.add_argument("--split", choices=get_args(Split), default="dev")
     parser.add_argument("--rows", type=int, default=150)
     parser.add_argument("--show", type=int, default=20, help="questions to print")
     options = parser.parse_args()
@@ -53,7 +54,7 @@ def main() -> None:
 
 
 def sample(claims: list[VitalClaim], split: Split, rows: int) -> list[VitalClaim]:
-    """Return claims whose questions all have answers, half plain and half with two titles, in a fixed random order."""
+    """Return plain claims, then as many with two titles, whose questions all have answers; always the same ones."""
     fit = [row for row in claims if row.split == split and all(asked.answer for asked in row.questions)]
     plain = [row for row in fit if row.style == "plain"]
     two = [row for row in fit if row.hops > 1]

@@ -31,6 +31,7 @@ from research.claims.data import CLAIMS_FILE, NOT_ENOUGH, Sample, Split, VitalCl
 from research.claims.gold_parts import PARTS, with_gold
 from research.claims.metrics import Outcome, figures_table, kinds_table
 from research.evaluation.predictions import write_json, write_text
+from research.evaluation.report import by_name
 from research.evaluation.runs import run_to_report
 
 RUNS_FILE, TRAILS_FILE = "runs.jsonl", "trails.jsonl"
@@ -131,7 +132,7 @@ def _labels_of(row: VitalClaim) -> dict[str, Any]:
 
 
 def _check_same_setup(out: Path, about: Mapping[str, Any]) -> None:
-    """Raise SystemExit when the folder has runs with other data, another judge or other gold parts."""
+    """Raise SystemExit when the folder has runs of other data or another sample, judge or gold parts."""
     out.mkdir(parents=True, exist_ok=True)
     path = out / ABOUT_FILE
     before = json.loads(path.read_text(encoding="utf-8")) if path.exists() else about
@@ -161,7 +162,7 @@ def _append(path: Path, record: Mapping[str, Any]) -> None:
 
 def compare(folders: Sequence[Path]) -> None:
     """Print the metrics of several folders side by side, over the claims that all of them have."""
-    stored = {folder.name: read_runs(folder / RUNS_FILE) for folder in folders}
+    stored = {name: read_runs(folder / RUNS_FILE) for name, folder in by_name(folders).items()}
     common = set.intersection(*(set(runs) for runs in stored.values()))
     print(figures_table({name: [Outcome.of_record(runs[i]) for i in sorted(common)] for name, runs in stored.items()}))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from app.domain.model import LabelSet
@@ -27,7 +28,7 @@ COLUMNS = ("rows", "n", "failed", "accuracy", "macro-F1", "AUC", "gold pages fou
 
 
 def figures_table(figures: dict[str, Any]) -> str:
-    """Return Markdown tables of all rows and by hops, by class, and of AVeriTeC's scores if there are any."""
+    """Return Markdown tables: all rows and each number of hops; each class; AVeriTeC's scores if there are any."""
     rows = [("all", figures), *((f"{hops}-hop", row) for hops, row in figures["by_hops"].items())]
     parts = [
         markdown_table(COLUMNS, [_figures_row(name, row) for name, row in rows]),
@@ -43,6 +44,12 @@ def _averitec_tables(scores: dict[str, Any]) -> Iterator[str]:
     justification = (scores["justification"]["mean"], *scores["justification"]["scores"].values())
     yield markdown_table(("justification", *thresholds), [map(format_share, justification)])
     yield markdown_table(("claims of the type", "n", "accuracy", "evidence", "AVeriTeC at 0.25"), _type_rows(scores))
+
+
+def by_name(folders: Sequence[Path]) -> dict[str, Path]:
+    """Return the folders by name, or by path where several have the same name."""
+    names = [folder.name for folder in folders]
+    return {str(folder) if names.count(folder.name) > 1 else folder.name: folder for folder in folders}
 
 
 def side_by_side(evaluations: Mapping[str, dict[str, Any]]) -> str:
@@ -109,8 +116,8 @@ def compute_figures(
 ) -> dict[str, Any]:
     """Return the figures of all rows, by class and by number of hops; failed predictions count as wrong.
 
-    `auc` is of SUPPORTED against all other labels, None without both or without probabilities. `intervals` are 95%
-    bootstrap intervals, which `seed` makes reproducible.
+    `auc` separates rows labelled SUPPORTED from all others; None without rows of both, or without probabilities.
+    `intervals` are 95% bootstrap intervals, which `seed` makes reproducible.
     """
     pairs = list(zip(rows, predictions, strict=True))
     classes = sorted({row.label for row in rows})

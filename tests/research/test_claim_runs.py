@@ -15,7 +15,7 @@ from research.claims import metrics
 from research.claims.data import NOT_ENOUGH, Asked, VitalClaim, sample_claims
 from research.claims.gold_parts import GoldSentencesReasoner, with_gold
 from research.claims.metrics import REFUTED, SUPPORTED, Outcome
-from research.claims.run import classify_verdict, defaults_of, drop_unfinished_line, read_runs
+from research.claims.run import classify_verdict, compare, defaults_of, drop_unfinished_line, read_runs
 
 OUTCOMES = [
     Outcome(SUPPORTED, SUPPORTED, 0.9, group="a", style="plain"),
@@ -37,7 +37,7 @@ OUTCOMES = [
         (metrics.coverage, 4, 6),
         (metrics.false_supported, 1, 3),
         (metrics.true_refuted, 1, 3),
-        (metrics.undecided_decided, 1, 2),
+        (metrics.undecidable_decided, 1, 2),
         (metrics.twins_right, 1, 3),
     ],
 )
@@ -105,6 +105,15 @@ class FakeReasoner:
 
     def conclude(self, claim, context, labels):
         return " ".join(passage.text for hop in context if hop.question.text for passage in hop.answer.retrieved)
+
+
+def test_folders_of_the_same_name_are_compared_by_their_paths(tmp_path, capsys):
+    folders = [tmp_path / name / "dev" for name in ("before", "after")]
+    for folder in folders:
+        folder.mkdir(parents=True)
+        (folder / "runs.jsonl").write_text('{"id": "a", "label": "SUPPORTED", "verdict": "SUPPORTED"}\n')
+    compare(folders)
+    assert f"| measure | {folders[0]} | {folders[1]} |" in capsys.readouterr().out
 
 
 def test_a_truncated_line_is_run_again(tmp_path):

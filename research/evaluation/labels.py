@@ -12,7 +12,7 @@ from app.domain.model import Label, LabelSet
 
 
 class Gold(StrEnum):
-    """A claim's label in a data set: one of the project's four labels, or one of two that are equivalent to none."""
+    """A claim's label in a data set: one of the project's four labels, or one of two others."""
 
     SUPPORTED = "SUPPORTED"
     REFUTED = "REFUTED"
@@ -35,7 +35,7 @@ MATCHES: dict[Gold, dict[LabelSet, tuple[Label, ...]]] = {
     Gold.CONFLICTING_EVIDENCE: {_TWO: (), _THREE: (), _FOUR: (_C,)},
     Gold.PARTIALLY_SUPPORTED: {_TWO: (), _THREE: (), _FOUR: ()},
 }
-"""The right predictions for each label of a data set. Rows without any are not scored; their number is reported."""
+"""The right predictions for each label of a data set. Rows without any are left out and counted, or all are wrong."""
 
 _OTHER_SPELLINGS = {
     Gold.SUPPORTED: ("supports", "support"),

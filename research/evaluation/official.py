@@ -86,7 +86,7 @@ def to_own_form(row: dict[str, Any], place: int) -> dict[str, Any] | None:
     `place` is the position in the file from 0. Returns None for the empty rows that the releases contain.
     """
     release = release_of(row)
-    return _READERS[release](row, place) if release in _READERS else row
+    return _CONVERTERS[release](row, place) if release in _CONVERTERS else row
 
 
 def _averitec(row: dict[str, Any], place: int) -> dict[str, Any] | None:
@@ -143,7 +143,7 @@ def with_texts(row: Mapping[str, Any], text_of: Callable[[str], str]) -> dict[st
     return {**row, "evidence": evidence} if evidence and all(each["text"] for each in evidence) else None
 
 
-_READERS: dict[str | None, Callable[[dict[str, Any], int], dict[str, Any] | None]] = {
+_CONVERTERS: dict[str | None, Callable[[dict[str, Any], int], dict[str, Any] | None]] = {
     AVERITEC: _averitec,
     HOVER: _hover,
     FEVEROUS: _feverous,

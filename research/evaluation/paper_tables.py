@@ -234,7 +234,7 @@ def as_markdown(paper: PaperTable, outcomes: Sequence[Outcome], format_name: str
     for measure in paper.measures:
         for column in _columns(paper, outcomes, format_name):
             head += [
-                f"{_column_title(column)}, {_MEASURE_NAMES.get(measure, measure)}: {what}"
+                f"{_column_title(paper, column, what)}, {_MEASURE_NAMES.get(measure, measure)}: {what}"
                 for what in _figure_sources(paper, column)
             ]
     cells = [_cells(each, paper, _columns(paper, outcomes, format_name)) for each in outcomes]
@@ -271,7 +271,9 @@ def _figure_sources(paper: PaperTable, column: str) -> tuple[str, ...]:
     return ("here", "reported") if not paper.columns or column == paper.columns[0] else ("reported",)
 
 
-def _column_title(column: str) -> str:
+def _column_title(paper: PaperTable, column: str, what: str) -> str:
+    if paper.columns and what == "here":
+        return "this file"  # which may be another part of the data
     return f"HoVer {column}-hop" if column.isdigit() else column
 
 

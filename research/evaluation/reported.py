@@ -21,9 +21,7 @@ class Reported:
 
     table: str
     row: str
-    column: (
-        str  # HoVer by hops ("2", "3", "4"), "FEVEROUS-S", or AVeriTeC's "dev 200" (first 200), "dev", "test", "train"
-    )
+    column: str  # HoVer's hops ("2", "3", "4"), "FEVEROUS-S", or of AVeriTeC "dev 200", "dev", "test", "train"
     measure: Measure
     value: float  # in [0, 1], not per cent
 

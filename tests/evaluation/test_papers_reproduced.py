@@ -151,6 +151,8 @@ def test_papelo_1_counts_the_labels_of_averitecs_release(reproduce):
     assert done.exit_code == 0, done.output
     assert rows["supported"] == ["supported", "2", "0", "0.250", "0.244", "0.277"]
     assert rows["conflicting evidence"][-2:] == ["0.076", "0.064"] and model.asked == []
+    head = ["this file, share: here", "dev, share: reported", "train, share: reported"]
+    assert rows["row"][3:] == head, "it may be any of AVeriTeC's files"
 
 
 @pytest.mark.timeout(300)

@@ -29,7 +29,7 @@ from app.modules.reasoner import reasoning_prompt
 from app.presets import PURSUIT_PRESETS, QACHECK, is_faithful
 from research.evaluation.datasets import Row
 from research.evaluation.labels import Gold
-from research.evaluation.predictions import Prediction
+from research.evaluation.predictions import Prediction, total_use
 
 CHARACTERS_PER_TOKEN = 4
 SECONDS_PER_CALL = 1.0
@@ -37,7 +37,7 @@ SECONDS_PER_CALL = 1.0
 DEFAULT_HOPS = 3
 """Assumed number of kept hops where the data set has none."""
 MIN_MEASURED_ROWS = 5
-"""Predicted rows from which the estimate extrapolates."""
+"""Minimum number of predicted rows to extrapolate from."""
 MODEL_WORKERS = 8
 """Default number of rows predicted at once with a language model."""
 
@@ -103,23 +103,18 @@ class Cost:
 
 
 def measured_cost(predictions: Sequence[Prediction], hours: float | None = None) -> Cost:
-    """Return the cost of the predictions, including those of interrupted starts."""
-    spent = [each.spent for each in predictions]
-    costs = [each.cost for each in spent if each.cost is not None]
-    return Cost(
-        len(spent),
-        sum(each.calls for each in spent),
-        sum(each.prompt_tokens for each in spent),
-        sum(each.completion_tokens for each in spent),
-        sum(costs) if costs else None,
-        hours,
-    )
+    """Return the cost of the predictions, including those of interrupted starts.
+
+    Calls and tokens include those of local models.
+    """
+    spent = total_use([each.spent for each in predictions])
+    return Cost(len(predictions), spent.calls, spent.prompt_tokens, spent.completion_tokens, spent.cost, hours)
 
 
 def estimate(
     options: RunOptions, rows: Sequence[Row], settings: Settings, workers: int, made: Iterable[Prediction] = ()
 ) -> Cost | None:
-    """Return the estimated cost of all `rows`; None for options without a remote language model.
+    """Return the estimated cost of all `rows`; None for options without a language model on a server.
 
     `made` are existing predictions of some of the rows.
     """
@@ -156,8 +151,8 @@ def unlabelled(claims: Iterable[str]) -> list[Row]:
 
 
 def prices(options: RunOptions, settings: Settings) -> tuple[float | None, float | None] | None:
-    """Return the model's prices per million prompt and completion tokens, None if unset; None for a local model."""
-    found = (each for each in language_models(settings) if each.name == options.model)
+    """Return the prices per million prompt and completion tokens, None if unset; None for a model without a server."""
+    found = (each for each in language_models(settings) if each.name == options.model and not each.gguf)
     return next(((each.prompt_price, each.completion_price) for each in found), None)
 
 
@@ -175,33 +170,39 @@ def _scaled(spent: Cost, measured: Sequence[Prediction], rows: int, workers: int
 
 
 def calls_by_role(options: RunOptions, hops: int, read_by_model: bool = True) -> dict[str, int]:
-    """Return the number of language model calls in one run with `hops` kept hops, by role."""
+    """Return the number of language model calls and searches in one run with `hops` kept hops, by role."""
     if options.strategy in BASELINES:
         return {options.strategy: 1}
     if options.strategy == PURSUIT:
-        return {role: count for role, count in _pursuit_calls(options).items() if count}
-    mix = MIXES.get(options.preset, MIXES["prompted"])
-    prompted = {
-        "question": mix.question_generator,
-        "validate": mix.qa_validator,
-        "verify": mix.claim_verifier,
-        "reason": mix.reasoner,
+        return {role: count for role, count in _pursuit_calls(options, read_by_model).items() if count}
+    modules = {
+        "question": "question generator",
+        "validate": "QA validator",
+        "verify": "claim verifier",
+        "reason": "reasoner",
     }
-    each = {role: 1 if role == "reason" else hops for role, kind in prompted.items() if kind in ("prompted", QACHECK)}
+    prompted = [role for role, module in modules.items() if _is_prompted(module, options)]
+    each = {role: 1 if role == "reason" else hops for role in prompted}
     if options.answerer == "reciter-reader":
         each["recite"] = hops
         each |= {"read": hops} if read_by_model or options.preset == QACHECK else {}
-    if options.answerer == "web-search" and mix.needs_model:
+    if options.answerer == "web-search" and prompted:
         each |= {"search": hops, "choose": hops, "answer": hops}
     return each
 
 
-def _pursuit_calls(options: RunOptions) -> dict[str, int]:
+def _is_prompted(module: str, options: RunOptions) -> bool:
+    if mix := MIXES.get(options.preset):
+        return getattr(mix, module.replace(" ", "_").lower()) in ("prompted", QACHECK)
+    return dict(options.modules).get(module, "").startswith(f"{options.model}, prompted")  # of a site's own mix
+
+
+def _pursuit_calls(options: RunOptions, read_by_model: bool) -> dict[str, int]:
     """Return the calls of a typical run: two questions with their paraphrases, up to five pairs, the late verdict."""
     preset, own_questions = PURSUIT_PRESETS[options.preset], 2
     asks_first = dict(options.modules).get("first question", "").endswith("prompted")
     pairs = preset.variant.pairs if preset.variant.padding == "paraphrase" else own_questions
-    searches_web = options.answerer == "web-search"
+    searches_web, recites = options.answerer == "web-search", options.answerer == "reciter-reader"
     return {
         "first": int(asks_first),
         "step": own_questions if preset.then == "llm" and not preset.variant.all_at_once else 0,
@@ -209,7 +210,8 @@ def _pursuit_calls(options: RunOptions) -> dict[str, int]:
         "search": pairs if searches_web else 0,
         "choose": pairs if searches_web and not preset.multi_document else 0,
         "answer": pairs if searches_web else 0,
-        "recite": pairs if options.answerer == "reciter-reader" else 0,
+        "recite": pairs if recites else 0,
+        "read": pairs if recites and read_by_model else 0,
         "reason": int(preset.variant.late_verdict and preset.others == "llm"),
     }
 
@@ -252,10 +254,8 @@ def _own_prompts(options: RunOptions, claim: Claim, half: tuple[Hop, ...], whole
 
 
 def _paper_prompts(options: RunOptions, claim: Claim, half: tuple[Hop, ...], whole: tuple[Hop, ...]) -> Prompts:
-    labels, long = (
-        options.labels.labels,
-        [replace(hop, answer=Answer(SAMPLE_SENTENCE * 3)) for hop in chain(whole, half)][:5],
-    )
+    labels = options.labels.labels
+    long = [replace(hop, answer=Answer(SAMPLE_SENTENCE * 3)) for hop in chain(whole, half)][:5]
     found: Prompts = {
         "question": lambda: paper_prompts.question_prompt(claim, half),
         "validate": lambda: paper_prompts.validator_prompt(claim, half, whole[-1]),

@@ -21,14 +21,21 @@ from app.domain.errors import CallFailed, HopcheckError, ModelUnavailable
 from app.domain.model import Label, LabelSet
 from research.evaluation.datasets import Row
 from research.evaluation.labels import MATCHES
-from research.evaluation.predictions import NOTHING_SPENT, EvidencePair, Prediction, Predictions, ResourceUse
+from research.evaluation.predictions import (
+    NOTHING_SPENT,
+    EvidencePair,
+    Prediction,
+    Predictions,
+    ResourceUse,
+    total_use,
+)
 
 log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class RowResult:
-    """A judge's label for a row, or None and a `problem`; the fields are those of `Prediction`."""
+    """A predictor's label for a row, or None and a `problem`; the fields are those of `Prediction`."""
 
     label: Label | None
     confidence: float | None = None
@@ -41,7 +48,7 @@ class RowResult:
     rationale: str = ""
 
 
-Judge = Callable[[Row], RowResult]
+RowPredictor = Callable[[Row], RowResult]
 """Thread-safe function that labels a row without reading the row's own label. May raise CallFailed."""
 
 
@@ -83,13 +90,15 @@ def _positions_by_hops(rows: Sequence[Row]) -> Iterator[int]:
         before[row.hops] += 1
 
 
-def predict(rows: Sequence[Row], judge: Judge, predictions: Predictions, workers: int = 1) -> Iterator[Prediction]:
+def predict(
+    rows: Sequence[Row], predictor: RowPredictor, predictions: Predictions, workers: int = 1
+) -> Iterator[Prediction]:
     """Yield the predictions in the order of `rows`, stored as soon as they are made by `workers` threads.
 
     Stored predictions are reused, failed ones repeated. A failed call gives a failed prediction; ModelUnavailable is
-    raised, since every row would fail. When the caller stops early, running rows are finished and no others started.
+    raised, since every row would fail. In whole runs it fails the row instead: the strategies catch it. When the caller
+    stops early, running rows are finished and no others started.
     """
-
     broken: list[BaseException] = []
 
     def stored_or_new(row: Row) -> Prediction:
@@ -99,7 +108,7 @@ def predict(rows: Sequence[Row], judge: Judge, predictions: Predictions, workers
         if found is not None and found.label is not None:
             return found
         try:
-            found = _predict_row(row, judge)
+            found = _predict_row(row, predictor)
             predictions.add(found)
         except BaseException as error:
             broken.append(error)
@@ -117,10 +126,10 @@ def predict(rows: Sequence[Row], judge: Judge, predictions: Predictions, workers
             pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _predict_row(row: Row, judge: Judge) -> Prediction:
+def _predict_row(row: Row, predictor: RowPredictor) -> Prediction:
     began = time.monotonic()
     try:
-        result = judge(row)
+        result = predictor(row)
     except ModelUnavailable:
         raise
     except CallFailed as error:
@@ -162,6 +171,7 @@ def manifest(about: dict[str, Any], predictions: Iterable[Prediction], workers: 
     `row_seconds` is the mean over the rows; with several `workers` it includes the time that rows wait for each other.
     """
     spent = [each.spent for each in predictions]
+    total = total_use(spent)
     return {
         **about,
         "written": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -169,8 +179,8 @@ def manifest(about: dict[str, Any], predictions: Iterable[Prediction], workers: 
         "packages": {name: _version(name) for name in PACKAGES},
         "hardware": hardware(),
         "workers": workers,
-        "spent": asdict(_total(spent)),
-        "row_seconds": round(sum(each.seconds for each in spent) / len(spent), 3) if spent else 0.0,
+        "spent": asdict(replace(total, seconds=round(total.seconds, 1))),
+        "row_seconds": round(total.seconds / len(spent), 3) if spent else 0.0,
     }
 
 
@@ -192,17 +202,6 @@ def hardware() -> dict[str, Any]:
         "system": platform.platform(),
         "python": platform.python_version(),
     }
-
-
-def _total(spent: list[ResourceUse]) -> ResourceUse:
-    costs = [each.cost for each in spent if each.cost is not None]
-    return ResourceUse(
-        round(sum(each.seconds for each in spent), 1),
-        sum(each.calls for each in spent),
-        sum(each.prompt_tokens for each in spent),
-        sum(each.completion_tokens for each in spent),
-        sum(costs) if costs else None,
-    )
 
 
 def _processor() -> str:

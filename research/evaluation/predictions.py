@@ -9,6 +9,7 @@ import errno
 import json
 import os
 import threading
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -41,6 +42,18 @@ class ResourceUse:
 
 
 NOTHING_SPENT = ResourceUse()
+
+
+def total_use(spent: Sequence[ResourceUse]) -> ResourceUse:
+    """Return the sums; `cost` is None if all costs are."""
+    costs = [each.cost for each in spent if each.cost is not None]
+    return ResourceUse(
+        sum(each.seconds for each in spent),
+        sum(each.calls for each in spent),
+        sum(each.prompt_tokens for each in spent),
+        sum(each.completion_tokens for each in spent),
+        sum(costs) if costs else None,
+    )
 
 
 @dataclass(frozen=True, slots=True)

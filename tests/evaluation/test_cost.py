@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from app.config.settings import Settings
+from app.container.parts import language_models
 from app.domain.model import Label, RunOptions
 from research.evaluation.cost import Cost, calls_by_role, estimate
 from research.evaluation.labels import Gold
@@ -42,6 +43,18 @@ def test_each_ablation_of_a_pursuit_saves_the_calls_that_it_leaves_out():
     assert calls_by_role(replace(PURSUIT, strategy="direct"), 3) == {"direct": 1}
 
 
+def test_a_pursuit_that_recites_takes_a_second_call_for_an_answer_where_the_model_reads():
+    reciting = replace(PURSUIT, answerer="reciter-reader")
+    assert "read" not in calls_by_role(reciting, 3, read_by_model=False)
+    assert calls_by_role(reciting, 3)["read"] == calls_by_role(reciting, 3)["recite"] == 5
+
+
+def test_of_a_sites_own_mix_only_the_prompted_modules_are_estimated():
+    local = {"question generator": "SmolLM2-135M-Instruct", "QA validator": "local rules", "reasoner": "local judge"}
+    own = RunOptions(preset="own", model="big", modules=(("claim verifier", "big, prompted"), *local.items()))
+    assert calls_by_role(own, 2) == {"verify": 2}
+
+
 def test_money_and_hours_follow_from_tokens_calls_and_workers(settings):
     cost = estimate(GUIDED, ROWS, settings, workers=8)
     assert (cost.rows, cost.calls) == (10, 110)
@@ -61,6 +74,12 @@ def test_rows_that_are_made_are_the_estimate_of_the_others(settings):
 def test_nothing_is_estimated_where_no_server_is_asked(settings):
     assert estimate(RunOptions(), ROWS, settings, workers=1) is None
     assert estimate(replace(GUIDED, model="flan-t5"), ROWS, settings, workers=1) is None
+
+
+def test_nothing_is_estimated_for_a_model_that_this_process_runs(tmp_path):
+    settings = Settings.from_env({"LOCAL_MODEL": str(tmp_path / "model.gguf")})
+    (model,) = language_models(settings)
+    assert estimate(replace(GUIDED, model=model.name), ROWS, settings, workers=1) is None
 
 
 def test_costs_add_up_and_an_unknown_price_is_said():

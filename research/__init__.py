@@ -1,1 +1,1 @@
-"""Evaluation, training, benchmarks and notes. Nothing here is needed to run the app."""
+"""Evaluation, training, benchmarks and notes. Servers run without it; the command line imports it."""

@@ -269,6 +269,24 @@ def test_each_baseline_is_measured(command, hover_file, tmp_path, baseline):
     assert shown == seen.get(baseline, set())
 
 
+def test_a_single_retrieval_with_options_that_call_a_language_model_is_refused(command, hover_file):
+    container = scripted_container(language_models=(AWAY,))
+    options = ("--baseline", "single-retrieval", "--preset", "prompted", "--model", "big")
+    refused = error_line(command(hover_file, *options, evidence="", container=container))
+    assert "calls no language model; add --preset local" in refused
+
+
+def test_failed_rows_are_confirmed_again_before_they_are_paid_again(command, hover_file, tmp_path):
+    server = 'model = "big"\nbase_url = "http://127.0.0.1:9/v1"'
+    (tmp_path / "models.toml").write_text(f'[[model]]\nname = "big"\n{server}\n')
+    container = scripted_container(Script((), CallFailed("The model is away.")), language_models=(AWAY,))
+    options = ("--strategy", "direct", "--model", "big", "--workers", "1")
+    with_model = {"evidence": "run", "container": container, "env": {"MODELS_FILE": str(tmp_path / "models.toml")}}
+    assert command(hover_file, *options, "--yes", **with_model).exit_code == 0
+    again = command(hover_file, *options, **with_model)
+    assert again.exit_code == 1 and "0 rows are made already" in again.stderr
+
+
 def test_rows_without_evidence_of_their_own_are_left_out_of_evidence_only(command, tmp_path):
     bare = hover(2) | {"evidence": []}
     done = command(written(tmp_path / "two.jsonl", hover(1), bare), "--baseline", "evidence-only", evidence="")

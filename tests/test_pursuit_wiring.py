@@ -20,7 +20,7 @@ from app.presets import PURSUIT_PRESETS
 from research.evaluation.datasets import Row
 from research.evaluation.gold import GivenSentences
 from research.evaluation.labels import Gold
-from research.evaluation.runs import run_judge
+from research.evaluation.runs import run_predictor
 from tests.backends.web_search.search_server import Reply as Found
 from tests.backends.web_search.search_server import Said, SearchServer, searxng_reply
 from tests.one_claim import CLAIM, checked
@@ -191,9 +191,9 @@ def test_a_failed_search_is_a_failed_hop_and_no_answer(home):
 def test_searches_find_the_sentences_given_by_a_dataset(net):
     container, model, search = net
     given = {"1": GivenSentences([(WROTE.snippet, WROTE.url), (BORN.snippet, BORN.url)])}
-    judge = run_judge(container.strategy_for(OPTIONS), OPTIONS, given)
+    judge = run_predictor(container.strategy_for(OPTIONS), OPTIONS, given)
     row = Row("1", CLAIM.text, Gold.SUPPORTED, speaker="Ada Stone", date="31-10-2020")
-    assert judge(row).label is Label.SUPPORTED
+    assert (judge(row).label, judge(row).troubles) == (Label.SUPPORTED, ())
     assert "the following claim by Ada Stone on 2020-10-31." in model.asked[0].prompt
     assert judge(Row("2", CLAIM.text, Gold.SUPPORTED)).label is Label.NOT_ENOUGH_EVIDENCE
     assert search.asked == []

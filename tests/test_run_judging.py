@@ -5,12 +5,13 @@ from __future__ import annotations
 import pytest
 
 from app.domain.errors import CallFailed, InvalidInput
-from app.domain.model import Hop, HopStatus, Label, Question, RunOptions
+from app.domain.model import Hop, HopStatus, Label, Question, RunOptions, Usage
 from app.modules.baselines import DIRECT
+from app.runs.budget import Limits, Metering
 from app.strategies.claim_only import ClaimOnly
 from research.evaluation.datasets import Row
 from research.evaluation.labels import Gold
-from research.evaluation.runs import answerer_for, evidence_pair, run_judge
+from research.evaluation.runs import LimitReached, answerer_for, evidence_pair, run_predictor
 from tests.fakes import (
     ONE_SET_ASIDE,
     SUPPORTED,
@@ -26,7 +27,7 @@ ROW = Row("r1", "Hamlet was written by an Englishman.", Gold.SUPPORTED)
 
 
 def judged(script: Script, options: RunOptions = RunOptions(), row: Row = ROW):  # noqa: B008 - it is frozen
-    return run_judge(scripted_strategy(script), options)(row)
+    return run_predictor(scripted_strategy(script), options)(row)
 
 
 def test_pairs_are_the_kept_hops_and_pages_all_retrieved_passages():
@@ -53,6 +54,29 @@ def test_a_run_without_a_verdict_has_no_label_but_a_reason_and_a_cost():
     assert said.label is None and said.problem and "It took too long." in said.problem and said.spent.calls > 5
 
 
+def test_a_run_that_the_days_limit_cuts_short_gives_no_result():
+    """Its verdict would be stored, and the row not run again."""
+    limits = Metering(Limits(day_calls=3), Spent())
+    with pytest.raises(LimitReached, match=r"3 calls a day was reached\. The same command goes on"):
+        run_predictor(scripted_strategy(TWO_HOPS), RunOptions(), metering=limits)(ROW)
+    with pytest.raises(LimitReached):
+        run_predictor(scripted_strategy(TWO_HOPS), RunOptions(), metering=limits)(ROW)
+    assert run_predictor(scripted_strategy(TWO_HOPS), RunOptions(), metering=Metering(Limits(calls=3), None))(ROW).label
+
+
+class Spent:
+    """A day's spending."""
+
+    def __init__(self) -> None:
+        self.usage = Usage()
+
+    def today(self) -> Usage:
+        return self.usage
+
+    def add(self, usage: Usage) -> None:
+        self.usage += usage
+
+
 def test_a_bare_yes_or_no_is_explained_by_its_cited_sentence():
     found = answer("No", "She stayed in Basel. No, she never left. That was all.")
     piece = evidence_pair(Hop(1, Question("Did she leave?"), found, HopStatus.KEPT))
@@ -72,4 +96,4 @@ def test_a_strategy_without_an_answerer_has_no_single_retrieval():
     strategy = ClaimOnly(ScriptedAsker([SUPPORTED]))
     with pytest.raises(InvalidInput, match="nothing is retrieved"):
         answerer_for(strategy)
-    assert run_judge(strategy, RunOptions(strategy=DIRECT, answerer=""))(ROW).pages is None
+    assert run_predictor(strategy, RunOptions(strategy=DIRECT, answerer=""))(ROW).pages is None

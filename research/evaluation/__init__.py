@@ -1,1 +1,4 @@
-"""Evaluation on labelled data sets, metrics, and the tables of both papers. The app runs without it."""
+"""Evaluation on labelled data sets, metrics, and the tables of both papers.
+
+Servers run without it; the command line imports it.
+"""

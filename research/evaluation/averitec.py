@@ -23,7 +23,7 @@ from research.evaluation.predictions import Prediction
 THRESHOLDS = (0.1, 0.2, 0.25, 0.3, 0.4, 0.5)
 """Thresholds of the evidence score."""
 RANKING_THRESHOLD, TYPE_THRESHOLD = 0.25, 0.3
-"""The thresholds of the shared task's ranking, and of its scores by claim type."""
+"""The threshold of the shared task's score, also by claim type, and that of its evidence score by claim type."""
 MAX_PAIRS = 10
 """Found pairs that are scored; later ones are ignored."""
 NO_ANSWER = "No answer could be found."
@@ -55,13 +55,13 @@ def assignment_score(found: Sequence[str], gold: Sequence[str], metric: Metric =
 def question_score(row: Row, prediction: Prediction, metric: Metric = meteor) -> float:
     """Return the evidence score of the questions without their answers."""
     found = [pair.question for pair in prediction.evidence[:MAX_PAIRS]]
-    return assignment_score(found, [question for question, _ in row.asked], metric)
+    return assignment_score(found, [question for question, _ in row.scored_questions], metric)
 
 
 def pair_score(row: Row, prediction: Prediction, metric: Metric = meteor) -> float:
     """Return the evidence score of questions with answers; a gold question with two answers counts as two pairs."""
     found = _pair_texts(prediction)
-    gold = [f"{question} {answer}" for question, answers in row.asked for answer in answers or (NO_ANSWER,)]
+    gold = [f"{question} {answer}" for question, answers in row.scored_questions for answer in answers or (NO_ANSWER,)]
     return assignment_score(found, gold, metric)
 
 
@@ -77,8 +77,9 @@ def averitec_scores(
     metric: Metric = meteor,
     labels: LabelSet = LabelSet.FOUR,
 ) -> dict[str, Any]:
-    """Return the shared task's scores over at least one row; failed predictions score 0, labels outside `labels` too.
+    """Return the shared task's scores over at least one row.
 
+    A failed prediction, or a label outside `labels`, counts as a wrong label; its pairs are still scored as evidence.
     `questions` and `pairs` are mean evidence scores, `scores` the AVeriTeC scores by threshold. `justification` has the
     mean over all rows, and by threshold with 0 for rows whose pair score is not above it; None if the data set has no
     justifications. `types` has scores by claim type; a claim may have several types.

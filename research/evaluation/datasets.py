@@ -20,21 +20,22 @@ from research.evaluation.official import SQUAD, release_of, to_own_form
 T = TypeVar("T")
 
 
-def read_jsonl(path: Path, convert: Callable[[dict[str, Any], int], T], *, field: str, empty: str) -> list[T]:
-    """Return `convert(object, line number)` for each JSON object of the file, in order.
+def read_objects(path: Path, convert: Callable[[dict[str, Any], int], T], *, field: str, empty: str) -> list[T]:
+    """Return `convert(object, number)` for each JSON object of the file, in order.
 
-    `convert` raises ValueError, with a message for users, for an invalid object. Raises InvalidInput for `field`, which
-    names the first invalid line and counts them, or ends with `empty` for a file without rows.
+    The number is that of its line, or of its row in an array, from 1. `convert` raises ValueError, with a message for
+    users, for an invalid object. Raises InvalidInput for `field`, with the first fault and the number of faults, or
+    ending with `empty` for a file without rows.
     """
     rows: list[T] = []
     errors: list[str] = []
-    for number, where, parse in _read_objects(path, field):
+    for number, unit, parse in _numbered_objects(path, field):
         try:
             rows.append(convert(parse(), number))
         except ValueError as error:
-            errors.append(f"{path.name}, {where} {number}: {error}")
+            errors.append(f"{path.name}, {unit} {number}: {error}")
     if errors:
-        others = f" ({where}s at fault in all: {len(errors)})" if len(errors) > 1 else ""
+        others = f" ({unit}s at fault in all: {len(errors)})" if len(errors) > 1 else ""
         raise InvalidInput(f"{errors[0]}{others}.", field)
     if not rows:
         raise InvalidInput(f"{path.name} is empty: {empty}.", field)
@@ -45,7 +46,7 @@ NumberedObject = tuple[int, str, Callable[[], dict[str, Any]]]
 """A row's number from 1, what it is ("line" or "row"), and a function that returns its object or raises ValueError."""
 
 
-def _read_objects(path: Path, field: str) -> Iterator[NumberedObject]:
+def _numbered_objects(path: Path, field: str) -> Iterator[NumberedObject]:
     """Yield the rows of a file. It is read as bytes, so that an error message can name a line that is not UTF-8."""
     try:
         with path.open("rb") as file:
@@ -111,10 +112,10 @@ class Row:
     group: str | None = None  # rows of a group must not be split between training and evaluation
     speaker: str = ""
     date: str = ""  # day of the claim, as the data set writes it
-    asked: tuple[tuple[str, tuple[str, ...]], ...] = ()  # (question, answers as AVeriTeC's own score compares them)
+    scored_questions: tuple[tuple[str, tuple[str, ...]], ...] = ()  # (question, answers), verbatim for AVeriTeC's score
     justification: str = ""
     types: tuple[str, ...] = ()  # AVeriTeC's claim types
-    tables: bool = False  # whether the evidence is more than sentences
+    beyond_sentences: bool = False  # whether the evidence has other parts than sentences, such as tables
 
     @property
     def has_evidence(self) -> bool:
@@ -144,27 +145,27 @@ FORMATS = {
 def read_rows(path: Path, format_name: str) -> list[Row]:
     """Return the rows of the file in order, without the empty rows of a release.
 
-    Raises InvalidInput, which names the first invalid line and counts them, or names the right format.
+    Raises InvalidInput with the first fault and the number of faults, or with the right format.
     """
-    line_of: dict[str, int] = {}
+    number_of: dict[str, int] = {}
 
     def convert(found: dict[str, Any], number: int) -> Row | None:
         own = _to_own_form(found, number - 1, format_name)
         if own is None:
             return None
         row = _parse_row(own, format_name)
-        if row.id in line_of:
-            raise ValueError(f"the id {row.id!r} is already in line {line_of[row.id]}")
-        line_of[row.id] = number
+        if row.id in number_of:
+            raise ValueError(f"the id {row.id!r} is already used by number {number_of[row.id]}")
+        number_of[row.id] = number
         return row
 
-    rows = read_jsonl(path, convert, field="file", empty="there is nothing to measure")
+    rows = read_objects(path, convert, field="file", empty="there is nothing to measure")
     return [row for row in rows if row is not None]
 
 
 def read_released(path: Path, format_name: str) -> list[dict[str, Any]]:
     """Return the rows of a released file in Hopcheck's own form. Raises InvalidInput as `read_rows` does."""
-    rows = read_jsonl(
+    rows = read_objects(
         path, lambda found, number: _to_own_form(found, number - 1, format_name), field="file", empty="it has no row"
     )
     return [row for row in rows if row is not None]

@@ -22,18 +22,18 @@ from research.evaluation.baselines import (
     CLAIM_ONLY,
     EVIDENCE_ONLY,
     MAJORITY,
-    claim_only_judge,
-    evidence_only_judge,
-    majority_judge,
-    single_retrieval_judge,
+    claim_only_predictor,
+    evidence_only_predictor,
+    majority_predictor,
+    single_retrieval_predictor,
 )
 from research.evaluation.cost import MODEL_WORKERS, Cost, estimate, measured_cost
 from research.evaluation.datasets import Row, read_rows
-from research.evaluation.gold import GIVEN_SENTENCES, gold_judge, read_given_sentences
-from research.evaluation.harness import Judge, predict, select_rows
+from research.evaluation.gold import GIVEN_SENTENCES, gold_predictor, read_given_sentences
+from research.evaluation.harness import RowPredictor, predict, select_rows
 from research.evaluation.outputs import Evaluation, write_outputs
 from research.evaluation.predictions import Prediction, Predictions
-from research.evaluation.runs import answerer_for, run_judge, uses_judge
+from research.evaluation.runs import answerer_for, run_predictor, uses_judge
 from research.training.pairs import row_is_held_out
 
 NOT_MEASURED = ("long documents", "metadata", "dates")
@@ -78,11 +78,11 @@ CollectPredictions = Callable[[Iterable[Prediction], Sequence[Row]], list[Predic
 
 @dataclass(frozen=True, slots=True)
 class EvaluationContext:
-    """The parts of the application that an evaluation uses. `metering` applies the site's daily limits, None none."""
+    """The parts of the application that an evaluation uses."""
 
     container: Any
     settings: Settings
-    metering: Metering | None = None
+    metering: Metering | None = None  # applies the site's daily limits; without it there are none
 
 
 def expected_cost(config: EvaluationConfig, context: EvaluationContext, say: Callable[[str], None]) -> Cost | None:
@@ -118,7 +118,7 @@ def measure(
     for a folder that cannot be written.
     """
     rows, left_out = _select_rows(config, say)
-    judge, judged_by = _build_judge(config, context, rows)
+    predictor, judged_by = _build_predictor(config, context, rows)
     evidence = config.baseline or config.evidence
     about = {
         "data": _file_hash(config.file),
@@ -128,8 +128,8 @@ def measure(
     }
     notes = _notes(config, context.settings, left_out)
     with Predictions(config.out, about | judged_by) as predictions:
-        wanted = {row.id for row in rows}
-        made = [each for each in predictions.made.values() if each.id in wanted]
+        stored = (predictions.made.get(row.id) for row in rows)
+        made = [each for each in stored if each and each.label is not None]  # failed ones are made again
         cost = _expected_cost(config, context, rows, made)
         workers = config.workers or (MODEL_WORKERS if cost else 1)
         if cost:
@@ -137,10 +137,10 @@ def measure(
             if len(made) < len(rows):
                 confirm()
         began = time.monotonic()
-        found = collect(predict(rows, judge, predictions, workers), rows)
+        found = collect(predict(rows, predictor, predictions, workers), rows)
         took = measured_cost(found, None if made else (time.monotonic() - began) / 3600)
     if cost:
-        say(f"It took:   {took}.")
+        say(f"It took:   {took}. Calls and tokens include those of local models.")
         notes |= {"estimated": asdict(cost), "taken": asdict(took)}
     evaluation = Evaluation(rows, found, config.labels, config.seed, about | judged_by, notes)
     write_outputs(evaluation, config.out, workers)
@@ -150,7 +150,7 @@ def measure(
 def _select_rows(config: EvaluationConfig, say: Callable[[str], None]) -> tuple[list[Row], dict[str, int]]:
     """Return the rows to measure and the number of omitted rows by reason. Raises InvalidInput if no row is left."""
     read = read_rows(config.file, config.format)[: config.first]
-    plain = [row for row in read if not (config.sentences and row.tables)]
+    plain = [row for row in read if not (config.sentences and row.beyond_sentences)]
     rows = [row for row in plain if not config.held_out or row_is_held_out(row.id, row.group, row.hops)]
     gold = config.baseline == EVIDENCE_ONLY if config.baseline else config.evidence == "gold"
     kept, left_out = select_rows(rows, config.labels, config.seed, config.limit, gold, config.all_rows, config.per_hops)
@@ -163,38 +163,41 @@ def _select_rows(config: EvaluationConfig, say: Callable[[str], None]) -> tuple[
     return kept, left_out
 
 
-def _build_judge(
+def _build_predictor(
     config: EvaluationConfig, context: EvaluationContext, rows: Sequence[Row]
-) -> tuple[Judge, dict[str, Any]]:
-    """Return the judge of the rows and a description of what its predictions depend on.
+) -> tuple[RowPredictor, dict[str, Any]]:
+    """Return the predictor of the rows and a description of what its predictions depend on.
 
     Raises InvalidInput for options that cannot run here, and for a file without given sentences.
     """
     if config.baseline == MAJORITY:
-        judge = majority_judge(rows, config.labels)
-        return judge, {"always": judge(rows[0]).label}
+        predictor = majority_predictor(rows, config.labels)
+        return predictor, {"always": predictor(rows[0]).label}
     container, judged_by = context.container, dict[str, Any]()
     if config.baseline or config.evidence == "gold":
         judged_by["judge"] = container.judge_name()
-        gold = gold_judge(container.evidence_judge(), container.bounds, config.labels)
+        evidence_judge = gold_predictor(container.evidence_judge(), container.bounds, config.labels)
         if config.baseline == CLAIM_ONLY:
-            return claim_only_judge(gold), judged_by
+            return claim_only_predictor(evidence_judge), judged_by
         if config.baseline == EVIDENCE_ONLY:
-            return evidence_only_judge(gold), judged_by
+            return evidence_only_predictor(evidence_judge), judged_by
         if not config.baseline:
-            return gold, judged_by
+            return evidence_judge, judged_by
     options = run_options(config, container)
+    if config.baseline and container.capabilities().needs_model(options):
+        problem = "A single retrieval calls no language model; add --preset local and an --answerer that searches."
+        raise InvalidInput(problem, "baseline")
     given = read_given_sentences(config.file) if config.given_sentences else None
-    used = replace(options, search=GIVEN_SENTENCES, corpora=()) if config.given_sentences else options
-    used = replace(used, modules=container.capabilities().modules(used))
-    judged_by |= {"options": encode_options(used), "given_sentences": config.given_sentences}
-    judged_by["corpora"] = {name: _corpus_checksum(context.settings.instance, name) for name in used.corpora}
-    strategy = container.strategy_for(options)
+    described = replace(options, search=GIVEN_SENTENCES, corpora=()) if config.given_sentences else options
+    described = replace(described, modules=container.capabilities().modules(described))
+    judged_by |= {"options": encode_options(described), "given_sentences": config.given_sentences}
+    judged_by["corpora"] = {name: _corpus_checksum(context.settings.instance, name) for name in described.corpora}
+    strategy = container.strategy_for(options)  # each row gets its own sentences in it
     if config.baseline:
-        return single_retrieval_judge(answerer_for(strategy, given), gold), judged_by
+        return single_retrieval_predictor(answerer_for(strategy, given), evidence_judge), judged_by
     if uses_judge(strategy):
         judged_by["judge"] = container.judge_name()
-    return run_judge(strategy, used, given, context.metering), judged_by
+    return run_predictor(strategy, described, given, context.metering), judged_by
 
 
 def run_options(config: EvaluationConfig, container: Any) -> RunOptions:

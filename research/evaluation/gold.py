@@ -1,7 +1,7 @@
-"""Use a data set's own evidence: AVeriTeC's web sentences as search results, and gold evidence as a context to judge.
+"""Use evidence that a file has: web sentences (`web`) as search results, and gold evidence as a context to judge.
 
-The ten sentences of a claim were found by a search for the claim's text. They have no page, title or date, so long
-documents, metadata and dates cannot be evaluated with them.
+The web sentences are the same for every query; they have no page, title or date, so long documents, metadata and dates
+cannot be evaluated with them.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from app.domain.errors import CallFailed
+from app.domain.errors import CallFailed, InvalidInput
 from app.domain.instrumentation import MemoryStore, use_stores
 from app.domain.model import (
     Answer,
@@ -30,8 +30,8 @@ from app.domain.model import (
 from app.domain.ports import Bounds
 from app.modules.judging import EvidenceJudge
 from app.modules.reasoner import JudgeReasoner
-from research.evaluation.datasets import Row, read_jsonl
-from research.evaluation.harness import Judge, RowResult
+from research.evaluation.datasets import Row, read_objects
+from research.evaluation.harness import RowPredictor, RowResult
 
 GIVEN_SENTENCES = "given sentences"
 
@@ -56,18 +56,21 @@ class GivenSentences:
 
 
 def read_given_sentences(path: Path) -> dict[str, GivenSentences]:
-    """Return the sentences of each row of a JSONL file by row id, from its field `web`, a list of {sentence, url}.
+    """Return the sentences of each row of a file by row id, from its field `web`, a list of {sentence, url}.
 
-    Rows without sentences are left out. Raises InvalidInput, which names the first invalid line.
+    Rows without sentences are left out. Raises InvalidInput with the first invalid line, or if no row has sentences.
     """
-    rows = read_jsonl(path, _parse_row, field="file", empty="there is nothing to search")
-    return {name: GivenSentences(pairs) for name, pairs in rows if pairs}
+    rows = read_objects(path, _parse_row, field="file", empty="there is nothing to search")
+    given = {name: GivenSentences(pairs) for name, pairs in rows if pairs}
+    if not given:
+        raise InvalidInput(f"{path.name} has no sentences to search: none of its rows has the field `web`.", "file")
+    return given
 
 
 def _parse_row(row: dict[str, Any], number: int) -> tuple[str, list[tuple[str, str]]]:
     try:
         pairs = [_parse_sentence(each) for each in row.get("web") or ()]
-        return str(row["id"] if pairs else ""), pairs
+        return str(row.get("id", number - 1)), pairs  # the position of a released row is its id (official.py)
     except (KeyError, TypeError, AttributeError):
         raise ValueError("no list of {sentence, url} as its web") from None
 
@@ -106,15 +109,15 @@ def gold_context(row: Row) -> Context:
     )
 
 
-def gold_judge(judge: EvidenceJudge, bounds: Bounds, labels: LabelSet) -> Judge:
-    """Return a judge: a run's local reasoner, with its bounds, over a row's gold evidence."""
+def gold_predictor(judge: EvidenceJudge, bounds: Bounds, labels: LabelSet) -> RowPredictor:
+    """Return a predictor: a run's local reasoner, with its bounds, over a row's gold evidence."""
     reasoner = JudgeReasoner(judge, bounds)
 
-    def judged(row: Row) -> RowResult:
+    def predict(row: Row) -> RowResult:
         claim, context = Claim(row.claim), gold_context(row)
         with use_stores(MemoryStore()):  # caches the judge's scores, which `conclude` computes again
             probabilities = judge.probabilities(claim, context)
             verdict = reasoner.conclude(claim, context, labels.labels)
         return RowResult(verdict.label, verdict.confidence, probabilities[Label.SUPPORTED])
 
-    return judged
+    return predict

@@ -26,7 +26,7 @@ class Evaluation:
     predictions: Sequence[Prediction]
     labels: LabelSet
     seed: int
-    about: dict[str, Any] = field(default_factory=dict)  # description that the predictions depend on
+    about: dict[str, Any] = field(default_factory=dict)  # all that the predictions depend on
     notes: dict[str, Any] = field(default_factory=dict)  # other facts that the files report
 
     @cached_property
@@ -40,7 +40,8 @@ class Evaluation:
     @property
     def has_pairs(self) -> bool:
         """Return whether the rows have gold question-answer pairs and the predictions searched for evidence."""
-        return any(row.asked for row in self.rows) and any(each.pages is not None for each in self.predictions)
+        searched = any(each.pages is not None for each in self.predictions)
+        return searched and any(row.scored_questions for row in self.rows)
 
     @property
     def risk(self) -> list[tuple[float, float]]:

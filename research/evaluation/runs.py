@@ -1,7 +1,6 @@
 """Check the claims of a data set in whole runs, without the data set's own evidence.
 
-The answerer `web-search` can search the sentences that a data set gives for each claim (AVeriTeC's web sentences)
-instead of the web.
+The answerer `web-search` can search the sentences that the file gives for each claim instead of the web (gold.py).
 """
 
 from __future__ import annotations
@@ -20,18 +19,21 @@ from app.modules.answerers.web_search import WebSearchAnswerer
 from app.modules.claim_verifier import JudgeClaimVerifier
 from app.modules.judging import quoted_sentence
 from app.modules.reasoner import JudgeReasoner
-from app.runs.budget import Metering
+from app.runs.budget import DAY_LIMIT_ENDING, Metering
 from app.strategies.evidence_pursuit import EvidencePursuit
 from app.strategies.question_guided import QuestionGuided
 from app.text.claims import clean_date, clean_speaker, today
 from research.evaluation.datasets import Row
 from research.evaluation.gold import GivenSentences
-from research.evaluation.harness import Judge, RowResult
+from research.evaluation.harness import RowPredictor, RowResult
 from research.evaluation.predictions import EvidencePair, ResourceUse
 
 RETRIEVING_ANSWERERS = (retriever_reader.NAME, web_search.NAME)
 """Answerers that retrieve passages; the others answer from a model's memory."""
 YES_NO = ("yes", "no")
+
+
+GOES_ON = "The same command goes on when the site opens again, at midnight UTC."
 
 
 class LimitReached(HopcheckError):
@@ -44,20 +46,20 @@ def uses_judge(strategy: Strategy) -> bool:
     return any(isinstance(part, JudgeReasoner | JudgeClaimVerifier) for part in parts)
 
 
-def run_judge(
+def run_predictor(
     strategy: Strategy,
     options: RunOptions,
     given: Mapping[str, GivenSentences] | None = None,
     metering: Metering | None = None,
-) -> Judge:
-    """Return a judge that runs the strategy on each row; a run without a verdict gives no label and a problem.
+) -> RowPredictor:
+    """Return a predictor that runs the strategy on each row; a run without a verdict gives no label and a problem.
 
     `given` maps row ids to search results; other rows find nothing. `metering` applies the site's daily limits. The
-    judge raises LimitReached when they are reached, and CallFailed for an invalid speaker or date. Results have no
+    predictor raises LimitReached when they are reached, and CallFailed for an invalid speaker or date. Results have no
     probability of SUPPORTED, which a verdict lacks.
     """
 
-    def judged(row: Row) -> RowResult:
+    def predict(row: Row) -> RowResult:
         row_strategy = strategy if given is None else _with_given_search(strategy, given, row)
         report = run_to_report(row_strategy, claim_of(row), options, metering)
         return RowResult(
@@ -71,7 +73,7 @@ def run_judge(
             rationale=" ".join(each.text for each in report.verdict.rationale) if report.verdict else "",
         )
 
-    return judged
+    return predict
 
 
 def answerer_for(
@@ -117,11 +119,14 @@ def resource_use(report: Report) -> ResourceUse:
 
 
 def run_to_report(strategy: Strategy, claim: Claim, options: RunOptions, metering: Metering | None = None) -> Report:
-    """Run the strategy over the claim and return its report with usage. Raises LimitReached."""
+    """Run the strategy over the claim and return its report with usage.
+
+    Raises LimitReached when a daily limit is reached before the run, or cuts it short.
+    """
     events: list[Event] = [RunStarted(claim, options)]
     budget = metering.budget() if metering else None
     if budget and budget.command() is not RunCommand.CONTINUE:
-        raise LimitReached(f"{budget.reason()} The same command goes on when the site opens again, at midnight UTC.")
+        raise LimitReached(f"{budget.reason()} {GOES_ON}")
 
     def listen(event: Event) -> None:
         events.append(event)
@@ -131,7 +136,10 @@ def run_to_report(strategy: Strategy, claim: Claim, options: RunOptions, meterin
     with listening(listen), use_stores(MemoryStore()):
         for event in strategy.run(claim, options, control=budget):
             events.append(event)  # `listen` appends the modules' events in between
-    return reduce_events((event, 0.0) for event in events)
+    report = reduce_events((event, 0.0) for event in events)
+    if report.stopped_because.endswith(DAY_LIMIT_ENDING):
+        raise LimitReached(f"{report.stopped_because} {GOES_ON}")
+    return report
 
 
 def _with_given_search(
@@ -142,4 +150,6 @@ def _with_given_search(
     if not isinstance(strategy, EvidencePursuit | QuestionGuided) or not isinstance(answerer, WebSearchAnswerer):
         raise InvalidInput("Given sentences are for runs whose answerer is web-search.", "search")
     sentences = given.get(row.id, GivenSentences(()))
-    return replace(strategy, answerer=replace(answerer, search=sentences, pages=sentences, origin=Origin.WEB))
+    settings = replace(answerer.settings, long_document=False)  # there are no pages to open
+    searching = replace(answerer, search=sentences, pages=sentences, settings=settings, origin=Origin.WEB)
+    return replace(strategy, answerer=searching)

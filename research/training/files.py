@@ -11,7 +11,7 @@ from app.backends.local.loading import CAUSAL, check_kind, require_model_folder
 from app.backends.local.weight_files import require_safetensors
 from app.domain.errors import InvalidInput, ModelUnavailable
 from research.claims.data import CLAIMS_FILE
-from research.evaluation.datasets import read_jsonl
+from research.evaluation.datasets import read_objects
 from research.evaluation.labels import Gold
 from research.training.judge_examples import SQUAD
 from research.training.pairs import SOURCES
@@ -25,7 +25,7 @@ def rows_of(path: Path, parse: Callable[[dict[str, Any]], T]) -> list[T]:
 
     Raises InvalidInput with the first invalid line and the number of others, or when the file has no rows.
     """
-    return read_jsonl(path, lambda row, _: parse(row), field="data", empty="there is nothing to train on")
+    return read_objects(path, lambda row, _: parse(row), field="data", empty="there is nothing to train on")
 
 
 def text_in(row: dict[str, Any], field: str) -> str:

@@ -75,7 +75,7 @@ ASKED = (("abcd", ("efgh", "efxx")), ("ijkl", ()))
 
 
 def row(label: Gold = Gold.REFUTED, number: int = 1) -> Row:
-    return Row(f"averitec-dev-{number}", f"Claim {number}.", label, asked=ASKED)
+    return Row(f"averitec-dev-{number}", f"Claim {number}.", label, scored_questions=ASKED)
 
 
 def predicted(label: Label | None, *pairs: tuple[str, str], number: int = 1) -> Prediction:
@@ -113,7 +113,7 @@ def test_a_claim_scores_at_a_level_when_label_and_evidence_are_good_enough():
 
 
 def test_evidence_equal_to_a_level_does_not_reach_it():
-    whole = Row("1", "Claim.", Gold.REFUTED, asked=(("ab", ("c",)), ("zz", ("z",))))
+    whole = Row("1", "Claim.", Gold.REFUTED, scored_questions=(("ab", ("c",)), ("zz", ("z",))))
     found = predicted(Label.REFUTED, ("ab", "c"))  # "ab c" matches with 1, "zz z" shares the blank: (1 + 0) / 2 = 1/2
     assert pair_score(whole, found, same_letters) == 0.5
     assert averitec_scores([whole], [found], same_letters)["scores"] == {

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 from app.domain.model import Answer, Claim, Label, LabelSet, Passage, Question
-from research.evaluation.baselines import claim_only_judge, evidence_only_judge, majority_judge, single_retrieval_judge
+from research.evaluation.baselines import (
+    claim_only_predictor,
+    evidence_only_predictor,
+    majority_predictor,
+    single_retrieval_predictor,
+)
 from research.evaluation.harness import RowResult
 from research.evaluation.labels import Gold
 from tests.evaluation.rows import row
@@ -38,25 +43,25 @@ class Finds:
 
 def test_the_majority_label_is_the_most_frequent_gold_label_in_the_label_set():
     rows = [row(1, Gold.NOT_SUPPORTED), row(2, Gold.NOT_SUPPORTED), row(3, Gold.SUPPORTED)]
-    assert majority_judge(rows, LabelSet.TWO)(rows[2]).label is Label.REFUTED
-    assert majority_judge(rows[2:], LabelSet.THREE)(rows[0]).label is Label.SUPPORTED
+    assert majority_predictor(rows, LabelSet.TWO)(rows[2]).label is Label.REFUTED
+    assert majority_predictor(rows[2:], LabelSet.THREE)(rows[0]).label is Label.SUPPORTED
 
 
 def test_the_claim_alone_is_judged_without_any_evidence():
     judge = Shown()
-    assert claim_only_judge(judge)(row(1, Gold.SUPPORTED)) == RowResult(Label.SUPPORTED, 0.9, 0.8)
+    assert claim_only_predictor(judge)(row(1, Gold.SUPPORTED)) == RowResult(Label.SUPPORTED, 0.9, 0.8)
     assert judge.rows[0].claim == "Claim 1." and not judge.rows[0].has_evidence
 
 
 def test_the_evidence_alone_is_judged_without_the_claim():
     judge = Shown()
-    assert evidence_only_judge(judge)(row(1, Gold.SUPPORTED)) == RowResult(Label.SUPPORTED, 0.9, 0.8)
+    assert evidence_only_predictor(judge)(row(1, Gold.SUPPORTED)) == RowResult(Label.SUPPORTED, 0.9, 0.8)
     assert (judge.rows[0].claim, judge.rows[0].passages) == ("", (("Title", "Text."),))
 
 
 def test_a_single_search_for_the_claim_replaces_the_rows_own_evidence():
     judge, answerer = Shown(), Finds()
-    said = single_retrieval_judge(lambda row: answerer, judge)(row(1, Gold.SUPPORTED))
+    said = single_retrieval_predictor(lambda row: answerer, judge)(row(1, Gold.SUPPORTED))
     assert answerer.asked == ["Claim 1."]
     assert judge.rows[0].passages == (("Ada", "One."), ("Ada", "Two."), ("B", "Three."))
     assert (said.label, said.supported, said.pages) == (Label.SUPPORTED, 0.8, ("Ada", "B"))

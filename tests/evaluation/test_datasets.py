@@ -67,7 +67,7 @@ def test_answered_pairs_become_hops_with_their_explanations(tmp_path):
 
 def test_averitec_gold_pairs_are_kept_verbatim_with_the_explanation_of_yes_or_no(tmp_path):
     (row,) = read_rows(written(tmp_path / "f", averitec()), "averitec")
-    assert row.asked == (
+    assert row.scored_questions == (
         ("Did Ada Stone leave Basel?", ("No. She stayed in Basel.",)),
         ("What was she?", ("A painter.",)),
         ("Why?", ("No answer could be found.",)),
@@ -105,7 +105,7 @@ def averitec_with_explanation(explanation) -> dict:
         (hover(2) | {"label": 1}, "line 2: no label"),
         (hover(2) | {"id": ["h2"]}, "line 2: an id that is neither text nor a number"),
         (averitec_with_explanation(7), "line 2: no explanation of its answer"),
-        (hover(1), "line 2: the id 'h1' is already in line 1"),
+        (hover(1), "line 2: the id 'h1' is already used by number 1"),
         (hover(2) | {"claim": " "}, "line 2: no claim"),
         (hover(2) | {"claim": "half \ud83d"}, "line 2: half a character in the claim"),
         (hover(2) | {"hops": "two"}, "line 2: hops 'two', which is no number of hops"),

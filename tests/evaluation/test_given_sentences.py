@@ -53,9 +53,19 @@ def test_sentences_are_looked_up_by_row_id(tmp_path) -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    "line", ["{", "[]", '{"id": 1, "web": [1]}', '{"web": [{"sentence": "a"}]}', '{"id": 1, "web": [{"sentence": 1}]}']
-)
+def test_a_row_without_an_id_is_looked_up_by_its_position_like_the_row_itself(tmp_path) -> None:
+    (path := tmp_path / "rows.jsonl").write_text('{}\n{"web": [{"sentence": "a"}]}\n')
+    assert list(read_given_sentences(path)) == ["1"]
+
+
+def test_a_file_in_which_no_row_has_sentences_is_refused(tmp_path) -> None:
+    """AVeriTeC's own release is one."""
+    (path := tmp_path / "dev.json").write_text('[{"claim": "A."}, {"claim": "B.", "web": []}]')
+    with pytest.raises(InvalidInput, match=r"dev\.json has no sentences to search"):
+        read_given_sentences(path)
+
+
+@pytest.mark.parametrize("line", ["{", "[]", '{"id": 1, "web": [1]}', '{"id": 1, "web": [{"sentence": 1}]}'])
 def test_an_unreadable_row_is_reported_with_its_line(tmp_path, line: str) -> None:
     path = tmp_path / "rows.jsonl"
     path.write_text(f"{{}}\n{line}\n")

@@ -30,7 +30,7 @@ def test_averitec_rows_are_known_by_their_place_and_keep_speaker_date_type_and_j
     assert (first.id, second.id, len(others)) == ("0", "1", 18)
     assert (first.speaker, first.date, first.types) == ("Ada Stone", "31-10-2020", ("Event/Property Claim",))
     assert first.justification.startswith("Hamlet was written")
-    assert second.asked == (("Who wrote Hamlet?", ("Yes. It was written by Shakespeare.",)),)
+    assert second.scored_questions == (("Who wrote Hamlet?", ("Yes. It was written by Shakespeare.",)),)
 
 
 def test_hover_rows_name_their_articles_once_and_have_no_text_to_judge_by(files):
@@ -43,7 +43,7 @@ def test_hover_rows_name_their_articles_once_and_have_no_text_to_judge_by(files)
 
 def test_feverous_leaves_out_the_empty_first_line_and_knows_which_rows_need_tables(files):
     rows = read_rows(files["feverous"], "feverous")
-    assert len(rows) == 20 and [row.id for row in rows if row.tables] == ["7004", "7009", "7014", "7019"]
+    assert len(rows) == 20 and [row.id for row in rows if row.beyond_sentences] == ["7004", "7009", "7014", "7019"]
     assert rows[4].passages == (("Hamlet", ""), ("William Shakespeare", ""))
     assert {row.label for row in rows} == {Gold.SUPPORTED, Gold.REFUTED}
 

@@ -83,7 +83,7 @@ def test_the_same_metrics_give_identical_plots(tmp_path):
 def test_averitec_gets_its_score_and_a_submission_with_every_row(tmp_path):
     asked = (("Who painted it?", ("Ada Stone painted it.",)),)
     rows = [
-        Row("averitec-dev-3", "Ada painted it.", Gold.SUPPORTED, asked=asked),
+        Row("averitec-dev-3", "Ada painted it.", Gold.SUPPORTED, scored_questions=asked),
         Row("averitec-dev-4", "No.", Gold.REFUTED),
     ]
     pair = EvidencePair("Who painted it?", "Ada Stone painted it.", "https://a.example", "Ada Stone painted it.")
@@ -101,7 +101,7 @@ def test_averitec_gets_its_score_and_a_submission_with_every_row(tmp_path):
 
 
 def test_gold_evidence_of_averitec_is_not_scored_as_retrieved(tmp_path):
-    rows = [Row("a1", "Ada.", Gold.SUPPORTED, asked=(("Who?", ("Ada.",)),))]
+    rows = [Row("a1", "Ada.", Gold.SUPPORTED, scored_questions=(("Who?", ("Ada.",)),))]
     write_outputs(Evaluation(rows, [Prediction("a1", "SUPPORTED", S)], LabelSet.TWO, 7), tmp_path, 1)
     assert "averitec" not in json.loads((tmp_path / "metrics.json").read_text())
     assert not (tmp_path / "submission.json").exists()

@@ -37,7 +37,7 @@ class TableRow:
     answerer: str | None = None
     model: str | None = None
     labels: LabelSet = LabelSet.TWO
-    instead: str | None = None  # preset that replaces `preset` where its fine-tuned model is missing
+    instead: str | None = None  # preset to run where `preset` cannot run here, for want of its fine-tuned model
 
 
 @dataclass(frozen=True, slots=True)

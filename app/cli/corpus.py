@@ -30,13 +30,17 @@ corpus = AppGroup("corpus", help="The corpora that evidence comes from.")
 @click.option("--from", "path", type=click.Path(path_type=Path), help="File or folder with the documents.")
 @click.option("--prebuilt", help="Pyserini's prebuilt index of this name, fetched instead of built.")
 @click.option("--format", type=click.Choice(FORMATS), default="auto", show_default=True, help="What is in PATH.")
-@click.option("--title", default="", help="What people see of it; NAME when not given.")
-@click.option("--source", default="", help="Where the text is from, with its licence.")
+@click.option("--title", default="", help="Title that visitors see; NAME when not given.")
+@click.option("--source", default="", help="Source of the text, with its licence.")
 @click.option(
-    "--on-error", type=click.Choice(["skip", "refuse"]), default="skip", show_default=True, help="On a broken entry."
+    "--on-error",
+    type=click.Choice(["skip", "refuse"]),
+    default="skip",
+    show_default=True,
+    help="For a broken entry.",
 )
 @click.option("--replace", is_flag=True, help="Replace the corpus of this name once the new one is whole.")
-@click.option("--anew", is_flag=True, help="Give up an unfinished build instead of going on with it.")
+@click.option("--anew", is_flag=True, help="Discard an unfinished build instead of resuming it.")
 @click.option("--if-needed", is_flag=True, help="Leave a built-in index that is whole and up to date.")
 def build(name: str | None, path: Path | None, prebuilt: str | None, if_needed: bool, **chosen: Any) -> None:
     """Build the corpus NAME from documents; without --from the one that ships.
@@ -82,10 +86,10 @@ def _fetch(settings: Settings, name: str, prebuilt: str, title: str, source: str
 @corpus.command("fetch")
 @click.argument("name")
 @click.option("--replace", is_flag=True, help="Replace the corpus of this name once the new one is whole.")
-@click.option("--anew", is_flag=True, help="Give up an unfinished build instead of going on with it.")
+@click.option("--anew", is_flag=True, help="Discard an unfinished build instead of resuming it.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 def fetch(name: str, replace: bool, anew: bool, yes: bool) -> None:
-    """Fetch and index a Wikipedia: simple-wikipedia, or LANGUAGE-wikipedia. Killed, the same command goes on."""
+    """Fetch and index a Wikipedia: simple-wikipedia, or LANGUAGE-wikipedia. The same command resumes it."""
     settings = _settings()
     folder = folder_of(settings.instance, name)
     with one_line_errors():
@@ -107,7 +111,7 @@ def _described(found: WikipediaSnapshot) -> str:
 
 @corpus.command("list")
 def listing() -> None:
-    """Every corpus: name, kind, passages, size, date, where its text is from, and how it stands."""
+    """List every corpus: name, kind, passages, size, date, source of its text, and state."""
     default = default_corpora(_settings())
     for each in installed(_settings().instance):
         click.echo(_row(each, each.name in default))

@@ -24,12 +24,12 @@ from app.web import services
 MODELS = ("flan-t5", "reader", "judge", "question-seq2seq", "next-question-seq2seq")
 """Names that `models fetch` accepts. The model of flan-t5 is the one in the setting FLAN_T5, and so on."""
 
-models = AppGroup("models", help="The models and modules that runs can be made of.")
+models = AppGroup("models", help="The models and modules that runs can use.")
 
 
 @models.command("list")
 def listing() -> None:
-    """Every module's options: what is available, why not, and the command or setting that makes it so."""
+    """List every option: whether it is available, and if not, why and what enables it."""
     for group in services().container.catalogue():
         click.echo(f"{group.title}{f'  ({group.setting})' if group.setting else ''}")
         for choice in group.choices:

@@ -43,7 +43,7 @@ TAKES_AN_ID = {"ignore_unknown_options": True}
 @click.option("--words", default="", help="Words that the claim has in it.")
 @click.option("--limit", default=20, show_default=True, type=click.IntRange(1, MAX_LISTED), help="Lines at most.")
 def listing(outcome: str, words: str, limit: int) -> None:
-    """List the newest runs, newest first: when, id, how it came out, claim. Deleted ones are not among them."""
+    """List the newest runs, newest first: date, id, outcome, claim. Deleted runs are left out."""
     with one_line_errors():
         found = services().runs.operator_queries.newest(RunFilter(words, outcome), limit)
     for each in found:
@@ -74,7 +74,7 @@ def show(run_id: str, as_json: bool) -> None:
 @click.option("--older-than", "age", required=True, help="Days since the end, like 90d.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 def purge(age: str, yes: bool) -> None:
-    """Take runs that ended long ago and are not published away for good, with all that is theirs."""
+    """Delete for good the unpublished runs that ended long ago, and old batches without runs."""
     if not re.fullmatch(r"[0-9]{1,5}d", age):
         raise click.UsageError("--older-than takes days, like 90d.")
     days, retention = int(age[:-1]), services().runs.retention
@@ -88,7 +88,7 @@ def purge(age: str, yes: bool) -> None:
 
 @runs.command("published")
 def published() -> None:
-    """List what is published, the last first: when, its id, its label and its claim."""
+    """List published reports, newest first: date, id, label, claim."""
     with one_line_errors():
         found = _publishing().listed(limit=MAX_LISTED)
     for each in found:
@@ -100,7 +100,7 @@ def published() -> None:
 @runs.command("take-down", context_settings=TAKES_AN_ID)
 @click.argument("run_id")
 def take_down(run_id: str) -> None:
-    """Take the report RUN_ID out of the gallery for good. Its owner cannot publish it again and is told why."""
+    """Take the report RUN_ID out of the gallery for good. Its owner cannot publish it again and sees why."""
     with one_line_errors():
         taken = _publishing().take_down(run_id)
     if not taken:
@@ -166,7 +166,7 @@ def show_cache() -> None:
 @cache.command("purge")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 def purge_cache(yes: bool) -> None:
-    """Forget every reply. The next calls are made, and paid for, again."""
+    """Delete every cached reply. The next calls are made, and paid for, again."""
     with one_line_errors():
         count, _ = _calls().size()
         if not yes:
@@ -183,12 +183,12 @@ SHUTDOWN_SECONDS = 8.0
 
 
 @click.command()
-@click.option("--queues", default="people,batches", show_default=True, help="The queues to work on, the first first.")
-@click.option("--metrics-port", type=click.IntRange(1, 65535), help="Answer /metrics there, on this machine alone.")
+@click.option("--queues", default="people,batches", show_default=True, help="Queues to work on, in order of priority.")
+@click.option("--metrics-port", type=click.IntRange(1, 65535), help="Port of /metrics, open to this machine only.")
 @click.option("--name", default="celery", show_default=True, help="Its name on this machine, one for each worker.")
 @with_appcontext
 def worker(queues: str, metrics_port: int | None, name: str) -> None:
-    """Carry out runs until told to leave (needs REDIS_URL)."""
+    """Carry out runs until stopped (needs REDIS_URL)."""
     app_services = services()
     if not app_services.settings.redis_url:
         raise click.UsageError("REDIS_URL is not set, so web processes execute their runs themselves.")

@@ -28,11 +28,11 @@ SEED = 7
 THREADS = 2
 
 Command = Callable[..., Any]
-_data = click.option("--data", required=True, type=click.Path(path_type=Path), help="What to learn from.")
+_data = click.option("--data", required=True, type=click.Path(path_type=Path), help="Data to train on.")
 _out = click.option(
-    "--out", required=True, type=click.Path(file_okay=False, path_type=Path), help="Folder that the weights go to."
+    "--out", required=True, type=click.Path(file_okay=False, path_type=Path), help="Folder for the weights."
 )
-_seed = click.option("--seed", default=SEED, show_default=True, help="Seeds everything that is drawn.")
+_seed = click.option("--seed", default=SEED, show_default=True, help="Seed of all random numbers.")
 
 
 def _base(default: str | None, about: str) -> Callable[[Command], Command]:
@@ -45,7 +45,7 @@ def _base(default: str | None, about: str) -> Callable[[Command], Command]:
 @_base(None, "Causal language model to start from: a name on the hub, or a folder. SmolLM2-135M when left out.")
 @_out
 @_seed
-@click.option("--minutes", default=60.0, show_default=True, help="The most that training may take.")
+@click.option("--minutes", default=60.0, show_default=True, help="Maximum duration of training.")
 @click.option("--epochs", default=1, show_default=True, type=click.IntRange(1), help="Passes over the data.")
 @click.option("--rank", default=32, show_default=True, type=click.IntRange(1), help="Rank of the adapter.")
 @click.option(
@@ -56,7 +56,7 @@ def _base(default: str | None, about: str) -> Callable[[Command], Command]:
 @click.option(
     "--neighbours",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="What a search brings for each claim, from `python -m research.training.neighbours`.",
+    help="Sentences that a search finds for each claim, from `python -m research.training.neighbours`.",
 )
 def entailment(
     data: Path,
@@ -133,21 +133,21 @@ def question_generator(
 @_base(None, "Encoder to start from: a name on the hub, or a folder. Hopcheck's own small reader when left out.")
 @_out
 @_seed
-@click.option("--minutes", default=27.0, show_default=True, help="The most that training may take, without --base.")
+@click.option("--minutes", default=27.0, show_default=True, help="Maximum duration of training without --base.")
 @click.option(
     "--epochs", default=2, show_default=True, type=click.IntRange(1), help="Passes over the data, with --base."
 )
 @click.option(
     "--continue-from",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="Folder of a reader of Hopcheck's own to go on from, with longer windows and more doubt.",
+    help="Folder of a reader of Hopcheck's own to train further, on longer windows and all unanswerable questions.",
 )
 def reader(
     data: Path, base: str | None, out: Path, seed: int, minutes: float, epochs: int, continue_from: Path | None
 ) -> None:
     """Train a reader on SQuAD's files in the folder DATA, and measure it on held-out articles.
 
-    With --base OUT is a folder for READER; without, Hopcheck's own reader is made anew.
+    With --base, OUT gets a folder for READER; without, weights for Hopcheck's own reader.
     """
     if base and continue_from:
         raise click.UsageError("--base and --continue-from are two places to start from; give one of them.")

@@ -73,7 +73,7 @@ class Settings:
     redis_url: str = setting(
         "REDIS_URL",
         "",
-        "Redis that brings runs to workers and wakes followers; without it this process carries its runs out itself",
+        "Redis, which sends runs to workers and notifies followers; without it this process executes its runs itself",
         **like(r"rediss?://\S+", "a URL like redis://host:6379/0"),
     )
     secret_key: str | None = setting("SECRET_KEY", None, "Signs cookies; made once and kept in the instance folder")
@@ -82,10 +82,10 @@ class Settings:
         "SOURCE", None, "Source of answers by default", **like(r"[a-z0-9][\w.-]*", "a source's name, like vital or web")
     )
     answerer: str = setting("ANSWERER", ANSWERERS[0], "Answerer used by default", **one_of(*ANSWERERS))
-    max_hops: int = setting("MAX_HOPS", 5, "Hops a run may ask, kept or not", **within(RANGES["max_hops"]))
-    workers: int = setting("WORKERS", 2, "Runs worked on at once; others wait their turn", **whole(1, 64))
+    max_hops: int = setting("MAX_HOPS", 5, "Maximum number of hops in a run, kept or not", **within(RANGES["max_hops"]))
+    workers: int = setting("WORKERS", 2, "Runs executed at once; others wait in the queue", **whole(1, 64))
     max_waiting: int = setting(
-        "MAX_WAITING", 20, "Runs that may wait for their turn; one more is turned away", **whole(0, 10_000)
+        "MAX_WAITING", 20, "Runs that may wait in the queue; further runs are refused", **whole(0, 10_000)
     )
     run_seconds: int = setting(
         "RUN_SECONDS", 300, "Seconds after which a run concludes with what it has", **whole(1, 86_400)
@@ -100,13 +100,13 @@ class Settings:
         **like(rf"{_RATE}(, {_RATE})*", "rates like '20 per minute, 500 per day'"),
     )
     https: bool = setting(
-        "HTTPS", False, "Whether people reach the site by https: cookies then travel no other way", **switch()
+        "HTTPS", False, "Whether the site is reached by https: cookies are then sent over https only", **switch()
     )
     proxies: int = setting(
-        "PROXIES", 0, "Reverse proxies in front of the server, whose X-Forwarded headers are believed", **whole(0, 9)
+        "PROXIES", 0, "Reverse proxies in front of the server, whose X-Forwarded headers are trusted", **whole(0, 9)
     )
     allowed_hosts: tuple[str, ...] = setting(
-        "ALLOWED_HOSTS", (), "Names by which the site may be asked, with commas between; any when not set", **names()
+        "ALLOWED_HOSTS", (), "Host names that requests may use, with commas between; any when not set", **names()
     )
     api_tokens: Path | None = setting(
         "API_TOKENS",
@@ -125,13 +125,10 @@ class Settings:
         **like(r"[!-~]{16,}", "text of 16 characters or more without spaces"),
     )
     batch_claims: int = setting(
-        "BATCH_CLAIMS",
-        MAX_CLAIMS,
-        "Claims that a batch may have; 0 takes no batches from people",
-        **whole(0, MAX_CLAIMS),
+        "BATCH_CLAIMS", MAX_CLAIMS, "Claims that a batch may have; 0: no batches of visitors", **whole(0, MAX_CLAIMS)
     )
     publishing: bool = setting(
-        "PUBLISHING", False, "Whether people may publish reports, which then stand in a gallery", **switch()
+        "PUBLISHING", False, "Whether visitors may publish their reports, which a gallery then lists", **switch()
     )
     embed_on: tuple[str, ...] = setting(
         "EMBED_ON", (), "Sites that may embed reports, with commas between, or *; none when not set", **origins()
@@ -203,7 +200,7 @@ class Settings:
     model_max_tokens: int | None = setting(
         "MODEL_MAX_TOKENS",
         None,
-        "Tokens that one text of a language model may have; each prompt's own limit when not set",
+        "Maximum tokens of a language model's reply; each prompt's own limit when not set",
         **within(RANGES["max_tokens"]),
     )
     run_calls: int = setting(
@@ -228,7 +225,7 @@ class Settings:
     overlap: str = setting(
         "OVERLAP",
         "remote",
-        "Whose calls may begin before they are needed for certain: remote models', all servers', or off",
+        "Models whose calls may start speculatively: remote ones, those of all servers, or none",
         **one_of("remote", "all", "off"),
     )
     cache_mb: int = setting(
@@ -286,13 +283,13 @@ class Settings:
         **like(r"[!-'*-~]{3,200}", "an e-mail address or a URL"),
     )
     fetch_robots: bool = setting(
-        "FETCH_ROBOTS", True, "Whether pages are left alone that their site's robots.txt keeps from us", **switch()
+        "FETCH_ROBOTS", True, "Whether pages are skipped that their site's robots.txt excludes", **switch()
     )
     java_home: Path | None = setting(
         "JAVA_HOME", None, "Java 21 or newer; the one that installs as a package when not set", _path, "a path"
     )
     java_memory: str = setting(
-        "JAVA_MEMORY", "512m", "Most memory for the JVM's heap", **like(r"[1-9]\d*[mg]", "a size like 512m or 2g")
+        "JAVA_MEMORY", "512m", "Maximum memory of the JVM's heap", **like(r"[1-9]\d*[mg]", "a size like 512m or 2g")
     )
     log_level: str = setting("LOG_LEVEL", "INFO", "Least severe log lines that are written", **one_of(*LOG_LEVELS))
     log_format: str = setting("LOG_FORMAT", "text", "Form of log lines: text, or JSON objects", **one_of(*LOG_FORMATS))

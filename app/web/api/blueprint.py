@@ -94,7 +94,7 @@ def _require_json() -> None:
 
 SentFields = TypeVar("SentFields", bound=Request)
 
-MISSING = {"claim": "Please write a claim.", "hop": "Choose the hop to go on from.", "claims": NO_CLAIMS}
+MISSING = {"claim": "Please write a claim.", "hop": "Choose the hop to continue from.", "claims": NO_CLAIMS}
 """Messages for required fields that are missing."""
 INVALID = {
     **{name: str(limits) for name, limits in RANGES.items()},

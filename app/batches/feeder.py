@@ -68,14 +68,15 @@ class BatchFeeder:
         oldest = select(BatchRow).where(*to_feed).order_by(BatchRow.created_at).limit(self._max_queued)
         with self._sessions() as session:
             batches = tuple(session.scalars(oldest))
-        if batches and self.held_up() is None:
+        if batches and self._reached_limit() is None:
             self._start_runs(batches)
         self._complete_batches()
 
-    def held_up(self, batch_id: str = "") -> str | None:
-        """Return why batches, or the batch with this id, cannot continue now, in a sentence for users; or None."""
-        if batch_id in self._unreadable:
-            return UNREADABLE
+    def held_up(self, batch_id: str) -> str | None:
+        """Return why the batch cannot continue now, in a sentence for users; None if it can."""
+        return UNREADABLE if batch_id in self._unreadable else self._reached_limit()
+
+    def _reached_limit(self) -> str | None:
         try:
             self._check_day()
         except DailyLimitReached as spent:
@@ -92,7 +93,7 @@ class BatchFeeder:
             try:
                 self._start_run(batch, claim)
             except ClaimTaken:
-                return
+                return  # another process is feeding, or the batch was changed: the next tick starts the rest
             except ValueError as error:
                 if batch.id not in self._unreadable:
                     log.warning("batch %s was stored by another version and cannot continue: %s", batch.id, error)

@@ -93,7 +93,7 @@ class Progress:
 
 
 class Batches:
-    """Store and read the batches of one database, except deleted ones."""
+    """Store and read the batches of one database. `get` and `of_owner` leave out deleted ones."""
 
     def __init__(self, sessions: sessionmaker[Session]) -> None:
         self._sessions = sessions
@@ -274,7 +274,7 @@ ENDED_STATES = (BatchState.DONE.value, BatchState.CANCELLED.value)
 
 
 class BatchDeletion:
-    """Delete, restore and purge batches together with their runs (app/runs/lifecycle.py).
+    """Delete and restore batches with their runs, and purge batches; `Deletion` purges their runs (runs/lifecycle.py).
 
     Runs that were deleted before their batch are not restored with it. Branches of deleted runs stay.
     """

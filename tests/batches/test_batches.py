@@ -109,8 +109,9 @@ def test_a_batch_of_another_version_is_reported_once_and_says_why_it_is_held_up(
     for _ in range(2):
         runs.feeder.feed()
     assert caplog.text.count("was stored by another version") == 1
-    assert "stored by another version" in runs.feeder.held_up(batch_id) and runs.feeder.held_up() is None
+    assert "stored by another version" in runs.feeder.held_up(batch_id)
     other = begun(runs, 1)
+    assert runs.feeder.held_up(other) is None
     fed_until(runs, other)
     assert runs.batches.progress(batch_id).counts == {WAITING: 3}
 
@@ -217,8 +218,8 @@ def test_a_deleted_run_is_counted_as_deleted_and_not_retried(runs_with):
 def test_after_the_daily_limit_no_run_starts_and_the_reason_is_given(runs_with):
     runs = runs_with(scripted_container(), limits=Limits(day_calls=1), workers=1)
     batch_id = begun(runs, 60)
-    until(lambda: runs.feeder.held_up() is not None)
-    assert "limit of 1 call a day is reached" in runs.feeder.held_up()
+    until(lambda: runs.feeder.held_up(batch_id) is not None)
+    assert "limit of 1 call a day is reached" in runs.feeder.held_up(batch_id)
     runs.feeder.feed()
     counts = runs.batches.progress(batch_id).counts
     runs.feeder.feed()

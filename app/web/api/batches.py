@@ -135,7 +135,7 @@ def _list_response(batches: Iterable[Batch]) -> Response:
 
 
 def _as_dict(batch: Batch) -> dict[str, Any]:
-    progress, held_up = services().runs.batches.progress(batch.id), services().runs.feeder.held_up()
+    progress, held_up = services().runs.batches.progress(batch.id), services().runs.feeder.held_up(batch.id)
     summary = (batch.id, batch.title, batch.state, batch.created_at)
     return as_json(schemas.Batch(*summary, progress.counts, progress.done, progress.total, held_up))
 

@@ -245,7 +245,7 @@ class Batch(BatchSummary):
     """The number of claims that need no more work unless they are retried."""
     total: Count
     held_up: str | None
-    """The reason why no batch makes progress now."""
+    """The reason why this batch makes no progress now."""
 
 
 @dataclass(frozen=True)

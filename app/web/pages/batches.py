@@ -25,6 +25,7 @@ from flask.typing import ResponseReturnValue
 from flask_wtf.csrf import CSRFError
 from werkzeug.exceptions import RequestEntityTooLarge
 
+from app.batches.feeder import UNREADABLE
 from app.batches.files import MAX_BYTES, TOO_LARGE, as_csv, as_jsonl, check_lines, line_of, read_claims, title_of
 from app.batches.service import Batch, BatchClaim, BatchState
 from app.capabilities.options import PURSUIT
@@ -234,7 +235,8 @@ def _page(batch: Batch, notice: str = "") -> str:
         first=first,
         at_once=CLAIMS_PER_PAGE,
         moving=is_moving,
-        held_up=services().runs.feeder.held_up() if batch.state is BatchState.GOING else None,
+        held_up=services().runs.feeder.held_up(batch.id) if batch.state is BatchState.GOING else None,
+        other_version=UNREADABLE,
         own=session.get("owner") == batch.owner,
         notice=notice,
     )

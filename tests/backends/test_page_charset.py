@@ -56,6 +56,9 @@ class TestDeclared:
 
 
 class TestWrong:
+    def test_utf_16_declared_in_a_markup_that_is_not_utf_16_is_ignored(self):
+        assert decode_page((meta("utf-16") + RUSSIAN).encode("cp1251")).endswith(RUSSIAN)
+
     @pytest.mark.parametrize("mark", ["utf-8-sig", "utf-16"])
     def test_a_byte_order_mark_takes_precedence_over_declarations(self, mark):
         assert decode_page(FRENCH.encode(mark), "text/html; charset=koi8-r") == FRENCH

@@ -56,7 +56,10 @@ _CHARSETS = frozenset(
 
 
 def decode_page(content: bytes, content_type: str = "") -> str:
-    """Decode a page as `decode_declared` does, or by detection. Invalid bytes become U+FFFD."""
+    """Decode a page as `decode_declared` does, else by the first declared encoding, else by detection.
+
+    Invalid bytes become U+FFFD.
+    """
     if (text := decode_declared(content, content_type)) is not None:
         return text
     declared = _declared_encodings(content, content_type)
@@ -87,11 +90,14 @@ def _encodings_to_try(content: bytes, content_type: str) -> list[str]:
 
 
 def _declared_encodings(content: bytes, content_type: str) -> list[str]:
-    """Return Python's names of the encodings declared in the header, then in the markup."""
+    """Return Python's names of the encodings declared in the header, then in the markup.
+
+    UTF-16 in the markup is left out: bytes in which that can be read are not UTF-16 (WHATWG, HTML, section 13.2.3.2).
+    """
     markup = _MARKUP_CHARSET.search(content[:SNIFFED_BYTES])
     header = _HEADER_CHARSET.search(content_type)
     named = [header[1]] if header else []
-    named += [markup[1].decode("ascii", "replace")] if markup else []
+    named += [markup[1].decode("ascii", "replace")] if markup and not markup[1].lower().startswith(b"utf-16") else []
     names = []
     for each in named:
         try:
@@ -118,7 +124,7 @@ CACHE_SECONDS = 3600.0
 MAX_SITES = 100
 DISALLOW_ALL = "User-agent: *\nDisallow: /"
 MAX_ROBOTS_BYTES = 1024**2
-"""RFC 9309, section 2.5, requires a limit of at least half of this."""
+"""RFC 9309, section 2.5, requires a limit of at least 500 KiB."""
 
 _AGENT_LINE = re.compile(r"\s*user[\s-]*agent[\s:]*(\*|[a-z_-]*)", re.IGNORECASE)
 
@@ -209,7 +215,7 @@ _INVISIBLE = re.compile(
 
 
 class WebPages:
-    """Implements `PageReader`. Thread-safe; each page is fetched once and then cached."""
+    """Implements `PageReader`. Thread-safe. Within a run, pages are cached like model calls."""
 
     def __init__(
         self,

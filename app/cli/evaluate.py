@@ -12,8 +12,6 @@ from typing import Any
 import click
 from flask.cli import AppGroup, with_appcontext
 
-from app.backends.corpus.bm25 import Java
-from app.backends.corpus.registry import CorpusRegistry
 from app.cli.output import EXIT_INTERRUPTED, confirm_costs, one_line_errors, range_type
 from app.domain.errors import InvalidInput
 from app.domain.model import LabelSet
@@ -51,19 +49,21 @@ def list_datasets() -> None:
 @click.option("--corpus", required=True, help="Corpus of Wikipedia that has the articles.")
 @click.option("--out", required=True, type=click.Path(dir_okay=False, path_type=Path), help="File to write.")
 def prepare_dataset(name: str, file: Path, corpus: str, out: Path) -> None:
-    """Fill in the texts of the articles that FILE, a release of the data set NAME, only names.
+    """Add the texts of the articles to FILE, a released file of the data set NAME, which has only their titles.
 
     A row whose articles are not all in the corpus is left out.
     """
+    from app.container.container import corpus_registry
+
     with one_line_errors():
         rows = read_released(file, name)
-        settings = services().settings
-        retriever = CorpusRegistry(settings.instance, Java(settings.java_home, settings.java_memory)).retriever(corpus)
+        retriever = corpus_registry(services().settings).retriever(corpus)
 
         @cache
         def text_of(title: str) -> str:
             found = retriever.retrieve(title, MAX_TITLE_HITS)
-            return next((each.text for each in found if each.title.casefold() == title.casefold()), "")
+            hit = next((each for each in found if each.title.casefold() == title.casefold()), None)
+            return (hit and retriever.article(hit.title, hit.text, hit.url or "")) or ""
 
         filled = [full for row in rows if (full := with_texts(row, text_of))]
         write_text(out, "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in filled))

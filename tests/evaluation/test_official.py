@@ -78,11 +78,15 @@ def test_the_question_generator_trains_on_averitecs_own_file(files):
     assert read_asked(files["averitec"])[0].hops == (("Who wrote Hamlet?", "William Shakespeare"),)
 
 
+HAMLET = f"Hamlet is a play by William Shakespeare. {' '.join(f'It has a scene {number}.' for number in range(60))}"
+"""An article of several passages."""
+
+
 @pytest.mark.jvm
 @pytest.mark.timeout(300)
 def test_hovers_texts_are_filled_in_from_a_corpus_and_rows_without_all_of_them_are_left_out(files, tmp_path):
     articles = [
-        {"id": "1", "title": "Hamlet", "contents": "Hamlet is a play by William Shakespeare."},
+        {"id": "1", "title": "Hamlet", "contents": HAMLET},
         {"id": "2", "title": "Hamlet (disambiguation)", "contents": "Hamlet may also be a place."},
     ]
     file = tmp_path / "wiki.jsonl"
@@ -101,7 +105,8 @@ def test_hovers_texts_are_filled_in_from_a_corpus_and_rows_without_all_of_them_a
     )
     assert "7 of 20 rows have the texts of all their articles" in done.output, done.output
     (first, *_) = read_rows(out, "hover")
-    assert first.passages == (("Hamlet", "Hamlet is a play by William Shakespeare."),) and first.has_evidence
+    assert first.has_evidence and [title for title, _ in first.passages] == ["Hamlet"]
+    assert " ".join(first.passages[0][1].split()) == HAMLET
 
 
 def test_the_list_of_data_sets_names_address_licence_size_and_needs():

@@ -6,6 +6,7 @@ strategy sets.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -57,6 +58,24 @@ class PursuitPreset:
     def resolved(self, has_first_seq2seq: bool) -> PursuitPreset:
         """Return the preset as it runs with, or without, a model fine-tuned to write first questions."""
         return self if has_first_seq2seq or not self.seq_if_set else replace(self, first="llm")
+
+    def modules(
+        self, model: str, local: Mapping[str, str], tuned: tuple[str, str], answerer: str
+    ) -> tuple[tuple[str, str], ...]:
+        """Return the (role, implementation) pairs of a run.
+
+        `local` maps roles to their local implementation; `tuned` are the models that ask the first and later questions.
+        """
+        first = {"llm": model, "local": local["question generator"], "seq": tuned[0]}
+        then = {"llm": model, "local": "local judge and rules", "seq": tuned[1]}
+        prompted = self.others == "llm"
+        return (
+            ("first question", first[self.first]),
+            *([] if self.variant.all_at_once else [("next step", then[self.then])]),
+            ("answerer", answerer),
+            *([("paraphraser", model if prompted else first["local"])] if self.variant.padding == "paraphrase" else []),
+            ("reasoner", model if prompted else local["reasoner"]),
+        )
 
     @property
     def _model_kinds(self) -> tuple[str, ...]:

@@ -21,14 +21,14 @@ HOME = ModelSettings("home", "home-1", "http://127.0.0.1:8080/v1", None, key_var
 
 @pytest.fixture
 def availability(tmp_path):
-    def made(*models: ModelSettings, broken: str = "", **settings) -> Availability:
+    def made(*models: ModelSettings, broken: str = "", parts: tuple[str, ...] = (), **settings) -> Availability:
         def load():
             raise ModelUnavailable("It is cut off", fix="make setup")
 
-        parts = Components([(name, load if name == broken else lambda: None) for name in PARTS])
-        parts.warm()
+        loaded = Components([(name, load if name == broken else lambda: None) for name in (*PARTS, *parts)])
+        loaded.warm()
         nothing = {"FLAN_T5": str(tmp_path / "nothing"), "INSTANCE": str(tmp_path), "WIKIPEDIA": "off"}
-        return Availability(Settings.from_env(nothing | settings), parts, models)
+        return Availability(Settings.from_env(nothing | settings), loaded, models)
 
     return made
 
@@ -103,6 +103,7 @@ def test_a_flan_t5_on_this_machine_is_a_reasoner_an_answerer_and_a_language_mode
         (READER, "pursuits", "local"),
         (READER, "answerers", "retriever-reader"),
         (CORPUS, "answerers", "retriever-reader"),
+        (CORPUS, "searches", "corpus"),
     ],
 )
 def test_choices_that_need_a_failed_component_are_unavailable(availability, broken, group, name):
@@ -126,9 +127,30 @@ def test_live_wikipedia_is_a_corpus_that_needs_no_index_and_names_its_host(avail
 
 
 def test_a_configured_reader_replaces_a_broken_one(availability, tmp_path):
-    capabilities = availability(broken=READER, READER=str(tmp_path)).capabilities()
-    assert READER not in named(capabilities.answerers)["retriever-reader"].reason
+    other = str(tiny_t5(tmp_path / "other"))
+    capabilities = availability(broken=READER, READER=other, WIKIPEDIA="en").capabilities()
+    assert named(capabilities.answerers)["retriever-reader"].available
     assert named(capabilities.pursuits)["local"].available
+
+
+def test_a_configured_reader_that_is_not_on_this_machine_leaves_no_choice_that_reads(availability):
+    capabilities = availability(READER="some/reader", WIKIPEDIA="en").capabilities()
+    for choice in (named(capabilities.answerers)["retriever-reader"], named(capabilities.pursuits)["local"]):
+        assert not choice.available and choice.mend == "flask --app app models fetch reader"
+
+
+def test_a_gguf_file_that_could_not_be_loaded_is_unavailable(availability, tmp_path):
+    file = tmp_path / "cut.gguf"
+    file.write_bytes(b"GGUF")
+    cut = ModelSettings("cut", "cut", "", None, key_variable=None, gguf=file)
+    loaded = availability(cut, broken="cut", parts=("cut",)).capabilities()
+    assert "It is cut off" in named(loaded.models)["cut"].reason
+    assert loaded.defaults().model is None
+
+
+def test_a_model_in_a_folder_is_named_by_the_folder_alone(availability, tmp_path):
+    judge = str(tiny_t5(tmp_path / "nli"))
+    assert dict(availability(JUDGE=judge).modules(RunOptions()))["reasoner"] == "nli"
 
 
 @pytest.mark.parametrize(("role", "own_is_available"), [(JUDGE, True), (READER, False)])

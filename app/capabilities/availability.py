@@ -5,13 +5,13 @@ They are computed at each call, without a request to another machine; a new corp
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from app.backends.corpus.registry import installed
 from app.backends.corpus.wikipedia import HOST, LIVE, OFF
 from app.backends.llm.registry import ModelSettings, unavailable_reason
-from app.backends.local.loading import is_path, why_missing
+from app.backends.local.loading import is_path, shown_name, why_missing
 from app.backends.web_search.registry import PROVIDERS, ProviderSearch, with_failover
 from app.capabilities.options import (
     BASELINES,
@@ -30,7 +30,7 @@ from app.capabilities.options import (
     default_corpora,
     options_of_source,
 )
-from app.components import CORPUS, GENERATOR, JUDGE, READER, RERANKER, Component, Components
+from app.components import CORPUS, GENERATOR, JUDGE, READER, RERANKER, Components
 from app.config.settings import Settings
 from app.domain.model import ANSWERERS, CORPUS_SEARCH, QACHECK, RunOptions
 from app.modules.answerers import Need, kind_of
@@ -48,20 +48,27 @@ _COMPONENTS_OF = {"claim_verifier": _JUDGING, "question_generator": (GENERATOR,)
 """The components behind the local implementation of each role; the local validator has none."""
 
 
-def failed_choice(choice: Choice, part: Component) -> Choice:
-    """Return the choice as unavailable because its component `part` could not be loaded."""
-    return choice.unavailable(f"The {part.name} could not be loaded: {part.message}", part.fix)
+def unless_failed(choice: Choice, parts: Components, *names: str) -> Choice:
+    """Return the choice, as unavailable if one of its components `names` could not be loaded."""
+    part = parts.first_failed(*names)
+    return choice.unavailable(f"The {part.name} could not be loaded: {part.message}", part.fix) if part else choice
+
+
+def unless_unread(choice: Choice, settings: Settings, parts: Components) -> Choice:
+    """Return the choice, as unavailable if its extractive reader is."""
+    if not settings.reader:
+        return unless_failed(choice, parts, READER)
+    missing = why_missing(settings.reader)
+    return choice.unavailable(missing, "flask --app app models fetch reader") if missing else choice
 
 
 def pursuit_choices(settings: Settings, parts: Components, has_model: bool) -> Iterator[Choice]:
     """Yield every preset of a pursuit; `has_model` says whether a language model is available."""
     for preset in (row.resolved(_has_model_files(settings.question_seq2seq)) for row in PURSUIT_PRESETS.values()):
         choice = Choice(preset.name, f"{preset.title}. {preset.changes}", needs_model=preset.needs_model)
-        reader = () if settings.reader else (READER,)
-        local = (*_JUDGING, GENERATOR, *reader) if preset.others == "local" else ()
-        if part := parts.first_failed(*local):
-            choice = failed_choice(choice, part)
-        elif preset.needs_model and not has_model:
+        if preset.others == "local":
+            choice = unless_failed(unless_unread(choice, settings, parts), parts, *_JUDGING, GENERATOR)
+        if preset.needs_model and not has_model:
             choice = choice.unavailable(*NO_MODEL)
         elif missing := _missing_questioner(settings, preset):
             choice = choice.unavailable("It needs a model that is fine-tuned to ask questions.", missing)
@@ -81,44 +88,6 @@ def _missing_questioner(settings: Settings, preset: PursuitPreset) -> str:
 
 def _has_model_files(name: str | None) -> bool:
     return not why_missing(name or "")
-
-
-def search_choices(engines: Sequence[ProviderSearch], has_corpus: bool) -> tuple[Choice, ...]:
-    """Return the search of corpora and every engine, configured or not; live Wikipedia counts as a corpus.
-
-    The destination of an engine names every host that may get a query, since other engines replace a failed one.
-    """
-    corpora = Choice(CORPUS_SEARCH, "The corpora, searched as the web is")
-    if not has_corpus:
-        corpora = corpora.unavailable(*NO_CORPUS)
-    set_up = with_failover(engines)
-    others = (
-        Choice(provider.name, provider.title, destination=set_up[provider.name].destination)
-        if provider.name in set_up
-        else Choice(provider.name, provider.title).unavailable("It is not set up.", provider.setting)
-        for provider in PROVIDERS
-    )
-    return corpora, *others
-
-
-def pursuit_modules(
-    settings: Settings, options: RunOptions, local: Mapping[str, str], answerer: str
-) -> tuple[tuple[str, str], ...]:
-    """Return the (role, implementation) pairs of a pursuit; `local` maps roles to their local implementation."""
-    if options.preset not in PURSUIT_PRESETS:
-        return ()
-    preset = PURSUIT_PRESETS[options.preset].resolved(_has_model_files(settings.question_seq2seq))
-    model = f"{options.model}, prompted"
-    first = {"llm": model, "local": local["question generator"], "seq": f"{settings.question_seq2seq}, fine-tuned"}
-    then = first | {"local": "local judge and rules", "seq": f"{settings.next_question_seq2seq}, fine-tuned"}
-    prompted = preset.others == "llm"
-    return (
-        ("first question", first[preset.first]),
-        *([] if preset.variant.all_at_once else [("next step", then[preset.then])]),
-        ("answerer", answerer),
-        *([("paraphraser", model if prompted else first["local"])] if preset.variant.padding == "paraphrase" else []),
-        ("reasoner", model if prompted else local["reasoner"]),
-    )
 
 
 @dataclass(frozen=True)
@@ -193,11 +162,16 @@ class Availability:
         if options.strategy in BASELINES:
             return (("asker", model),)
         if options.strategy == PURSUIT:
-            return pursuit_modules(self.settings, options, self._local_names(), self._answerer_name(options))
+            if options.preset not in PURSUIT_PRESETS:
+                return ()
+            preset = PURSUIT_PRESETS[options.preset].resolved(_has_model_files(self.settings.question_seq2seq))
+            names = self.settings.question_seq2seq, self.settings.next_question_seq2seq
+            first, later = (f"{shown_name(name or '')}, fine-tuned" for name in names)
+            return preset.modules(model, self._local_names(), (first, later), self._answerer_name(options))
         mix = self.mixes().get(options.preset)
         if mix is None:
             return ()
-        others = {"prompted": model, SEQ2SEQ: self.settings.flan_t5, QACHECK: f"{model} as in QACheck"}
+        others = {"prompted": model, SEQ2SEQ: shown_name(self.settings.flan_t5), QACHECK: f"{model} as in QACheck"}
         local = self._local_names()
 
         def implementation(role: str, kind: str) -> tuple[str, str]:
@@ -229,7 +203,7 @@ class Availability:
         )
 
     def _local_names(self) -> dict[str, str]:
-        judge = self.settings.judge or "local judge, SmolLM2-135M with adapter"
+        judge = shown_name(self.settings.judge or "local judge, SmolLM2-135M with adapter")
         question_model = self.settings.question_model
         return {
             "claim verifier": judge,
@@ -259,8 +233,7 @@ class Availability:
         for role, local_name in self._local_names().items():
             name = role.replace(" ", "_").lower()
             local = Choice("local", local_name[:1].upper() + local_name[1:])
-            if part := self.parts.first_failed(*_COMPONENTS_OF.get(name, ())):
-                local = failed_choice(local, part)
+            local = unless_failed(local, self.parts, *_COMPONENTS_OF.get(name, ()))
             seq2seq = (self._with_seq2seq(Choice(SEQ2SEQ, "FLAN-T5, end to end")),) if name == "reasoner" else ()
             yield Group(role[:1].upper() + role[1:], name.upper(), (local, prompted, *seq2seq))
 
@@ -271,8 +244,9 @@ class Availability:
     def _preset(self, name: str, mix: Mix, has_model: bool) -> Choice:
         choice = Choice(name, TITLES[name], needs_model=mix.needs_model)
         local = [part for role, parts in _COMPONENTS_OF.items() if getattr(mix, role) == "local" for part in parts]
-        if part := self.parts.first_failed(*local):
-            return failed_choice(choice, part)
+        choice = unless_failed(choice, self.parts, *local)
+        if not choice.available:
+            return choice
         if mix.needs_model and not has_model:
             return choice.unavailable(*NO_MODEL)
         return self._with_seq2seq(choice) if mix.reasoner == SEQ2SEQ else choice
@@ -281,70 +255,92 @@ class Availability:
         """Return the answerer as an option, unavailable if one of its needs is not met."""
         kind = kind_of(name)
         choice = Choice(name, kind.title, needs_model=Need.MODEL in kind.needs)
-        return next(filter(None, (self._unmet(choice, need, has_model) for need in kind.needs)), choice)
+        for need in kind.needs:
+            if choice.available:
+                choice = self._unless_unmet(choice, need, has_model)
+        return choice
 
-    def _unmet(self, choice: Choice, need: Need, has_model: bool) -> Choice | None:
-        """Return the choice as unavailable because `need` is not met on this machine, or None if it is met."""
-        parts = {Need.READER: () if self.settings.reader else (READER,), Need.CORPUS: (RERANKER,)}
-        if part := self.parts.first_failed(*parts.get(need, ())):
-            return failed_choice(choice, part)
+    def _unless_unmet(self, choice: Choice, need: Need, has_model: bool) -> Choice:
+        """Return the choice, as unavailable if `need` is not met on this machine."""
+        if need is Need.READER:
+            return unless_unread(choice, self.settings, self.parts)
+        if need is Need.CORPUS:
+            choice = unless_failed(choice, self.parts, RERANKER)
+            return self._unless_without_corpus(choice) if choice.available else choice
         if need is Need.MODEL and not has_model:
             return choice.unavailable(*NO_MODEL)
-        if need is Need.FLAN_T5 and not self._with_seq2seq(choice).available:
+        if need is Need.FLAN_T5:
             return self._with_seq2seq(choice)
-        if need is Need.CORPUS and not any(corpus.available for corpus in self._corpora()):
-            failed = self.parts.first_failed(CORPUS)
-            return failed_choice(choice, failed) if failed else choice.unavailable(*NO_CORPUS)
         if need is Need.SEARCH and not any(search.available for search in self._searches()):
-            return choice.unavailable("No search engine is set up, and there is no corpus.", "SEARXNG_URL")
-        return None
+            return choice.unavailable("No search engine is set up, and no corpus can be searched.", "SEARXNG_URL")
+        return choice
+
+    def _unless_without_corpus(self, choice: Choice) -> Choice:
+        """Return the choice, as unavailable if every corpus is, live Wikipedia too."""
+        if any(corpus.available for corpus in self._corpora()):
+            return choice
+        failed = unless_failed(choice, self.parts, CORPUS)
+        return choice.unavailable(*NO_CORPUS) if failed.available else failed
 
     def _models(self) -> tuple[Choice, ...]:
-        remote = (_language_model(each, self.settings.local_model) for each in (*self.models, *self.discover_models()))
-        seq2seq = Choice(SEQ2SEQ, f"FLAN-T5 ({self.settings.flan_t5}), on this machine")
-        return *remote, self._with_seq2seq(seq2seq)
+        models = (self._language_model(each) for each in (*self.models, *self.discover_models()))
+        seq2seq = Choice(SEQ2SEQ, f"FLAN-T5 ({shown_name(self.settings.flan_t5)}), on this machine")
+        return *models, self._with_seq2seq(seq2seq)
+
+    def _language_model(self, model: ModelSettings) -> Choice:
+        """Return the option for a language model; its title names the host."""
+        named = "" if model.model in ("", model.name) else f"{model.model} "
+        where = "runs in Hopcheck itself" if model.gguf else f"{named}at {model.host}"
+        title = f"{model.model} ({model.found_by} on this machine)" if model.found_by else f"{model.name} ({where})"
+        choice = Choice(model.name, title, destination=model.destination, found=bool(model.found_by))
+        if reason := unavailable_reason(model):
+            fix = "the setting that the reason names, and a restart"
+            if model.gguf:
+                local = self.settings.local_model or ""
+                fix = (
+                    f"flask --app app models fetch {local}" if local.startswith("hub:") else "LOCAL_MODEL, a GGUF file"
+                )
+            return choice.unavailable(reason, fix)
+        return unless_failed(choice, self.parts, model.name) if model.gguf else choice
 
     def _own_and_configured(self, role: str, own_model: str) -> tuple[Choice, ...]:
         """Return Hopcheck's own reader or judge, then the one that a setting names, if any."""
-        own = Choice("local", f"Hopcheck's own {role}, {own_model}")
-        failed, other = self.parts.first_failed(role), getattr(self.settings, role)
-        if failed and (role == READER or not other):  # JUDGE is the configured judge, READER always Hopcheck's own
-            own, failed = failed_choice(own, failed), None
+        own, other = Choice("local", f"Hopcheck's own {role}, {own_model}"), getattr(self.settings, role)
+        is_own = role == READER or not other  # JUDGE is the configured judge, READER always Hopcheck's own
+        if is_own:
+            own = unless_failed(own, self.parts, role)
         if not other:
             return (own,)
-        named = Choice(other, f"The {role} {other}")
+        named = Choice(other, f"The {role} {shown_name(other)}")
         if missing := why_missing(other):
-            named = named.unavailable(missing, f"flask --app app models fetch {role}")
-        return own, failed_choice(named, failed) if failed and not missing else named
+            return own, named.unavailable(missing, f"flask --app app models fetch {role}")
+        return own, named if is_own else unless_failed(named, self.parts, role)
 
     def _searches(self) -> tuple[Choice, ...]:
-        return search_choices(self.engines, any(corpus.available for corpus in self._corpora()))
+        """Return the search of corpora and every engine, configured or not; live Wikipedia counts as a corpus.
+
+        The destination of an engine names every host that may get a query, since other engines replace a failed one.
+        """
+        corpora = Choice(CORPUS_SEARCH, "The corpora, searched as the web is")
+        set_up = with_failover(self.engines)
+        others = (
+            Choice(provider.name, provider.title, destination=set_up[provider.name].destination)
+            if provider.name in set_up
+            else Choice(provider.name, provider.title).unavailable("It is not set up.", provider.setting)
+            for provider in PROVIDERS
+        )
+        return self._unless_without_corpus(corpora), *others
 
     def _corpora(self) -> Iterator[Choice]:
-        failed, default = self.parts.first_failed(CORPUS), default_corpora(self.settings)
+        default = default_corpora(self.settings)
         for info in installed(self.settings.instance):
             choice = Choice(info.name, info.title)
             if info.state != "ready":
                 choice = choice.unavailable(info.message, info.fix)
-            elif failed and info.name in default:
-                choice = failed_choice(choice, failed)
+            elif info.name in default:
+                choice = unless_failed(choice, self.parts, CORPUS)
             yield choice
         language = self.settings.wikipedia
         if language != OFF:
             title = SOURCE_TITLES[LIVE] + ("" if language == "en" else f" ({language})")
             yield Choice(LIVE, title, destination=HOST.format(language))
-
-
-def _language_model(model: ModelSettings, local_model: str | None) -> Choice:
-    """Return the option for a language model; its title names the host. `local_model` is the setting LOCAL_MODEL."""
-    named = "" if model.name == model.model else f"{model.model} "
-    where = "runs in Hopcheck itself" if model.gguf else f"{named}at {model.host}"
-    title = f"{model.model} ({model.found_by} on this machine)" if model.found_by else f"{model.name} ({where})"
-    choice = Choice(model.name, title, destination=model.destination, found=bool(model.found_by))
-    if not (reason := unavailable_reason(model)):
-        return choice
-    fix = "the setting that the reason names, and a restart"
-    if model.gguf:
-        is_hub = (local_model or "").startswith("hub:")
-        fix = f"flask --app app models fetch {local_model}" if is_hub else "LOCAL_MODEL, the path of a GGUF file"
-    return choice.unavailable(reason, fix)

@@ -116,7 +116,9 @@ def database(settings: Settings) -> Step:
 
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="Print the findings as one JSON list.")
-@click.option("--online", is_flag=True, help="Also ask each language model for one word, which may cost a little.")
+@click.option(
+    "--online", is_flag=True, help="Also ask each language model on a server for one word, which may cost a little."
+)
 @with_appcontext
 def doctor(as_json: bool, online: bool) -> None:
     """Check everything that Hopcheck needs. Exits 0 when there is no problem, 1 when there is one."""

@@ -100,7 +100,7 @@ def published() -> None:
 @runs.command("take-down", context_settings=TAKES_AN_ID)
 @click.argument("run_id")
 def take_down(run_id: str) -> None:
-    """Take the report RUN_ID out of the gallery for good. Its owner cannot publish it again and sees why."""
+    """Take the report RUN_ID out of the gallery. Its owner sees why, and needs `runs allow` to publish it again."""
     with one_line_errors():
         taken = _publishing().take_down(run_id)
     if not taken:
@@ -137,9 +137,9 @@ tokens = AppGroup("tokens", help="Tokens for the JSON API.")
 @tokens.command("new")
 @click.argument("name")
 def new(name: str) -> None:
-    """Make a token for NAME and print it, which happens only this once, with the line that makes it known.
+    """Make a token for NAME. Print it, this once only, and the line to add to the file of API_TOKENS.
 
-    The token goes to standard output, the rest to standard error. Nothing is written: adding the line is up to you.
+    The token goes to standard output, the rest to standard error. Nothing is written to a file.
     """
     token = new_token()
     with one_line_errors():

@@ -199,7 +199,7 @@ def _by_status(outcome: HttpResult, provider: Provider) -> str:
 
 
 def _message_in(body: Any, depth: int = 4) -> str:
-    """Return the message in an error's body: the first text under one of the usual names, at any depth."""
+    """Return the message in an error's body: the first text under a usual name, at most `depth` objects deep."""
     if isinstance(body, list):
         body = body[0] if body else None
     if not isinstance(body, dict) or depth == 0:

@@ -70,6 +70,9 @@ SHOWN = [
     "<style>.js .a, .a:hover, .a::before { display: none }</style><p class=a>SHOWN</p>",
     "<style>p.c, p#c { display: none }</style><div class=c id=c>SHOWN</div>",
     '<style>body { opacity: 0 } .a { opacity: 0 }</style><script>document.body.className = "b"</script><p>SHOWN</p>',
+    "<noscript><style>.a { display: none }</style></noscript><p class=a>SHOWN</p>",
+    '<p style="height:1em;overflow:hidden">SHOWN</p>',
+    "<style>#a { height: 1%; overflow: hidden }</style><p id=a>SHOWN</p>",
     "<p hidden></p>SHOWN",
 ]
 

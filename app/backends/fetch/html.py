@@ -19,7 +19,7 @@ HIDDEN_ELEMENTS = (
     "noscript template iframe object embed canvas audio video svg datalist noembed noframes dialog[not(@open)] "
     "*[@hidden] *[@popover] *[@aria-hidden='true']"
 ).split()
-"""XPath of elements that browsers do not show or replace, and of those marked as decoration (aria-hidden)."""
+"""XPath of elements that browsers hide or show other content for, and of those marked as decoration (aria-hidden)."""
 
 PLAIN_PARAGRAPHS = (
     "//*[self::p or self::li or self::td or self::dd or self::blockquote or self::pre]"
@@ -35,10 +35,12 @@ _HIDING_DECLARATION = re.compile(
     r"clip:rect\((?:[01](?:px)?,?){4}\)|clip-path:(?:inset\((?:50|100)%|circle\(0))"
 )
 """A CSS declaration, without spaces, that hides its element."""
-_NO_SIZE = re.compile(r"(?:^|;)(?:max-)?(?:width|height):[01](?:[a-z]+|%)?(?=;|!|$)")
+_NO_SIZE = re.compile(r"(?:^|;)(?:max-)?(?:width|height):(?:0(?:[a-z]+|%)?|1(?:px)?)(?=;|!|$)")
 _CLIPPED = re.compile(r"(?:^|;)overflow(?:-[xy])?:(?:hidden|clip)")
 """A declaration of no size and one of clipped overflow hide an element only together."""
 
+SHEET_APPLIES = "(not(@media) or @media='all' or @media='screen') and not(ancestor::noscript or ancestor::template)"
+"""XPath of style sheets that browsers with scripts apply to a screen."""
 _CSS_ESCAPE = re.compile(r"\\([0-9a-f]{1,6})\s?")
 _CSS_COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
 _CSS_AT_RULE = re.compile(r"@[^{};]*(?:;|\{(?:[^{}]*\{[^{}]*\})*[^{}]*\})")
@@ -78,7 +80,7 @@ def read_html(html: str, url: str, seconds: float, memory_bytes: int = MEMORY_BY
 
 
 def main(url: str) -> None:
-    """Read a page as UTF-8 from standard input and print an PageText as JSON. Runs in the child process."""
+    """Read a page as UTF-8 from standard input and print a PageText as JSON. Runs in the child process."""
     found = extract_text(sys.stdin.buffer.read().decode("utf-8"), url)
     print(json.dumps({"text": found.text, "title": found.title, "published": found.published}))
 
@@ -110,7 +112,8 @@ def _without_paragraphs(tree: Any) -> Any:
 def remove_hidden(tree: Any) -> None:
     """Remove hidden elements from an lxml tree: by tag, attribute, style, or a class or id that a style hides.
 
-    Elements hidden by an external sheet or a selector of several parts remain. trafilatura's parser drops comments.
+    Elements hidden by an external sheet, an at-rule or a selector of several parts remain. trafilatura's parser drops
+    comments.
     """
     hidden = tree.xpath("|".join(f"//{each}" for each in HIDDEN_ELEMENTS))
     hidden += [each for each in tree.xpath("//*[@style]") if _hides(each.get("style"))]
@@ -121,9 +124,9 @@ def remove_hidden(tree: Any) -> None:
 
 
 def _hidden_by_sheets(tree: Any) -> list[Any]:
-    """Return the elements that rules for one class or id, outside @media, hide in the page's own style sheets."""
+    """Return the elements that the page's own style sheets hide by rules for one class or id, outside at-rules."""
     hiding: set[str] = set()
-    for sheet in tree.xpath("//style[not(@media) or @media='all' or @media='screen']/text()"):
+    for sheet in tree.xpath(f"//style[{SHEET_APPLIES}]/text()"):
         for selectors, declarations in _CSS_RULE.findall(_CSS_AT_RULE.sub("", _CSS_COMMENT.sub("", sheet))):
             if _hides(declarations):
                 matches = map(_CSS_SELECTOR.fullmatch, map(str.strip, selectors.split(",")))

@@ -102,6 +102,7 @@ def test_a_blank_value_counts_as_not_set():
         ("EMBED_ON", "https://example.org; script-src *", "origins like https://example.org"),
         ("EMBED_ON", "*, https://example.org", "origins like https://example.org"),
         ("JAVA_MEMORY", "lots", "a size like 512m or 2g"),
+        ("INSTANCE", "~nobody-of-this-name/data", "a path"),
         ("LOG_LEVEL", "LOUD", "one of: DEBUG, INFO"),
         ("DATABASE_URL", "hopcheck.db", "a URL like sqlite:"),
     ],

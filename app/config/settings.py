@@ -36,9 +36,9 @@ ROOT = Path(__file__).resolve().parents[2]
 
 STRATEGIES = ("question-guided", "evidence-pursuit", "direct", "chain-of-thought")
 SEARCHES = ("corpus", "searxng", "brave", "tavily", "serper")
-"""The corpora, then each provider by its module in app/backends/web_search: an operator's own first, for privacy."""
+"""The name for the corpora, then the modules of app/backends/web_search; the first that is set up is the default."""
 PRESETS = ("local", "prompted", "local+flan-t5", "prompted+flan-t5", "qacheck")
-"""Mixes of modules (capabilities/options.py): local or prompted, with a reasoner of the same kind or FLAN-T5."""
+"""Mixes of modules (capabilities/options.py): local or prompted ones, a FLAN-T5 reasoner, QACheck's own prompts."""
 
 MAX_CLAIMS = 10_000
 """The highest value of BATCH_CLAIMS."""
@@ -51,8 +51,11 @@ _RATE = r"[1-9]\d{0,6} per (second|minute|hour|day)"
 
 
 def _path(raw: str) -> Path:
-    """Resolve relative paths against the checkout."""
-    return ROOT / Path(raw).expanduser()
+    """Resolve relative paths against the checkout. Raises ValueError for the home of a user who has none."""
+    try:
+        return ROOT / Path(raw).expanduser()
+    except RuntimeError as error:
+        raise ValueError(raw) from error
 
 
 @dataclass(frozen=True)

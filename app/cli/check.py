@@ -73,11 +73,15 @@ def with_other_options(command: click.Command, options: type = RunOptions) -> cl
 @click.option("--yes", is_flag=True, help="With --file: call a language model on a server without asking first.")
 @click.option("--out", type=_WRITABLE, help="File for a batch's results: CSV if named .csv, else JSON Lines.")
 @click.option("--speaker", default="", help="Who made the claim.")
-@click.option("--date", default="", help="Date of the claim, like 2020-10-31: only earlier web pages are evidence.")
+@click.option(
+    "--date", default="", help="Date of the claim, like 2020-10-31: web pages of that day or later are no evidence."
+)
 @click.option("--strategy", help="Strategy: question-guided, evidence-pursuit, or a baseline; default: STRATEGY.")
 @click.option("--preset", help="Preset of modules, or of an evidence pursuit; default: PRESET.")
 @click.option("--source", help="Source of the answers: web, or a corpus; default: SOURCE.")
-@click.option("--answerer", help="Module that answers the questions; default: ANSWERER, or web-search in a pursuit.")
+@click.option(
+    "--answerer", help="Module that answers; default: the preset's, else ANSWERER, or web-search in a pursuit."
+)
 @click.option("--search", help="Search engine of web-search, or corpus for the corpora; default: SEARCH.")
 @click.option("--dated", is_flag=True, help="With web-search and a dated claim: leave out pages without a date.")
 @click.option("--no-fact-checks", is_flag=True, help="With web-search: leave out fact-checkers' articles.")
@@ -129,7 +133,7 @@ with_other_options(check)
 
 
 def _refuse_options_without_effect(claim: str | None, claims_file: Path | None) -> None:
-    """Raise UsageError for given options that a claim, a file or an earlier batch does not use; --yes always may be."""
+    """Raise UsageError for given options without effect on a claim, a file or an earlier batch; `--yes` is allowed."""
     context = click.get_current_context()
     given = {
         each.name: each.opts[0]
@@ -173,7 +177,9 @@ def _run_batch(runs: Runs, batch_id: str, out: Path | None) -> None:
 
     Any exception while it runs, including Ctrl-C, pauses it.
     """
-    _print_line(f"Batch {batch_id} is running; if interrupted, resume it with --batch {batch_id}.")
+    batch = runs.batches.get(batch_id)
+    if batch and batch.state is BatchState.GOING:
+        _print_line(f"Batch {batch_id} is running; if interrupted, resume it with --batch {batch_id}.")
     try:
         _run_until_complete(runs, batch_id)
     except BaseException:

@@ -43,7 +43,7 @@
   const chosen = (name) => form.querySelector(`input[name=${name}]:checked`);
   const tickedCorpora = () => [...form.querySelectorAll("input[name=corpora]:checked")];
   const searchesWeb = () => chosen("answerer")?.value === "web-search" && chosen("search")?.value !== "corpus";
-  // The name of a model's memory, if the strategy or the answerer searches nothing.
+  // The name of a model's memory, if nothing is searched.
   const recalled = () =>
     chosen("strategy")?.dataset.source || (source.value === "" && chosen("answerer")?.dataset.source);
   const ownChoice = () => {

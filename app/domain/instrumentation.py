@@ -47,7 +47,7 @@ def report_phase(phase: str) -> None:
 
 
 def report_usage(usage: Usage) -> None:
-    """Report the cost of a finished model call."""
+    """Report the cost of a finished or cached call of a model or a service."""
     if (current := _listener.get()) is not None:
         current(TokensUsed(usage))
 
@@ -95,14 +95,14 @@ class MemoryStore:
 
 
 class CallCancelled(BaseException):
-    """Raised instead of starting a call of a cancelled speculative task (strategies/speculation.py).
+    """Raised when a cancelled speculative task (strategies/speculation.py) would start a call or go on after a wait.
 
     A BaseException, so that ordinary error handling does not catch it.
     """
 
 
 MayStart = Callable[[Call | None], bool]
-"""Returns whether a call may start, possibly after a wait; the argument is None before work that is not a call."""
+"""Returns whether a call may start, possibly after a wait. The argument is None before a task, and within a call."""
 
 _stores: ContextVar[tuple[ResponseStore, ...]] = ContextVar("hopcheck_stores", default=())
 _on_call: ContextVar[Callable[[Call, float], None] | None] = ContextVar("hopcheck_on_call", default=None)

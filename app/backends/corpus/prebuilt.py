@@ -34,7 +34,7 @@ READ_TIMEOUT_SECONDS = 60.0
 """Seconds without receiving data after which a download fails."""
 
 DISK_ERRORS = (EACCES, EDQUOT, EFBIG, EIO, EISDIR, ENOSPC, ENOTDIR, EPERM, EROFS)
-"""Error numbers of files; those of sockets and of packages are errors of the network."""
+"""The errno of an OSError of the disk. With another one, or none, it counts as an error of the network."""
 
 Fetch = Callable[[str, PrintLine], Path]
 
@@ -108,7 +108,9 @@ def fetch_by_pyserini(prebuilt: str, say: PrintLine) -> Path:
 
 def _not_written(what: str, error: OSError) -> ModelUnavailable:
     reason = error.strerror or type(error).__name__
-    return ModelUnavailable(f"{what} could not be written ({reason})", fix="the disk, then the same command again")
+    return ModelUnavailable(
+        f"{what} could not be written ({reason})", fix="free space or permission to write there, then the same command"
+    )
 
 
 @contextmanager

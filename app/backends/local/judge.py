@@ -121,8 +121,9 @@ def _read_model(base: Path, adapter: Path) -> PreTrainedModel:
     weights = _merged_weights(base, adapter)
     with no_init_weights():  # no random values for weights that are about to be replaced
         model = AutoModelForSequenceClassification.from_config(config)
-    model.load_state_dict({name: weights[name] for name in model.state_dict()}, assign=True)  # a base may have a head
-    # The embedding stays float16, as in the file: the rows looked up are exact, in half the memory.
+    # Without the language-model head that a base may have.
+    model.load_state_dict({name: weights[name] for name in model.state_dict()}, assign=True)
+    # The embedding keeps the file's type, float16 for the packaged base: the rows are exact, in less memory.
     model.get_input_embeddings().register_forward_hook(lambda _module, _ids, rows: rows.float())
     use_packed_attention(model)
     return model.eval()
@@ -130,6 +131,7 @@ def _read_model(base: Path, adapter: Path) -> PreTrainedModel:
 
 def _merged_weights(base: Path, adapter: Path) -> dict[str, Tensor]:
     """Return the classifier's weights: W + alpha / r * B A for each matrix with a LoRA adapter (Hu et al., 2021)."""
+    import torch
     from safetensors import safe_open
 
     settings = json.loads((adapter / "adapter_config.json").read_text(encoding="utf-8"))
@@ -144,7 +146,7 @@ def _merged_weights(base: Path, adapter: Path) -> dict[str, Tensor]:
         names = set(added.keys())
         for name in whole.keys():  # noqa: SIM118 - safe_open is no mapping
             weight, prefix = whole.get_tensor(name), f"base_model.model.{name.removesuffix('.weight')}"
-            weights[name] = weight.clone() if "embed_tokens" in name else weight.float()  # never a view of the file
+            weights[name] = weight.clone() if "embed_tokens" in name else weight.to(torch.float32, copy=True)
             if f"{prefix}.lora_A.weight" in names:
                 a, b = (added.get_tensor(f"{prefix}.lora_{each}.weight").float() for each in "AB")
                 weights[name] += (b @ a) * scale
@@ -156,7 +158,7 @@ class EntailmentJudge:
     """Implements EntailmentModel over a base model folder and an adapter folder. Loaded once, at the first use."""
 
     def __init__(self, base: Path, adapter: Path, threads: int = 2, inference: Inference | None = None) -> None:
-        """`threads` limits PyTorch; without `inference`, the process's queue, the judge creates its own."""
+        """`inference` is the process's queue; without it the judge creates its own. `threads` limits PyTorch."""
         self.base, self.adapter, self.threads = base, adapter, threads
         self.calibration = Calibration()
         self._inference = inference or Inference()

@@ -37,8 +37,8 @@
     }
   });
 
-  // The source is one of the list, or "own choice": what the options below it say.
-  const source = document.getElementById("from_source");
+  // The source is one of the list, or "own choice": the options below it.
+  const source = document.querySelector("[data-source-now]")?.parentElement;
   const form = source?.form;
   const chosen = (name) => form.querySelector(`input[name=${name}]:checked`);
   const tickedCorpora = () => [...form.querySelectorAll("input[name=corpora]:checked")];

@@ -42,6 +42,13 @@ def test_the_claims_of_a_text_are_ticked_edited_and_checked_by_keyboard(live, vi
     assert page.complaints == []
 
 
+def test_the_scripts_of_no_page_fail(live, visitor):
+    address, page = live(), visitor()
+    for path in ("/", "/batches", "/history", "/choices", "/how-it-works"):
+        page.goto(f"{address}{path}")
+        assert page.complaints == [], path
+
+
 def test_no_claim_can_be_sent_while_none_is_ticked(live, visitor):
     page = visitor()
     type_claim(page, live(), "Hamlet is a play. King Lear is a novel.")

@@ -28,6 +28,7 @@ FIRST_IS_MORE = {
 SCALES = {"thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
 _BC = r"B\.?\s?C\.?(?:E\b\.?)?"
 _YEAR = re.compile(rf"(?<![\d.,])(?:(\d{{1,4}})\s*{_BC}(?!\w)|([12]?\d{{3}})\b(?!,\d|\s*years))")
+_RANGE_END = re.compile(rf"(?:\s*[–—-]\s*(?:c\.\s*)?\d{{1,4}})?\s*{_BC}(?!\w)")
 _ENDS_BC = re.compile(rf"\d\s*{_BC}(?!\w)")
 _AMOUNT = re.compile(rf"(\d[\d,]*(?:\.\d+)?)\s*({'|'.join(SCALES)})?\s*([a-zA-Zµ°%²³]*)")
 _COMPARES = re.compile(r"\b(?:than|before|after|predates?)\b", re.IGNORECASE)
@@ -128,4 +129,7 @@ def _year(text: str) -> Value | None:
 
 
 def _text(hop: Hop) -> str:
-    return " ".join(hop.answer_text.split())
+    """Return the answer, with what follows it in its passage if that ends a range of years or names the era."""
+    cited = hop.answer.cited if hop.answer else None
+    found = _RANGE_END.match(cited.passage.text, cited.end) if cited else None
+    return " ".join(f"{hop.answer_text}{found[0] if found else ''}".split())

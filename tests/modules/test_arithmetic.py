@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.domain.model import Answer, Claim, Hop, HopStatus, Question
+from app.domain.model import Answer, Claim, Hop, HopStatus, Passage, Question, Span
 from app.modules.answer_comparison import compare_answers
 
 BORN = (("When was Charles Darwin born?", "1809"), ("When was Albert Einstein born?", "14 March 1879"))
@@ -69,6 +69,20 @@ def test_years_before_the_common_era_are_negative_and_numbers_of_years_are_no_ye
     lived = (("When was Plato born?", plato), ("When was Aristotle born?", aristotle))
     found = compare_answers(Claim("Plato was born before Aristotle."), context_of(lived))
     assert (found.holds if found else None) is holds
+
+
+def test_an_era_that_follows_the_answer_in_its_passage_counts() -> None:
+    def lived(number: int, name: str, text: str, answer: str) -> Hop:
+        passage = Passage(text, name, "")
+        at = text.index(answer)
+        cited = Span(passage, at, at + len(answer))
+        return Hop(number, Question(f"When was {name} born?"), Answer(answer, cited), HopStatus.KEPT)
+
+    aristotle = lived(1, "Aristotle", "Greek philosopher (384–322 BC).", "384")
+    plato = lived(2, "Plato", "Greek philosopher (c. 428 BC).", "428")
+    found = compare_answers(Claim("Aristotle was born before Plato."), (aristotle, plato))
+    assert found is not None and not found.holds
+    assert found.sentence.text == "384–322 BC is after 428 BC."
 
 
 def test_amounts_of_different_units_are_not_compared() -> None:

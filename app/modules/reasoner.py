@@ -78,7 +78,7 @@ def missing_from(claim: Claim, context: Context) -> str:
     """Return a sentence for the page about the missing evidence."""
     if name := unmentioned_name(claim.text, context):
         return f"No passage that was read names {name}."
-    named = names(claim.text)
+    named = [name for name in names(claim.text) if not name[0].isdigit()]
     about = f" about {' and '.join(named)}" if named else ""
     return f"Nothing that was read{about} says whether the claim is true."
 

@@ -77,8 +77,8 @@ class Report:
     def usage_of(self, hop: Hop) -> Usage:
         """Return the cost counted for a hop.
 
-        Judgements of the whole context count for no hop. With speculation, calls that run early count for the hop that
-        was open, or for none.
+        Judgements of the whole context count for no hop. With speculation, a call that ran early counts for the hop
+        that was open when it finished, else for the next hop, or for none if a judgement came between.
         """
         return self.costs[hop.number - 1]
 

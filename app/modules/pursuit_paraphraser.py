@@ -1,8 +1,8 @@
 """The local paraphraser: a small model's paraphrases that keep the meaning, then the claim itself as a question.
 
 A small model often drops the subject of a question or asks for something else. A paraphrase is used only if it has the
-same names and content words as the question and expects the same type of answer ("In which city ...?" for "Where
-...?"), or begins with "What is the". Yes/no questions are not paraphrased, since a swap of subject and object ("Was he
+same names and content words as the question, and either expects the same type of answer ("In which city ...?" for
+"Where ...?") or begins with "What is the". Yes/no questions are not paraphrased, since a swap of subject and object ("Was he
 endorsed by them?") keeps all words and changes the meaning.
 """
 

@@ -57,9 +57,10 @@ def _subject_mismatch(question: str, answer: Answer) -> str:
 
 
 def _other_subject(asked: list[str], passage: Passage, sentence: str) -> str:
-    """Return the page's subject if the cited sentence begins with a pronoun that does not mean a name in `asked`.
+    """Return the page's title if the cited sentence begins with a pronoun that does not mean a name in `asked`.
 
-    Return "" if it begins otherwise, or if it, the title or the first sentence of the page has such a name.
+    Return "" if it begins with no pronoun, or if a name in `asked` is in the title, in the cited sentence or in the
+    first sentence of the passage.
     """
     if not passage.title or not _PRONOUN.match(sentence):
         return ""

@@ -116,9 +116,9 @@ def transcript(claim: Claim, hops: Sequence[Hop]) -> str:
 
 
 def is_askable(question: str, claim: Claim, hops: Sequence[Hop]) -> bool:
-    """Return whether `question` is whole, new, and shares a word, as does each of its names, with what is known.
+    """Return whether `question` is complete, new and about what is known.
 
-    Known are the claim, the kept answers and the titles that these cite.
+    It and each of its names must share a word with the claim, a kept answer or a title that a kept answer cites.
     """
     if not question.endswith("?") or len(question.split()) < 3:
         return False

@@ -19,7 +19,7 @@ LOCKED, EMPTY, TOO_LARGE = 3, 4, 5
 _REASONS = {
     LOCKED: "is locked by a password",
     EMPTY: "holds no text (a scanned PDF needs text recognition first)",
-    TOO_LARGE: "needs more memory than a PDF may, or holds more text",
+    TOO_LARGE: "needs more memory, or holds more text, than is allowed for a PDF",
 }
 
 

@@ -78,7 +78,7 @@ def _literal_address(host: str) -> str | None:
     except ValueError:
         if _NUMERIC.fullmatch(host) or ":" in host:
             raise CallFailed(
-                f"{host} was not asked: it is neither a name nor an address as they are written."
+                f"{host} was not asked: it is neither a host name nor an IP address in its usual form."
             ) from None
         return None
 

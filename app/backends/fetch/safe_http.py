@@ -71,7 +71,7 @@ class ResponseBody:
 
 MAX_CONCURRENT_FETCHES = 4
 MAX_WAIT_SECONDS = 60.0
-"""Longer than four page fetches can take."""
+"""The longest wait for a slot: as long as four page fetches in a row can take (FETCH_SECONDS in pages.py)."""
 
 
 class FetchLimiter:

@@ -211,7 +211,7 @@ class Reply:
     """A parsed chat completion."""
 
     text: str | None
-    """Without reasoning; None when there is none."""
+    """The text without the reasoning before it; None when the server sent no text."""
     finish: str
     refusal: str
     first: dict[str, float]
@@ -311,7 +311,7 @@ def _storable(text: str) -> str:
 # Choice among options: by the probabilities of the first token, else by the text.
 
 MIN_OPTIONS_PROBABILITY = 0.5
-"""Total first-token probability of the options from which it decides; below, the text is parsed instead."""
+"""The first token decides if the total probability of the options is at least this; else the text is parsed."""
 
 
 def choose_option(text: str, first: Mapping[str, float], options: Sequence[str]) -> Choice | None:

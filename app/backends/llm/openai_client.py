@@ -165,7 +165,7 @@ def _schema(chat: Chat) -> dict[str, Any]:
 
 
 CHOICE_TOKENS = 16
-"""Tokens for the reply to a choice: enough for an option and a few words around it. Longer options get more."""
+"""Tokens for the reply to a choice: enough for an option with a few words, or JSON, around it."""
 ALTERNATIVES = 20
 """Alternatives requested for each token: OpenAI's maximum."""
 

@@ -29,7 +29,7 @@ LOAD_SECONDS = 600.0
 """Time limit for loading a model."""
 
 MIN_WAIT_SECONDS = 0.05
-"""Minimum wait before a call checks its deadline again, since its clock is paused while a model loads."""
+"""Minimum wait before a call checks its deadline again: while a model loads, its remaining time does not shrink."""
 
 SHUTDOWN_SECONDS = 2.0
 """Time to wait at exit for running calls: interrupting PyTorch can abort the process."""

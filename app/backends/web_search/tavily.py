@@ -30,7 +30,10 @@ class Tavily:
     status_messages: ClassVar[Mapping[int, str]] = dict.fromkeys((432, 433), "has no credit left for this account")
 
     def build_request(self, query: str, k: int, before: date | None) -> SearchRequest:
-        """Build the request. Some clients' documentation includes `end_date` in the range, so send the day before."""
+        """Build the request.
+
+        The range includes `end_date`, as the documentation of some clients says, so the day before is sent.
+        """
         asked: dict[str, Any] = {"query": query, "max_results": k, "search_depth": "basic", "include_answer": False}
         if before:
             asked["end_date"] = last_day_before(before).isoformat()

@@ -113,8 +113,8 @@ class WebSearchAnswerer:
     def answer(self, question: Question, claim: Claim) -> Answer:
         """Return an answer from one document, or from several; text None if none of them answers.
 
-        `retrieved` lists the passages read first, then the other hits. The snippet of an unavailable page is read
-        instead. Propagates errors of search, chooser and reader.
+        `retrieved` lists first the passages that were read, then the other hits. If a page is unavailable, its snippet
+        is read. Propagates errors of search, chooser and reader.
         """
         admission = Admission.for_claim(claim, self.settings.undated, self.settings.fact_checks)
         hits = self._search(claim, question, admission)

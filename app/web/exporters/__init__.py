@@ -52,7 +52,7 @@ class Exporter:
     """The reason why there is no content, for the reader."""
     takes_notes: bool = False
     operation: ExportOperation | None = None
-    """Its operation in the API; None if the API has another one for it."""
+    """Its operation in the API; None for JSON, which the API has as GET /runs/{run_id}."""
 
 
 @cache

@@ -94,7 +94,7 @@ class SearchEngines:
 
 
 PAPELO = "papelo"
-"""The kind of a reasoner that is prompted as Papelo prints it."""
+"""The kind of the reasoner with the prompt that the Papelo paper prints."""
 MAX_PAGES_AT_ONCE = 2
 """Pages that visitors name, fetched at the same time: each holds a thread of the server for up to half a minute."""
 SHIPPED = Path(__file__).resolve().parents[1] / "models"
@@ -226,7 +226,7 @@ class Container:
     def loading_strategy_for(self, options: RunOptions) -> Strategy:
         """Return the strategy for these options, and start to load its models and indexes in threads.
 
-        With a language model, loading starts FIRST_CALL_SECONDS later: it would delay the first call.
+        With a language model, loading starts FIRST_CALL_SECONDS later, so that it does not delay the first call.
         """
         strategy = self.strategy_for(options)
         corpora = options.corpora if searches_corpora(options) else ()

@@ -201,7 +201,7 @@ class FreeAnswer:
 
 
 class DocumentChooser(Protocol):
-    """Chooses, from the search results, the document most likely to answer the question (section 3.2)."""
+    """Chooses, from the search results, the document most likely to answer the question (Papelo, section 3.2)."""
 
     def choose(self, question: Question, hits: Sequence[SearchHit]) -> SearchHit | FreeAnswer: ...
 

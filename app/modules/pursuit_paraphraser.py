@@ -2,8 +2,8 @@
 
 A small model often drops the subject of a question or asks for something else. A paraphrase is used only if it has the
 same names and content words as the question, and either expects the same type of answer ("In which city ...?" for
-"Where ...?") or begins with "What is the". Yes/no questions are not paraphrased, since a swap of subject and object ("Was he
-endorsed by them?") keeps all words and changes the meaning.
+"Where ...?") or begins with "What is the". Yes/no questions are not paraphrased, since a swap of subject and object
+("Was he endorsed by them?") keeps all words and changes the meaning.
 """
 
 from __future__ import annotations

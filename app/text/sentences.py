@@ -135,7 +135,7 @@ def _abbreviations() -> frozenset[str]:
 
 
 _LOWER_CASE_FLAGS = 0b1110000
-"""Punkt's flags for a word seen in lower case at the start of a sentence, inside one, or anywhere."""
+"""Punkt's flags for a word seen in lower case at the start of a sentence, inside one, or at an unknown position."""
 
 
 def is_common_word(word: str) -> bool:
@@ -168,7 +168,7 @@ def content_words(text: str) -> set[str]:
 def select_sentences(about: str, passages: Sequence[tuple[str, str]], max_words: int = MAX_JUDGE_WORDS) -> list[str]:
     """Return a line "Title: text" for each passage, with the sentences that share most words with `about`.
 
-    `passages` are (title, text) pairs. The texts have at most `max_words` words together; passages that fit are
+    `passages` are (title, text) pairs. The texts have at most `max_words` words together; if all passages fit, they are
     returned whole. Shared words count relative to a sentence's length, and the first sentence of a passage gets a
     bonus, since it names the subject. At least one sentence is selected; passages without one are left out.
     """

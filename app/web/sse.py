@@ -154,7 +154,8 @@ class PageUpdates:
         """Return whether these events keep the first hop or end the run, which changes the owner's possible actions.
 
         Buttons are replaced in these cases only, because one that is replaced while it is pressed has no effect.
-        The run may have been read after some of these events, so kept hops are counted.
+        The first hop was kept now if all kept hops of the run are kept by these events. The run
+        before them cannot be compared, because it may have been read after some of them.
         """
         kept = sum(isinstance(each.event, HopKept) for each in events)
         return bool(self.run.report.ended or (kept and kept == len(self.run.report.context)))

@@ -113,7 +113,7 @@ def format_count(count: int, kind: Kind | Literal[""]) -> str:
 
 
 def fix_for(name: str, kind: Kind | Literal[""] = "", source: str = "") -> str:
-    """Return the command that repairs the index of the corpus `name`, as well as its manifest's fields tell."""
+    """Return the command that repairs the index of the corpus `name`, as far as its manifest's fields show it."""
     if name in BUILT_IN:
         return "make corpus"
     if name.endswith("-wikipedia") and (not kind or source.startswith(FETCHED_SOURCE)):
@@ -182,7 +182,7 @@ def install_index(folder: Path, made: Path, manifest: Manifest) -> None:
 
 
 def write_manifest(folder: Path, manifest: Manifest) -> None:
-    """Replace the manifest atomically, then remove all files that it does not name."""
+    """Replace the manifest atomically, then remove all but its index, the problems and an unfinished build."""
     draft = folder / f"{MANIFEST}.partial"
     with draft.open("w", encoding="utf-8") as file:
         json.dump(asdict(manifest), file, indent=2)

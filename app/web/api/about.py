@@ -46,7 +46,7 @@ from app.web.forms import EXAMPLES
 
 ABOUT = (
     "Check a claim one question at a time, with the evidence for every answer. Programs can do here most of what the "
-    "pages of this site do, but have no text split into claims. Errors are problem details (RFC 9457). Where tokens "
+    "pages of this site do, but cannot split a text into claims. Errors are problem details (RFC 9457). Where tokens "
     "are set up, starting, listing and steering runs need one; elsewhere runs belong to the session cookie that "
     "starting the first one sets. Reading and following a run are open to whoever has its id."
 )
@@ -117,7 +117,7 @@ def _schemas() -> Schema:
 def _exported() -> Schema:
     """Return the schema of a report to import: fields with a default may be missing.
 
-    Others, such as a run's `place`, are ignored.
+    Fields that a report does not have, such as a run's `place`, are ignored.
     """
     whole = json_schemas([RunReport], REF)["RunReport"]
     return {

@@ -138,7 +138,7 @@ class Answer:
 
     text: str | None  # None when no answer was found, which is a result and not a failure
     cited: Span | None = None  # where the answer was found
-    retrieved: tuple[Passage, ...] = ()  # all passages that were considered, best first
+    retrieved: tuple[Passage, ...] = ()  # those that were read, best first; of web-search also the other hits
     answerer: str = ""
     score: float = 0.0
 

@@ -1,8 +1,8 @@
 """Modules with the papers' own prompts, to reproduce their tables: QACheck, Appendix A, and Papelo, Appendix B.
 
-Unlike Hopcheck's own prompts, these do not delimit quoted material, do not name questions without an answer, and repeat
-no call: use them for evaluation, not on a public site. The demonstrations are Hopcheck's, without evidence.
-docs/modules.md compares the two, role by role.
+Unlike Hopcheck's own prompts, these do not delimit quoted material and do not list the questions that found no answer,
+and no question is requested again after an unusable reply: use them for evaluation, not on a public site. The
+demonstrations are Hopcheck's, without evidence. docs/modules.md compares the two, role by role.
 """
 
 from __future__ import annotations

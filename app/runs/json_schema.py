@@ -41,7 +41,7 @@ def as_json(value: Any) -> Any:
 
 
 class _SchemaGenerator(GenerateJsonSchema):
-    """Generates schemas of objects without unknown fields; only those in the class's OPTIONAL may be missing."""
+    """Generates schemas. A dataclass's allows no unknown fields, and only those in its OPTIONAL may be missing."""
 
     def dataclass_schema(self, schema: Any) -> JsonSchemaValue:
         generated = super().dataclass_schema(schema)
@@ -69,7 +69,7 @@ class _SchemaGenerator(GenerateJsonSchema):
         return generated
 
     def default_schema(self, schema: Any) -> JsonSchemaValue:
-        # Responses always have every field, and a null default of a request means "omitted".
+        # Leaves out `default`: responses always have every field, and null in a request only means "omitted".
         return self.generate_inner(schema["schema"])
 
 

@@ -48,7 +48,7 @@ class RetrieverReader:
         return replace(answer, answerer=NAME)
 
     def _nearest(self, answer: Answer, in_context: str, passages: Sequence[Passage]) -> Answer:
-        """Return the sentence nearest to question and claim as the answer, or `answer` if its score is below `near`."""
+        """Return the sentence nearest to question and claim as the answer; `answer` itself if none scores `near`."""
         spans: dict[str, Span] = {}
         for span in (Span(passage, *place) for passage in passages for place in sentence_spans(passage.text)):
             spans.setdefault(span.text, span)

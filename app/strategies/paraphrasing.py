@@ -85,9 +85,9 @@ MAX_PARAPHRASES = 4
 class Paraphrases:
     """The paraphrased questions of one run.
 
-    The hops of `base` take turns, and one without a new paraphrase is skipped. `turn` is the number of paraphrases asked
-    so far, failed ones included. `upcoming` may make a call before its turn; if it fails, `next` raises the stored
-    error at that turn.
+    The hops of `base` take turns, and one without a new paraphrase is skipped. `turn` is the number of paraphrases
+    asked so far, failed ones included. `upcoming` may make a call before its turn; if it fails, `next` raises the
+    stored error at that turn.
     """
 
     paraphraser: Paraphraser

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 
 import pytest
+from psycopg import errors
 from sqlalchemy import create_engine, text
 from sqlalchemy.exc import IntegrityError, OperationalError
 
@@ -64,11 +65,12 @@ def test_a_server_that_does_not_answer_is_reported_for_any_driver():
     assert "does not answer" in str(describe_db_error(OperationalError("could not connect")))
 
 
-def test_a_missing_postgresql_table_names_the_command_that_makes_it():
-    class UndefinedTable(Exception):
-        sqlstate = "42P01"
-
-    assert "flask --app app db upgrade" in str(describe_db_error(UndefinedTable()))
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [("UndefinedTable", "flask --app app db upgrade"), ("AdminShutdown", "does not answer"), ("DiskFull", "is full")],
+)
+def test_a_problem_that_postgresql_reports_is_described(error, words):
+    assert words in str(describe_db_error(getattr(errors, error)("said by the server")))
 
 
 def test_errors_caused_by_the_code_are_not_translated(engine):

@@ -136,7 +136,7 @@ class TroubleMet:
 
 @dataclass(frozen=True, slots=True)
 class SufficiencyJudged:
-    """The claim verifier judged the context; in an evidence pursuit, the questioner's own questions ended."""
+    """The claim verifier judged the context; in an evidence pursuit, the questioner is done; paraphrases may follow."""
 
     judgement: Judgement
     kind: Literal["sufficiency_judged"] = "sufficiency_judged"

@@ -45,8 +45,9 @@ def is_invalid_id(text: str) -> bool:
 def id_for_form(owner: str, form: str, first_events: Sequence[Event]) -> str:
     """Return the id of the run that `owner` starts by sending a form; the same content gets the same id again.
 
-    It is as hard to guess as a new one, because `owner` and `form` are secrets of 128 random bits each. The first
-    events depend on the content of the form, so a changed form gets another id.
+    It is as hard to guess as a new one, because one of `owner` and `form` is secret: a cookie's random name, or for
+    the owner of an API token a signature made with SECRET_KEY. The first events depend on the content of the form, so
+    a changed form gets another id.
     """
     content = json.dumps([owner, form, *map(encode, first_events)], sort_keys=True, ensure_ascii=True)
     digest = hashlib.sha256(content.encode("ascii")).digest()

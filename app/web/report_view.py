@@ -49,7 +49,7 @@ def excerpt(span: Span, around: int = EXCERPT_CHARACTERS) -> Excerpt:
     if cut_after:
         after = after[:around].rpartition(" ")[0]
     start, end = _neighbours(before + span.text + after, len(before), len(before) + len(span.text))
-    kept = len(after) - (len(before) + len(span.text) + len(after) - end)
+    kept = end - len(before) - len(span.text)  # characters of `after`
     return Excerpt(
         before[start:], span.text, after[:kept], cut_before or start > 0, cut_after or bool(after[kept:].strip())
     )

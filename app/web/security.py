@@ -1,7 +1,7 @@
 """Request security: headers, CSRF, size limits, session cookies and the origin of streams.
 
-In a browser, the owner of a run is a random name in Flask's signed session cookie. It selects its recent runs, and who
-may change a run or read its notes; anybody with a run's link can read the report.
+In a browser, the owner of a run is a random name in Flask's signed session cookie. The name decides which runs the
+browser lists as recent, and who may change a run or read its notes; anybody with a run's link can read the report.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """SearXNG, a search engine that an operator runs: POST /search as a form, format json.
 
 SearXNG's documentation (docs.searxng.org, "Search API"): any number of results on a page and no way to ask for fewer;
-a 403 where its settings do not list the format json. Its one filter by date, `time_range`, keeps what the last day,
-month or year brought: it would drop what was published before a past day, so it is not sent. It queries other engines
-and reports which of them did not answer.
+a 403 where its settings do not list the format json. Its one filter by date, `time_range`, keeps results of the
+last day, month or year, not those before a given day, so it is not sent. It queries other engines and reports which of
+them did not answer.
 """
 
 from __future__ import annotations

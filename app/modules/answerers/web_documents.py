@@ -100,12 +100,12 @@ class Admission:
     """The rules that admit documents as evidence for one claim."""
 
     before: date | None = None  # the claim's date; a document must be dated before that day
-    undated: bool = True  # whether documents without a date are admitted
+    undated: bool = True  # whether documents without a date are admitted for a dated claim
     fact_checks: bool = True  # whether documents of fact-checkers are admitted
 
     @classmethod
     def for_claim(cls, claim: Claim, undated: bool, fact_checks: bool) -> Admission:
-        """Return the rules for a claim. Raises CallFailed if no document could be excluded: its date is unreadable."""
+        """Return the rules for a claim. Raises CallFailed if its date is unreadable: no document could be excluded."""
         if claim.date is None:
             return cls(None, undated, fact_checks)
         before = day_of(claim.date)
@@ -176,7 +176,7 @@ def passage_of_page(page: Page, text: str, origin: Origin) -> Passage:
 
 MAX_CHOICE_TOKENS = 256
 MAX_SNIPPET_WORDS = 80
-"""Maximum words of each snippet in the prompt, which lists up to ten; a passage of a corpus may be longer."""
+"""Words of each snippet in the prompt, which lists up to ten; longer ones, such as corpus passages, are cut."""
 _NUMBER = r"#?\d{1,3}(?!\d|[.,]\d)"
 _DOCUMENT = r"\bdoc(?:ument)?s?\b\.?(?: n(?:umber|o\.?))?[\s#:*\[(]*"
 _CARDINALS = "one two three four five six seven eight nine ten".split()

@@ -58,7 +58,7 @@ def results(batch_id: str) -> Response:
 
 @api_batches.post(f"{API}/batches/<batch_id>/pause")
 def pause(batch_id: str) -> Response:
-    """Pause the principal's batch: none of its waiting runs is started until it is resumed."""
+    """Pause the principal's batch: no more of its claims get a run until it is resumed. Queued runs continue."""
     return _change(batch_id, services().runs.batch_commands.pause)
 
 

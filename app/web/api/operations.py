@@ -273,7 +273,7 @@ BATCHES = (
     ),
     _action(
         "post /batches/{batch_id}/retry", "retryBatch", "Try again what failed", "The batch.",
-        description="Gives a new run to each claim whose run failed or was interrupted. 409 where there is none.",
+        description="Gives claims whose run failed or was interrupted a new one. 409 for none, or a cancelled batch.",
     ),
     _action(
         "post /batches/{batch_id}/restore", "restoreBatch", "Restore a deleted batch", "The restored batch.",

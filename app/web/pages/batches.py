@@ -49,7 +49,7 @@ NOT_NOW = "The present state of this batch does not allow that, so nothing was c
 NOTHING_TICKED = "Tick at least one claim."
 NOT_TICKED = "Not ticked"
 MAX_TITLE_FROM_TEXT = 60
-NOTHING_FAILED = "There is nothing to try again."
+NOTHING_FAILED = "There is nothing to try again, or the batch was cancelled."
 
 
 @batches.app_template_global("most_claims")

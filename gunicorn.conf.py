@@ -112,3 +112,9 @@ def _stop_runs_at_exit(worker, runs):
     while worker.alive:
         time.sleep(0.2)
     runs.stop()
+
+
+def worker_exit(server, worker):
+    """Finish releasing the runs: without open streams the process may end before the thread above has done so."""
+    if worker.booted:
+        worker.wsgi.extensions["hopcheck"].runs.stop()

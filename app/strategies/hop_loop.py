@@ -128,13 +128,14 @@ def conclude(
     if not context:
         yield VerdictReached(Verdict(Label.NOT_ENOUGH_EVIDENCE, (), missing=_nothing_found(history)))
         return
+    ended_early = bool(reason_to_stop(control))  # a command or limit that comes during the call ended no questioning
     try:
         with cached_if_readable():
             verdict = reasoner.conclude(claim, context, options.labels.labels)
     except CallFailed as error:
         yield RunFailed(f"The reasoner failed: {error}")
         return
-    if reason_to_stop(control) and verdict.confidence is not None:
+    if ended_early and verdict.confidence is not None:
         verdict = replace(verdict, confidence=min(verdict.confidence, MAX_EARLY_CONFIDENCE))
     yield VerdictReached(verdict)
 

@@ -286,6 +286,17 @@ class TestControl:
         assert [hop.number for hop in strategy.reasoner.calls[0][1]] == [1]
         assert (reason_to_end(events), events[-1]) == ("Somebody wished so.", VerdictReached(EARLY))
 
+    def test_a_command_while_the_reasoner_works_does_not_lower_its_confidence(self):
+        strategy, wishes = scripted_strategy(), Wishes(RunCommand.CONTINUE)
+        conclude = strategy.reasoner.conclude
+
+        def commanded_meanwhile(*given):
+            wishes._wishes = [RunCommand.FINISH_NOW]
+            return conclude(*given)
+
+        strategy.reasoner.conclude = commanded_meanwhile
+        assert run(strategy, control=wishes)[-1] == VerdictReached(SUPPORTED)
+
     def test_continue_changes_nothing(self):
         assert run(scripted_strategy(), control=Wishes(RunCommand.CONTINUE)) == run(scripted_strategy())
 

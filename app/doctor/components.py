@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from dotenv import dotenv_values
 
-from app.capabilities.options import BASELINES, MIXES, Mix, default_corpora
+from app.capabilities.options import BASELINES, GUIDED, MIXES, Mix, default_corpora
 from app.config.kinds import MIN_SECRET_LENGTH
 from app.config.settings import ROOT, Settings, settings_fields
 from app.doctor import Finding, ok, problem, warning
@@ -179,7 +179,7 @@ def live_wikipedia(settings: Settings) -> Iterator[Finding]:
     if settings.wikipedia == OFF:
         yield ok(name, "Not offered")
     elif settings.contact:
-        yield ok(name, f"Offered from {host}, to which requests name {settings.contact} (not called)")
+        yield ok(name, f"Offered from {host}; requests name {settings.contact} as the contact (not called)")
     else:
         yield ok(name, f"Offered from {host} (not called); set CONTACT if it refuses requests without one")
 
@@ -250,7 +250,7 @@ def language_models(settings: Settings) -> Iterator[Finding]:
     name = "language models"
     models = configured(settings)
     if not models and _needs_language_model(settings):
-        message = "The default strategy or modules need one, and none is configured"
+        message = "The default strategy, modules or answerer need one, and none is configured"
         yield problem(name, message, "Set LOCAL_MODEL, OPENAI_API_KEY and OPENAI_MODEL, or MODELS_FILE")
     elif not models:
         yield ok(name, "None is configured; the local modules need none")
@@ -264,8 +264,13 @@ def language_models(settings: Settings) -> Iterator[Finding]:
 
 
 def _needs_language_model(settings: Settings) -> bool:
+    from app.modules.answerers import Need, kind_of
+
     own = {each.name: kind for each in fields(Mix) if (kind := getattr(settings, each.name))}
-    return settings.strategy in BASELINES or replace(MIXES[settings.preset], **own).needs_model
+    if settings.strategy in BASELINES or replace(MIXES[settings.preset], **own).needs_model:
+        return True
+    uses_answerer = settings.strategy == GUIDED and not settings.source
+    return uses_answerer and Need.MODEL in kind_of(settings.answerer).needs
 
 
 def language_models_online(settings: Settings) -> Iterator[Finding]:

@@ -123,7 +123,7 @@ def port(settings: Settings) -> Iterator[Finding]:
         yield ok("port", f"{address} is free")
     elif not fault.is_taken:
         yield problem("port", fault.message, "Set HOST or PORT, in the environment or in .env")
-    elif (listener := _identify_listener(settings.host, settings.port)) == "a Hopcheck server":
+    elif (listener := _identify_listener(settings)) == "a Hopcheck server":
         yield ok("port", f"{address} is in use by {listener}")
     else:
         yield problem(
@@ -133,11 +133,13 @@ def port(settings: Settings) -> Iterator[Finding]:
         )
 
 
-def _identify_listener(host: str, port: int) -> str:
-    """Identify the server on a port by requesting one small page."""
-    connection = http.client.HTTPConnection({"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host), port, timeout=3)
+def _identify_listener(settings: Settings) -> str:
+    """Identify the server on the port by requesting one small page, by a name that Hopcheck would not refuse."""
+    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(settings.host, settings.host)
+    headers = {"Host": settings.allowed_hosts[0]} if settings.allowed_hosts else {}
+    connection = http.client.HTTPConnection(host, settings.port, timeout=3)
     try:
-        connection.request("GET", "/how-it-works")
+        connection.request("GET", "/how-it-works", headers=headers)
         page = connection.getresponse().read(64 * 1024)
     except (OSError, http.client.HTTPException):
         return "a program that did not answer in HTTP"

@@ -23,9 +23,12 @@ def test_having_no_language_model_is_a_problem_only_if_the_settings_need_one():
         Settings(preset="qacheck"),
         Settings(reasoner="prompted"),
         Settings(strategy="direct"),
+        Settings(answerer="reciter-reader"),
     ):
         state, message = the_one(components.language_models, settings)
         assert state is BROKEN and "Set LOCAL_MODEL, OPENAI_API_KEY and OPENAI_MODEL" in message
+    unused = Settings(answerer="reciter-reader", source="vital")
+    assert the_one(components.language_models, unused)[0] is SOUND
 
 
 def test_a_configured_model_is_named_with_its_host_and_not_called():

@@ -77,7 +77,9 @@ def listening(server) -> Iterator[int]:
     server.server_close()
 
 
-def test_a_free_port_and_one_where_hopcheck_listens_are_ok(settings):
+@pytest.mark.parametrize("allowed", [(), ("check.example.org",)])
+def test_a_free_port_and_one_where_hopcheck_listens_are_ok(settings, allowed):
+    settings = replace(settings, allowed_hosts=allowed)
     with listening(make_server("127.0.0.1", 0, create_app(settings, scripted_container()), threaded=True)) as port:
         assert the_one(machine.port, replace(settings, port=port)) == (
             SOUND,

@@ -69,9 +69,9 @@ class ClaimForm:
     fact_checks: bool = True
 
     @classmethod
-    def from_options(cls, options: RunOptions, pursuit: str) -> ClaimForm:
-        """Return the form for a new visitor; `pursuit` is the default preset of an evidence pursuit."""
-        blank = cls(preset=options.preset, pursuit=pursuit, fresh=options.fresh)
+    def from_options(cls, options: RunOptions, preset: str, pursuit: str) -> ClaimForm:
+        """Return the form for a new visitor; `preset` is the default one, `pursuit` that of an evidence pursuit."""
+        blank = cls(preset=preset, pursuit=pursuit, fresh=options.fresh)
         # Empty, so that the chosen preset's own default labels apply.
         return replace(cls.repeating(Claim(""), options, blank), labels="")
 

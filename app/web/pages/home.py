@@ -231,8 +231,7 @@ def fields_to_repeat(run: StoredRun) -> list[tuple[str, str]]:
 def _blank_form() -> ClaimForm:
     """Return the form for a new visitor, with the settings' defaults."""
     usual = capabilities()
-    form = ClaimForm.from_options(usual.defaults(), usual.default_pursuit.preset)
-    return replace(form, preset=usual.default_options.preset)
+    return ClaimForm.from_options(usual.defaults(), usual.default_options.preset, usual.default_pursuit.preset)
 
 
 def _with_remembered_source(blank: ClaimForm) -> ClaimForm:

@@ -214,6 +214,7 @@ class Capabilities:
         implied = options_of_source(name, chosen)
         for option, value in implied.items():
             wanted = given.get(option)
+            # For the web the implied search is the given one, so that the search of corpora must be refused here.
             if wanted and (wanted != value or (name == WEB and wanted == CORPUS_SEARCH)):
                 shown = ", ".join(wanted) if option == "corpora" else wanted
                 problem = f"The source {name} does not go with the {option} {shown}: leave one of them out."

@@ -49,7 +49,7 @@ class StartedCheck:
 
     run_id: str
     sent_to: tuple[str, ...]
-    """Where the claim and what is found go: hosts, in words; empty if nothing leaves this machine."""
+    """The hosts that get the claim, the questions or the evidence; empty if nothing leaves this machine."""
 
 
 @dataclass(frozen=True)

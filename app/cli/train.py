@@ -51,7 +51,7 @@ def _base(default: str | None, about: str) -> Callable[[Command], Command]:
 @click.option(
     "--resume-from",
     type=click.Path(exists=True, path_type=Path),
-    help="Checkpoint, or folder with the adapter, of an earlier run whose weights are the first ones of this run.",
+    help="Start from the weights of an earlier run: its checkpoint, or the folder with its adapter.",
 )
 @click.option(
     "--neighbours",

@@ -129,7 +129,7 @@ def _year(text: str) -> Value | None:
 
 
 def _text(hop: Hop) -> str:
-    """Return the answer, with what follows it in its passage if that ends a range of years or names the era."""
+    """Return the answer, with "BC" if that follows it in its passage, alone or after the end of a range ("–322 BC")."""
     cited = hop.answer.cited if hop.answer else None
     found = _RANGE_END.match(cited.passage.text, cited.end) if cited else None
     return " ".join(f"{hop.answer_text}{found[0] if found else ''}".split())

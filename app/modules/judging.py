@@ -39,16 +39,16 @@ class Evidence:
 
     @property
     def excerpts(self) -> tuple[Excerpt, ...]:
-        """Return all excerpts, each once, with the number of the last hop that read or cites it."""
+        """Return all excerpts, each once, with the last hop that cites it, else the last that read it."""
         return tuple({(one.title, one.text): one for one in (*self.selected, *self.cited)}.values())
 
 
 def evidence_of(claim: str, context: Context, selector: Reranker) -> Evidence:
     """Return the evidence for the judge.
 
-    It has at most MAX_SELECTED of the first MAX_FIRST_CANDIDATES sentences retrieved, in the order of the hops, and the
-    sentence in which each cited answer begins. A passage cited without a question (the evidence of a data set) and an
-    answer without citation are taken whole.
+    It has at most MAX_SELECTED sentences, selected among the first MAX_FIRST_CANDIDATES that the hops retrieved, and
+    the sentence in which each cited answer begins. A passage cited without a question (the evidence of a data set) and
+    an answer without citation are taken whole.
     """
     cited = (*map(_uncut_excerpt, filter(_stays_whole, context)), *_cited_sentences(context))
     read = {(passage.title, passage.text): (passage, number) for passage, number in _sentences_read(context)}
@@ -168,8 +168,8 @@ class EvidenceJudge:
         """Return the probability of each label: the normalised geometric mean of two classifications.
 
         The first is by the selected sentences alone; the second by these, the cited ones and the question-answer
-        pairs. There is only one where the two would be equal, and none where the order of two answers decides.
-        `evidence` is that of `context`, None to compute it.
+        pairs. There is only the second where nothing was selected or the two would be equal, and none where the order
+        of two answers decides. `evidence` is that of `context`, None to compute it.
         """
         if compared := compare_answers(claim, context):
             right, wrong = Label.SUPPORTED, Label.REFUTED

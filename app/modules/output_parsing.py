@@ -130,8 +130,8 @@ def step_from(text: str) -> Ask | Decide:
 def first_question(text: str) -> Question:
     """Return the first sentence with a question mark, otherwise the whole text (Papelo, section 3.1).
 
-    Raises UnparseableOutput for a refusal or a text that is too long and, if it has no question, for one word or a text
-    that speaks of the claim or has brackets [[.
+    Raises UnparseableOutput for a refusal and for a question that is too long. A whole text is also rejected if it is a
+    single word, contains "[[", or speaks of the claim.
     """
     found = next((found for found in _questions(text) if not _DECISION.search(found)), "")
     whole = " ".join(_EMPHASIS.sub("", text).split())

@@ -92,7 +92,7 @@ def few_shot(examples: Iterable[str], case: Callable[[Quote], str], quoted: Sequ
 
 
 def fill_template(name: str, **fields: object) -> str:
-    """Return the template `name` with its fields filled in, without the blank lines left by empty fields."""
+    """Return the template `name` with its fields filled in, without any blank line: empty fields leave none."""
     text = template(name).substitute(fields)
     return "\n".join(line for line in text.splitlines() if line.strip())
 

@@ -130,7 +130,7 @@ def first_prompt(claim: Claim, also: str = "") -> str:
 
 
 def step_prompt(claim: Claim, context: Context, set_aside: Sequence[Hop], also: str = "") -> str:
-    """Return the prompt for the next step: kept questions with answers, then those set aside, without."""
+    """Return the prompt for the next step: kept questions with answers, then set-aside ones without."""
     known = _answered(context)
 
     def case(quote: Quote) -> str:

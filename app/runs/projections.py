@@ -43,7 +43,7 @@ class StoredRun:
     last_seq: int
     report: Report
     command: RunCommand = RunCommand.CONTINUE
-    """The owner's last command, such as to stop."""
+    """FINISH_NOW once the owner has requested a verdict, else CONTINUE."""
     published_at: datetime | None = None
     taken_down_at: datetime | None = None
     """The time at which the operator withdrew it from publication."""

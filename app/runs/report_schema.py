@@ -1,8 +1,8 @@
 """The report of a run as JSON, written by exports and the API and read by imports, and its JSON Schema.
 
-Change `Version` when a field is removed or changes its meaning. A new field needs no new version but a default, because
-older files lack it; in RunOptions, Usage and Note it must be false (see `_limited`). The limits are for imports: a file
-may come from anybody and be too large to show.
+Change `Version` when a field is removed or changes its meaning. A new field needs a default, because older files lack
+it, but no new version; in RunOptions, Usage and Note the default must be false (see `_limited`). The limits are for
+imports: a file may come from anybody and be too large to show.
 """
 
 from __future__ import annotations

@@ -129,7 +129,10 @@ class SpeculativeTask(Generic[T]):
             self.outcome.set_result(value)
 
     def value(self) -> T:
-        """Return the result to another task that depends on it. Raises CallCancelled if either was cancelled."""
+        """Return the result to another task that depends on it, waiting for it.
+
+        Raises CallCancelled if this task failed or was cancelled, or if the waiting one was cancelled.
+        """
         if self.outcome.exception() is not None:
             raise CallCancelled
         check_cancelled()

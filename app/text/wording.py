@@ -20,8 +20,10 @@ _IN_BRACKETS = re.compile(r"\s*\([^)]*\)$")
 _WORD = re.compile(r"[^\W_]+(?:[’'][^\W_]+)*")
 
 _UPPER = "".join(letter for letter in map(chr, range(0x600)) if letter.isupper())
+# Within a word of a name: ".", "," and "’" only before a letter or digit, and not the "’s" of a possessive.
 _INSIDE = r"[\w&-]|[.,](?=\w)|[’'](?!s\b)(?=\w)"
 _ABBREVIATION = "|".join(rf"(?<=\b{short})" for short in ABBREVIATED)
+# At its end: the full stop of an initial or an abbreviation, or the colon before a capitalised subtitle.
 _ENDING = rf"(?<=\b[{_UPPER}])\.|(?:{_ABBREVIATION})\.|:(?= [{_UPPER}])"
 _CAPITAL = rf"[{_UPPER}0-9](?:{_INSIDE})*(?:{_ENDING})?"
 NAME = rf"{_CAPITAL}(?: (?:(?:of|the|de|du|da|la|le|van|von|der|den|di|al|bin|ibn|no) )*{_CAPITAL})*"

@@ -77,7 +77,7 @@ def at_work(report: Report) -> Module | None:
     last = report.hops[-1] if report.hops else None
     if last and last.status is HopStatus.OPEN and not last.answer:
         return ANSWERER
-    if pursues(report.options):
+    if pursues(report.options):  # which is judged only when the questioner's own questions end
         return PARAPHRASER if report.judged_after else QUESTIONER
     if last and last.status is HopStatus.OPEN:
         return VALIDATOR

@@ -37,7 +37,7 @@ _KILT_MARK = re.compile(r"^\s*(Section::::|BULLET::::-?)\s*", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row of an index: the part `text` of the document `id`, or all of it."""
+    """A row of an index: a passage, whose `id` is "DOCUMENT#NUMBER", or a whole document of a prebuilt index."""
 
     id: str
     title: str

@@ -84,7 +84,7 @@ def unpack(target: Path) -> Path:
 
 @contextmanager
 def _gguf_read_once() -> Iterator[None]:
-    """Keep what transformers would compute again: it reads a file three times, and maps all names for each of them."""
+    """Keep what transformers would compute again: three readers of the file, and a name map for each submodule."""
     gguf: Any = importlib.import_module("gguf")
     kept = gguf.GGUFReader, gguf.get_tensor_name_map
     gguf.GGUFReader, gguf.get_tensor_name_map = map(cache, kept)

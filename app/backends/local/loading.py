@@ -228,7 +228,7 @@ class ModelKind:
 
     auto_class: str  # in transformers
     description: str  # for error messages
-    num_labels: int | None = None  # outputs of the head, where research/training may add a new one
+    num_labels: int | None = None  # outputs of the head; set only for a kind to which training may add a new head
 
 
 SEQ2SEQ = ModelKind("AutoModelForSeq2SeqLM", "a sequence-to-sequence model like FLAN-T5")

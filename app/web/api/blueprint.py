@@ -98,7 +98,7 @@ MISSING = {"claim": "Please write a claim.", "hop": "Choose the hop to continue 
 """Messages for required fields that are missing."""
 INVALID = {
     **{name: str(limits) for name, limits in RANGES.items()},
-    "hop": "The hop must be its number, a whole one from 1 on.",
+    "hop": "hop must be the number of a hop, a whole number from 1.",
     "corpora": "corpora must be a list of names.",
 }
 """Messages for invalid values, where the field's type alone would not explain enough."""

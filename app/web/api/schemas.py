@@ -139,7 +139,7 @@ class RunList:
 class Message:
     """A server-sent event."""
 
-    OPTIONAL: ClassVar = ("event", "id")  # fields that may be missing, as in all classes below
+    OPTIONAL: ClassVar = ("event", "id")  # fields of this class that may be missing
 
     event: Literal["message", "place", "end"]
     """`message` (SSE's default, not sent) for a stored event, `place` for a place in the queue, `end` for the last."""

@@ -45,7 +45,7 @@ def stop(run_id: str) -> ResponseReturnValue:
 def conclude(run_id: str) -> ResponseReturnValue:
     """Request a verdict from the kept pairs.
 
-    A hop whose question was just asked is abandoned; one that is being answered or judged may still count.
+    The current hop is abandoned, unless its answer is being judged or, in an evidence pursuit, being found.
     """
     run = owned(run_id)
     if not run.report.ended and not run.report.context:

@@ -109,7 +109,7 @@ class Batches:
     ) -> str:
         """Store a new batch in state GOING and return its id, which has 128 random bits.
 
-        `form` is the random name of the form that was sent, if any; a form sent twice creates one batch.
+        `form` is the random name of the form, if any: sent twice it creates one batch, unless that was deleted meanwhile.
         """
         first_events = [RunStarted(line.claim, options) for line in lines]
         batch_id = id_for_form(owner, form, first_events) if form else new_id()
@@ -131,7 +131,7 @@ class Batches:
                 columns = {**batch, "options": encode_options(options), "created_at": database_now(), "source": text}
                 session.execute(insert(BatchRow).values(**columns))
                 session.execute(insert(BatchClaimRow), rows)
-        except IntegrityError:  # the form was sent before
+        except IntegrityError:  # the form was sent before; if its batch was deleted, another gets a new id
             return batch_id if self.get(batch_id) else self.create(lines, options, owner, title, source=source)
         return batch_id
 

@@ -32,7 +32,8 @@ class Tavily:
     def build_request(self, query: str, k: int, before: date | None) -> SearchRequest:
         """Build the request.
 
-        The range includes `end_date`, as the documentation of some clients says, so the day before is sent.
+        The reference excludes `end_date` from the range, but the documentation of some clients includes it. The day
+        before is sent, so that no page of the day `before` is returned in either case.
         """
         asked: dict[str, Any] = {"query": query, "max_results": k, "search_depth": "basic", "include_answer": False}
         if before:

@@ -109,7 +109,7 @@ class Batches:
     ) -> str:
         """Store a new batch in state GOING and return its id, which has 128 random bits.
 
-        `form` is the random name of the form, if any: sent twice it creates one batch, unless that was deleted meanwhile.
+        `form` is the random name of the form, if any. Sent twice it creates one batch, unless that was deleted since.
         """
         first_events = [RunStarted(line.claim, options) for line in lines]
         batch_id = id_for_form(owner, form, first_events) if form else new_id()

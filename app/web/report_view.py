@@ -1,6 +1,6 @@
-"""Views of a report's verdict and evidence: the answer to the claim, the cards under it, and excerpts of passages.
+"""Views of a report: the answer to the claim, the cards under it, excerpts of passages, and the check's choices.
 
-Everything is computed from the report, so a loaded page and a streamed one agree.
+`reliability` reads measured figures, `corpora_words` the titles of this installation; all else is in the report alone.
 """
 
 from __future__ import annotations
@@ -242,7 +242,7 @@ def _figures() -> dict[str, Any]:
 
 
 def _is_measured(options: RunOptions) -> bool:
-    """Return whether the figures were measured with these options and this judge."""
+    """Return whether the figures were measured with this run's strategy, answerer, corpora, labels and reasoner."""
     figures = _figures()
     chosen = (options.strategy, options.answerer, list(options.corpora), options.labels.value)
     measured = tuple(figures[name] for name in ("strategy", "answerer", "corpora", "labels"))
@@ -275,7 +275,7 @@ STRATEGY_WORDS = {
 
 
 def corpora_words(options: RunOptions) -> str:
-    """Return the titles of a check's corpora. A corpus that is not on this machine has its name as its title."""
+    """Return the titles of a check's corpora: from SOURCE_TITLES, else from this installation, else the name."""
     titles = SOURCE_TITLES
     if has_app_context() and not titles.keys() >= set(options.corpora):
         titles = {each.name: each.title for each in capabilities().corpora} | titles

@@ -1,9 +1,9 @@
-"""Prepare an installation once (unpack the models' weights, index the corpora) and check it before a server starts.
+"""Prepare an installation once (unpack SmolLM2's weights, index the corpora) and check it before a server starts.
 
 Steps are atomic, and steps already done are skipped, so the preparation can be interrupted and repeated.
 
-    flask --app app prepare        performs the missing steps
-    python -m app.bootstrap        exits 0 when none is missing
+    flask --app app prepare        performs the missing steps, and migrates the database
+    python -m app.bootstrap        exits 0 when no step is missing and the database is up to date
 """
 
 from __future__ import annotations

@@ -39,8 +39,8 @@ def clean(text: str) -> str:
 def title_and_text(title: str, contents: str) -> tuple[str, str]:
     """Return a document's title and text.
 
-    Without a `title`, a short first line followed by text becomes the title and leaves the text. A first line that
-    repeats the title is removed.
+    Without a `title`, a short first line followed by text becomes the title and is removed from the text. So is a
+    first line that repeats the title.
     """
     first, _, rest = contents.partition("\n")
     if rest.strip() and len(first) <= MAX_TITLE_CHARACTERS and (not title or first.strip() == title):

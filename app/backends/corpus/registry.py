@@ -123,8 +123,8 @@ CORPORA = {corpus.name: corpus for corpus in (VITAL,)}
 class CorpusInfo:
     """A corpus as users choose it. `fix` is the command or the step that makes it ready; "" if it is ready.
 
-    `passages` (documents of a prebuilt index) and `bytes` describe the present index. Without one they are 0, and
-    `built_at` is "" instead of an ISO time. `kind` is "" unless the corpus is ready or built in.
+    `passages` (documents of a prebuilt index) and `bytes` describe the index. Unless the corpus is ready they are 0,
+    and `built_at` is "" instead of an ISO time. `kind` is "" unless the corpus is ready or built in.
     """
 
     name: str

@@ -217,7 +217,7 @@ class Reply:
     first: dict[str, float]
     """Log-probabilities of the alternatives for the first word's token; empty where the server reports none."""
     prompt_tokens: int
-    """0 where the server does not count, as below."""
+    """Like `completion_tokens`, 0 where the server reports no count."""
     completion_tokens: int
 
 

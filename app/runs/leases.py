@@ -1,8 +1,9 @@
 """Leases on runs: the process that holds a run's lease carries it out.
 
 Acquiring, releasing, stealing and expiring a lease each begin a new epoch. The event store refuses appends of earlier
-epochs, so a process that was suspended or shut down cannot append later. A lease expires when a process has seen no
-renewal for LEASE_SECONDS. `leased_until` is NULL for a free run and changes at each renewal; its time is for operators.
+epochs, so a process that was suspended or shut down cannot append later. A lease expires when a process that watches it
+has seen no renewal for LEASE_SECONDS. `leased_until` is NULL for a free run and changes at each renewal; its time is
+for operators.
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ class Leases:
         self._held: set[Lease] = set()
         self._renewing: threading.Thread | None = None
         self._shutting_down = threading.Event()
-        self._releasing = threading.RLock()
+        self._releasing = threading.RLock()  # a signal's handler may release in the middle of a release
         self._monitor = LeaseMonitor(sessions, seconds, renew_seconds)
 
     def acquire(self, run_id: str) -> Lease | None:
@@ -129,7 +130,7 @@ class Leases:
     def release_all(self) -> None:
         """Release every lease held: the runs are free at once, and later appends are refused.
 
-        A second caller waits for the first, so that the process does not exit before all leases are released.
+        A caller in another thread waits for the first: the process must not exit before all leases are released.
         """
         with self._releasing:
             with self._lock:
@@ -222,6 +223,7 @@ class LeaseMonitor:
         The time between two checks counts as one missed renewal at most, so that after an outage of the database or a
         suspension of the machine the holders have time to renew.
         """
+        # The time that reading the renewals takes is not counted, so that no lease expires too early.
         passed = min(self._clock() - self._checked_at, self._renew_seconds)
         renewals = self._current_renewals()
         self._checked_at = self._clock()

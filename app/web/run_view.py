@@ -147,14 +147,15 @@ def others_of(run: StoredRun) -> tuple[Other, ...]:
         return ()
     claim = run.report.claim.text
     found = services().runs.recent(session["owner"], MAX_CANDIDATES, wanted=RunFilter(words=claim))
-    others = [each for each in found if each.id != run.id and normalised_claim(each.claim) == normalised_claim(claim)]
-    options = services().runs.queries.options_of([each.id for each in others[:MAX_OTHERS]])
+    same = [each for each in found if each.id != run.id and normalised_claim(each.claim) == normalised_claim(claim)]
+    others = same[:MAX_OTHERS]
+    options = services().runs.queries.options_of([each.id for each in others])  # without runs that cannot be read
     mine = run.report.options
     return tuple(Other(each, ", ".join(differences(mine, options[each.id]))) for each in others if each.id in options)
 
 
 def origin_of(run: StoredRun, others: tuple[Other, ...]) -> Origin | None:
-    """Return the check that this one branches off, else this browser's last check of the claim before it."""
+    """Return the check that this one branches off, else the last of `others` before it that was not imported."""
     branch = run.report.branch
     if branch is None:
         before = next((each for each in others if each.run.created_at < run.created_at and not each.run.imported), None)
@@ -165,11 +166,13 @@ def origin_of(run: StoredRun, others: tuple[Other, ...]) -> Origin | None:
     if parent is None or branch.hop > len(parent.report.hops):
         return None
     earlier = parent.report
+    # Leaving a step out raises the limit of hops by one, which is no choice.
+    earlier_options = replace(earlier.options, max_hops=run.report.options.max_hops)
     outcome = earlier.verdict.label if earlier.verdict else earlier.ended or "running"
     return Origin(
         branch.parent,
         outcome,
-        differences(run.report.options, replace(earlier.options, max_hops=run.report.options.max_hops)),
+        differences(run.report.options, earlier_options),
         earlier.hops[branch.hop - 1].question.text,
     )
 

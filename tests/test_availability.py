@@ -230,6 +230,13 @@ def test_a_report_names_the_modules_used(availability):
     assert availability(BIG).modules(RunOptions(strategy="direct", model="big")) == (("asker", "big, prompted"),)
 
 
+@pytest.mark.parametrize("answerer", ["retriever-reader", "reciter-reader", "flan-t5"])
+def test_a_report_names_a_model_in_a_folder_without_the_path(availability, answerer):
+    given = {"READER": "/srv/private/own-model", "FLAN_T5": "/srv/private/own-model"}
+    modules = dict(availability(BIG, **given).modules(RunOptions(answerer=answerer, model="big")))
+    assert "own-model" in modules["answerer"] and "private" not in modules["answerer"]
+
+
 def test_a_report_names_an_own_corpus_by_its_title(availability, monkeypatch):
     minutes = CorpusInfo("minutes", "Council minutes", "City archive", "built", 1, 1, "2026-11-23", "ready")
     monkeypatch.setattr("app.capabilities.availability.installed", lambda instance: (minutes,))

@@ -217,7 +217,8 @@ class Availability:
             return ""
         titles = {each.name: each.title for each in self._corpora() if each.name not in SOURCE_TITLES}
         titled = replace(options, corpora=tuple(titles.get(name, name) for name in options.corpora))
-        return kind_of(options.answerer).describe(titled, self.settings)
+        reader, flan_t5 = shown_name(self.settings.reader or ""), shown_name(self.settings.flan_t5)
+        return kind_of(options.answerer).describe(titled, replace(self.settings, reader=reader, flan_t5=flan_t5))
 
     def _strategies(self, has_model: bool) -> tuple[Choice, ...]:
         titles = ("Baseline: a language model, asked directly", "Baseline: a language model that thinks step by step")

@@ -122,6 +122,7 @@ def rows(reports: Sequence[Report]) -> tuple[Row, ...]:
     """Return the hops of all reports in rows by question, in the order of each run as far as possible."""
     drafts: list[_Draft] = []
     for column, report in enumerate(reports):
+        # All hops with the same words first, so that no merely similar one takes their row.
         unmatched = [hop for hop in report.hops if not _add_to_row(hop, column, drafts, _has_same_words)]
         for hop in unmatched:
             if not _add_to_row(hop, column, drafts, _has_similar_words):
@@ -191,12 +192,12 @@ def _add_to_row(hop: Hop, column: int, drafts: Iterable[_Draft], alike: Callable
 
 
 def _in_order(drafts: Iterable[_Draft]) -> list[_Draft]:
-    """Sort the rows by each run's order of hops; where two runs disagree, the earliest asked comes first."""
+    """Sort the rows by each run's order of hops; where the runs disagree, the earliest asked comes first."""
     remaining = sorted(drafts, key=lambda draft: (min(hop.number for hop in draft.hops.values()), min(draft.hops)))
     ordered = []
     while remaining:
         unpreceded = (draft for draft in remaining if not any(other.precedes(draft) for other in remaining))
-        ordered.append(next(unpreceded, remaining[0]))  # two runs disagree: the earliest asked
+        ordered.append(next(unpreceded, remaining[0]))  # the runs disagree: the earliest asked
         remaining.remove(ordered[-1])
     return ordered
 

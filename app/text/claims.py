@@ -184,7 +184,7 @@ class Candidate:
 
 
 def kind_of(text: str) -> Kind:
-    """Classify the input. More than one sentence makes it a text, whatever kinds its sentences are."""
+    """Classify the input. More than one sentence with letters makes it a text, whatever their kinds."""
     text = text.strip()
     if link_in(text):
         return Kind.LINK
@@ -195,8 +195,10 @@ def kind_of(text: str) -> Kind:
 
 def link_in(text: str) -> str | None:
     """Return the address, with a scheme, if the text is a web address and nothing else; None otherwise."""
-    found = _LINK.fullmatch(text.strip())
-    return None if not found else found[0] if "://" in found[0] else f"https://{found[0]}"
+    text = text.strip()
+    if not _LINK.fullmatch(text):
+        return None
+    return f"https://{text}" if text[:4].lower() == "www." else text
 
 
 def language_of(text: str) -> str:

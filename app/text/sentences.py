@@ -35,9 +35,10 @@ _FALSE_BOUNDARIES = (
     ),
     (re.compile(r"\w[!?]$"), re.compile(r"[a-z]")),
 )
-"""(ending, next beginning) of false splits: after titles, "No." and the like, initials, and names with marks."""
+"""(ending, next beginning) of false splits: after titles, "No." and the like, initials (but "U.S.", "A.D." and
+the like, which may end a sentence), and names with marks."""
 TAIL_LENGTH = 40
-"""Characters at the end of a sentence that are examined; the patterns take minutes for text without full stops."""
+"""Characters at the end of a sentence that are examined; a long one that many are joined to would take minutes."""
 
 
 class _ScipyHidden:
@@ -54,8 +55,8 @@ class _ScipyHidden:
 def import_nltk() -> None:
     """Import NLTK: call this where it is used, because it takes half a second, which would delay the first page.
 
-    Where scipy is installed (evaluation, training), NLTK would import it for a test that is not used here, and take
-    three times as long.
+    Where scipy is installed (evaluation, training), NLTK would import it for a statistical test that is not used
+    here, and take three times as long.
     """
     hook = _ScipyHidden()
     sys.meta_path.insert(0, hook)  # type: ignore[arg-type]

@@ -72,6 +72,8 @@ def test_a_language_has_its_english_name():
 
 def test_a_link_without_a_scheme_gets_https():
     assert link_in("www.example.org") == "https://www.example.org"
+    assert link_in("www.archive.example/https://b.example/") == "https://www.archive.example/https://b.example/"
+    assert link_in("http://a.example") == "http://a.example"
     assert link_in("example of a claim") is None and link_in("https://a.example and more") is None
 
 

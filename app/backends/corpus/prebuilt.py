@@ -97,7 +97,7 @@ def fetch_by_pyserini(prebuilt: str, say: PrintLine) -> Path:
     try:
         with _socket_timeout():
             return Path(download_prebuilt_index(prebuilt, verbose=False))
-    # Raises errors of the network, tarfile and its own asserts, and a plain ValueError when no address responds.
+    # Pyserini raises errors of the network, of tarfile and of its asserts, and ValueError when no address responds.
     except Exception as error:
         log.info("Pyserini could not fetch %s", prebuilt, exc_info=True)
         if isinstance(error, OSError) and error.errno in DISK_ERRORS:
@@ -142,7 +142,7 @@ def _count_documents(lucene: jvm.Pyserini, index: Path, prebuilt: str) -> int:
 WIKIPEDIA = "wikimedia/wikipedia"
 """The data set on the Hugging Face hub. HF_ENDPOINT names another server."""
 DOWNLOAD = "download"
-"""The folder of fetched files inside the corpus's; it is removed with everything else that no manifest names."""
+"""The folder of fetched files inside the corpus's; `write_manifest` removes it when the index is installed."""
 
 _WIKIPEDIA_NAME = re.compile(r"([a-z]{2,}(?:-[a-z]+)*)-wikipedia")
 _WIKIPEDIA_FILE = re.compile(r"(\d{8})\.([a-z-]+)/[^/]+\.parquet")
@@ -244,4 +244,4 @@ def install_wikipedia(
 def _unreachable(name: str, error: Exception) -> ModelUnavailable:
     log.info("The hub did not give %s", name, exc_info=True)
     problem = f"{name} could not be fetched from the Hugging Face hub ({type(error).__name__})"
-    return ModelUnavailable(problem, fix="the same command where the hub can be reached; it goes on where it was")
+    return ModelUnavailable(problem, fix="the same command where the hub can be reached; what was fetched is kept")

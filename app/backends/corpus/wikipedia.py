@@ -94,7 +94,7 @@ class MediaWiki:
     def __init__(
         self, api: str, http: GuardedHttp, call_seconds: float, retry_policy: RetryPolicy | None = None
     ) -> None:
-        """Use the api.php at `api`; `call_seconds` limits one request with its retries."""
+        """Use the api.php at `api`; `call_seconds` limits one request with its retries, not the wait for its turn."""
         self.api, self.host = api, urlsplit(api).hostname or ""
         self._http, self._call_seconds = http, call_seconds
         self._retry_policy = retry_policy or RetryPolicy()
@@ -164,10 +164,10 @@ _NOT_IN_TITLES = re.compile(r"[|#<>\[\]{}_]")
 
 
 def search_query(text: str, operator: str = " ") -> str:
-    """Return the content words of `text`, each once, without search operators, in MAX_QUERY_CHARACTERS."""
+    """Return the content words of `text`, each once, in MAX_QUERY_CHARACTERS."""
     found = (word for word in _WORD.findall(text) if word.casefold() not in word_lists()["functional"])
     query = ""
-    for word in dict.fromkeys(word.casefold() if word in ("AND", "OR", "NOT") else word for word in found):
+    for word in dict.fromkeys(found):
         longer = f"{query}{operator}{word}" if query else word
         if len(longer) > MAX_QUERY_CHARACTERS:
             break
@@ -215,7 +215,7 @@ _FOOTNOTE = re.compile(r'<sup\b[^>]*\bclass="[^"]*\breference\b[^"]*"[^>]*>.{0,1
 MAX_ARTICLE_CHARACTERS = 200_000
 PARSE_SECONDS = 15.0
 LEADS = 3
-"""Articles whose first passages alternate with the best passages at the top."""
+"""Articles whose first passage is put among the best: every second passage at the top is one of them."""
 
 
 @lru_cache(maxsize=64)

@@ -1,7 +1,7 @@
 """Run a parser script in a process with limits on memory, time and file size, since documents are untrusted.
 
 `run_sandboxed` starts this file as a script, which sets the limits and then runs the given script. It runs isolated
-(`python -I`), so it imports no module of this package, and without our environment, which may contain keys.
+(`python -I`), so it imports no module of this package, and with ENVIRONMENT alone of our variables, which may be keys.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ def run_sandboxed(
 
     `memory` is in bytes of address space. Raises subprocess.TimeoutExpired when it was killed after `seconds`.
     """
+    # The limit of CPU time is for when this process dies before it can kill the other.
     command = [sys.executable, "-I", __file__, str(int(seconds) + 1), str(memory), script, *arguments]
     environment = {name: os.environ[name] for name in ENVIRONMENT if name in os.environ}
     return subprocess.run(command, input=data, capture_output=True, timeout=seconds, env=environment)

@@ -63,7 +63,7 @@ class Seq2Seq(HubModel[Pretrained]):
 
 
 def _encoded(weights: Pretrained, prompt: str) -> Any:
-    """Return the prompt's last tokens, as many as the model accepts: [1, tokens]."""
+    """Return the encoding of the prompt's last tokens, as many as the model accepts: tensors [1, tokens]."""
     config = weights.model.config
     positions = (getattr(config, name, None) for name in ("n_positions", "max_position_embeddings"))
     limits = (token_limit(weights.tokenizer), *positions)
@@ -104,10 +104,10 @@ def _log_likelihoods(weights: Pretrained, prompt: str, options: Sequence[str]) -
     labels = targets["input_ids"].masked_fill(~counted, -100)
     with torch.inference_mode():
         # The prompt is the long part, so it is read once for all options.
-        text = {name: inputs[name] for name in ("input_ids", "attention_mask")}
-        read = weights.model.get_encoder()(**text).last_hidden_state
+        prompt_inputs = {name: inputs[name] for name in ("input_ids", "attention_mask")}
+        encoded = weights.model.get_encoder()(**prompt_inputs).last_hidden_state
         output = weights.model(
-            encoder_outputs=BaseModelOutput(read.expand(len(options), -1, -1)),
+            encoder_outputs=BaseModelOutput(encoded.expand(len(options), -1, -1)),
             attention_mask=inputs["attention_mask"].expand(len(options), -1),
             labels=labels,
         )

@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 class Need(Enum):
     """A requirement of an answerer."""
 
-    CORPUS = "an indexed corpus with its retriever"
+    CORPUS = "a corpus or live Wikipedia, and the reranker"
     READER = "the local reader"
     MODEL = "a language model"
     FLAN_T5 = "FLAN-T5 on this machine"
-    SEARCH = "a search engine or an indexed corpus"
+    SEARCH = "a search engine, a corpus, or live Wikipedia"
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class AnswererKind:
 
     title: str
     needs: tuple[Need, ...]
-    describe: Callable[[RunOptions, Settings], str]  # its description in reports
+    describe: Callable[[RunOptions, Settings], str]  # its description in reports; models are named, not their folders
     build: Callable[[AnswererParts], QuestionAnswerer]
     asks_model: bool = False  # whether it calls the run's language model, if there is one
 

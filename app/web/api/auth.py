@@ -61,7 +61,7 @@ def principal_for_new_run() -> str:
 
 
 def stored_run(run_id: str) -> StoredRun:
-    """Return the run. Raises NotFound."""
+    """Return the run, whoever owns it. Raises NotFound."""
     run = services().runs.report(run_id)
     if run is None:
         raise NotFound("There is no such run.")
@@ -84,7 +84,7 @@ def new_token() -> str:
 
 
 def token_line(name: str, token: str) -> str:
-    """Return the line of a token in that file. Raises InvalidInput for an invalid name."""
+    """Return the line of a token in the file of tokens. Raises InvalidInput for an invalid name."""
     if not NAME.fullmatch(name):
         raise InvalidInput(
             "A token's name has at most 40 small letters, digits, '.', '_' and '-', and begins with a letter or digit.",
@@ -94,7 +94,7 @@ def token_line(name: str, token: str) -> str:
 
 
 def find_token(path: Path, token: str) -> str | None:
-    """Return the name of the token in that file, None for an unknown one.
+    """Return the name of the token in the file `path`, None for an unknown one.
 
     Raises SettingsError when the file cannot be read or has an invalid line.
     """
@@ -113,7 +113,7 @@ def _read(path: Path) -> list[tuple[str, str]]:
     known = [(number, _LINE.fullmatch(line)) for number, line in enumerate(lines, 1) if line and line[0] != "#"]
     for number, match in known:
         if match is None:
-            raise SettingsError(f"Line {number} of the API's tokens is not one of a name, a colon and a hash")
+            raise SettingsError(f"Line {number} of the API's tokens is not a name, a colon and a hash")
     return [(match["name"], match["hash"]) for _, match in known if match]
 
 

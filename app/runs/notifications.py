@@ -33,7 +33,7 @@ class Subscription:
         self.changed = threading.Event()
         """Set when a run may have new events."""
         self.ended = threading.Event()
-        """Set, together with `changed`, at a terminal event and at a shutdown: no more events follow."""
+        """Set, together with `changed`, at a run's terminal event and at a shutdown: wait for no more of a burst."""
 
     def notify(self, ended: bool) -> None:
         if ended:
@@ -80,17 +80,17 @@ class Notifier:
     """Notifications between processes; for a single process it does nothing."""
 
     def publish(self) -> None:
-        """Notify other processes that an event was stored. Never raises, and returns within a second."""
+        """Notify other processes that an event was stored. Never raises, and waits a second or two at most."""
 
     def subscribe(self, callback: Callable[[], None]) -> None:
-        """Call `callback` whenever another process publishes, until `close`. Only the first call has an effect."""
+        """Call `callback` whenever any process publishes, also this one, until `close`. Only the first call counts."""
 
     def close(self) -> None:
         """End the subscription."""
 
 
 class RedisNotifier(Notifier):
-    """Notifies with Redis pub/sub. An unreachable Redis is retried and logged once."""
+    """Notifies with Redis pub/sub. An unreachable Redis is retried, and logged once until it is subscribed to again."""
 
     def __init__(self, url: str, retry_seconds: float = RETRY_SECONDS) -> None:
         self._url = url

@@ -88,7 +88,7 @@ def hop_to_change(report: Report, number: int) -> Hop:
 
 
 def _before(events: Iterable[Event], number: int) -> tuple[Event, ...]:
-    """Return the inherited events before hop `number`, without hops that were interrupted and asked again."""
+    """Return the inherited events before hop `number`, without those that a resumed run asked again."""
     kept: list[Event] = []
     for event in events:
         if getattr(event, "hop", 0) >= number:
@@ -158,7 +158,8 @@ class Runs:
 
         With daily limits and no usable database, using them raises DatabaseUnavailable.
         """
-        has_daily_limit = any((self._limits.day_calls, self._limits.day_tokens, self._limits.day_cost is not None))
+        limits = (self._limits.day_calls, self._limits.day_tokens, self._limits.day_cost)
+        has_daily_limit = any(each is not None for each in limits)
         has_spending = has_daily_limit or is_newest(database_url)  # without a limit, an evaluation needs no database
         return Metering(self._limits, Spending(self._sessions) if has_spending else None)
 

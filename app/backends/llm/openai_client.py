@@ -79,7 +79,7 @@ class OpenAITransport:
             base_url=self.address,
             timeout=None,
             max_retries=0,
-            # A redirect would send the claim to a host that the page did not name.
+            # A redirect would send the claim to a host that users were not shown.
             http_client=LimitedClient(follow_redirects=False),
         )
 

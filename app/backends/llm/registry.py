@@ -87,7 +87,7 @@ class Transport(Protocol):
 
 
 def unavailable_reason(model: ModelSettings) -> str:
-    """Return a sentence that names the setting to correct; "" when the settings look right.
+    """Return a sentence that names the setting or the GGUF file to correct; "" when the settings look right.
 
     Contacts no server: a wrong key or name fails at the first call.
     """

@@ -108,12 +108,12 @@ class SearchTransport:
 def _create_client() -> Any:
     import httpx2
 
-    # At INFO these log every URL, and with it the query.
+    # At INFO httpx2 logs every URL, and with it the query; at DEBUG httpcore2 logs its steps.
     for name in ("httpx2", "httpcore2"):
         logging.getLogger(name).setLevel(logging.WARNING)
     return httpx2.AsyncClient(
         timeout=None,
-        # A redirect would send the query to a host that the page did not name.
+        # A redirect would send the query to a host that users were not shown.
         follow_redirects=False,
         headers={"User-Agent": "Hopcheck", "Accept": "application/json"},
         # Cookies would link the searches of different users.

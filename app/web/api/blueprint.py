@@ -169,7 +169,7 @@ def sent_key() -> str:
 
 
 def check_after() -> None:
-    """Raise InvalidInput if `?after=` is not a number; the stream would then start at its beginning."""
+    """Raise InvalidInput if `?after=` is not a number, which the stream would take for its beginning."""
     text = request.args.get("after")
     if text is not None and not (text.isascii() and text.isdigit()):
         raise InvalidInput("after must be the number of an event.", "after")
@@ -209,7 +209,7 @@ def run_response(run: StoredRun) -> Response:
 
 
 def created_run(run_id: str) -> ResponseReturnValue:
-    """Return 201 with the run that this request created, and its address."""
+    """Return 201 with the run that this request, or its first sending, created, and its address."""
     log_run(run_id)
     return run_response(stored_run(run_id)), 201, {"Location": url_for("api_runs.read", run_id=run_id)}
 

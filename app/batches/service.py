@@ -107,9 +107,9 @@ class Batches:
         form: str = "",
         source: SourceText | None = None,
     ) -> str:
-        """Store a new batch in state GOING and return its id, which nobody can guess.
+        """Store a new batch in state GOING and return its id, which is hard to guess.
 
-        `form` is the random name of the form, if any. Sent again unchanged, it creates none while its batch exists.
+        `form` is the random name of the form, if any. The same form sent again creates no batch while the first exists.
         """
         first_events = [RunStarted(line.claim, options) for line in lines]
         batch_id = id_for_form(owner, form, first_events) if form else new_id()

@@ -90,7 +90,7 @@ class Notifier:
 
 
 class RedisNotifier(Notifier):
-    """Notifies with Redis pub/sub. An unreachable Redis is retried, and logged once until it is subscribed to again."""
+    """Notifies with Redis pub/sub. An unreachable Redis is retried, and logged once until the next subscription."""
 
     def __init__(self, url: str, retry_seconds: float = RETRY_SECONDS) -> None:
         self._url = url

@@ -38,7 +38,7 @@ _FALSE_BOUNDARIES = (
 """(ending, next beginning) of false splits: after titles, "No." and the like, initials (but "U.S.", "A.D." and
 the like, which may end a sentence), and names with marks."""
 TAIL_LENGTH = 40
-"""Characters at the end of a sentence that are examined; a long one that many are joined to would take minutes."""
+"""Characters at the end of a sentence that are examined. Without a limit, a text with many joins takes minutes."""
 
 
 class _ScipyHidden:

@@ -1,7 +1,7 @@
 """Run a parser script in a process with limits on memory, time and file size, since documents are untrusted.
 
 `run_sandboxed` starts this file as a script, which sets the limits and then runs the given script. It runs isolated
-(`python -I`), so it imports no module of this package, and with ENVIRONMENT alone of our variables, which may be keys.
+(`python -I`), so it imports no module of this package, and with only ENVIRONMENT of our variables: others may be keys.
 """
 
 from __future__ import annotations

@@ -61,7 +61,7 @@ def principal_for_new_run() -> str:
 
 
 def stored_run(run_id: str) -> StoredRun:
-    """Return the run, whoever owns it. Raises NotFound."""
+    """Return the run of any owner. Raises NotFound."""
     run = services().runs.report(run_id)
     if run is None:
         raise NotFound("There is no such run.")

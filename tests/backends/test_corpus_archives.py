@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import sys
 from pathlib import Path
 
@@ -82,6 +83,32 @@ def test_a_file_that_is_no_parquet_or_lacks_a_column_is_named(tmp_path):
     parquet.write_table(pyarrow.Table.from_pylist([{"id": "1", "url": "", "title": "A"}]), broken)
     with pytest.raises(Unreadable, match=r"has no column text in broken\.parquet"):
         list(parquet_articles(broken, None))
+
+
+@pytest.mark.parametrize("compression", ["snappy", "none"])
+def test_a_file_with_a_damaged_page_is_named(tmp_path, compression):
+    """Which error pyarrow raises depends on where the damage is."""
+    path = tmp_path / "damaged.parquet"
+    rows = [{"id": str(n), "url": "", "title": f"Title {n}", "text": f"Sentence {n}. " * 20} for n in range(200)]
+    parquet.write_table(pyarrow.Table.from_pylist(rows), path, compression=compression, use_dictionary=False)
+    whole, named = path.read_bytes(), 0
+    for place in range(4, len(whole) * 9 // 10, len(whole) // 20):
+        path.write_bytes(whole[:place] + b"\xff" * 64 + whole[place + 64 :])
+        try:
+            list(parquet_articles(path, None))
+        except Unreadable as error:
+            named += "cannot be read as Parquet at damaged.parquet" in str(error)
+    assert named > 10
+
+
+def test_an_error_of_the_disk_is_not_called_damage(tmp_path, monkeypatch):
+    def fail(*_: object) -> None:
+        raise OSError(errno.EIO, "Input/output error")
+
+    write(tmp_path / "a.parquet", "One.")
+    monkeypatch.setattr(parquet.ParquetFile, "iter_batches", fail)
+    with pytest.raises(OSError, match="Input/output error"):
+        list(parquet_articles(tmp_path, None))
 
 
 def test_an_article_without_an_id_is_a_problem_of_that_article_alone(tmp_path):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from sqlalchemy import create_engine, update
 
+from app.runs.models import EventRow
 from tests.fakes import Gate, scripted_container
 from tests.waiting import LONG
 from tests.web.test_api import RUNS, ended, held_to, problem, start, with_tokens
@@ -53,6 +55,16 @@ class TestDeleting:
         assert client.delete(address).status_code == 204
         problem(stranger.post(f"{address}/restore", json={}), 404)
         assert ids(stranger.get(DELETED)) == []
+
+    def test_a_run_stored_by_another_version_can_be_deleted_only_by_its_owner(self, client, address, database_url):
+        engine = create_engine(database_url)
+        with engine.begin() as connection:
+            connection.execute(update(EventRow).values(version=99))
+        engine.dispose()
+        problem(client.get(address), 501)
+        problem(client.application.test_client().delete(address), 404)
+        assert client.delete(address).status_code == 204
+        problem(client.get(address), 404)
 
     def test_a_token_deletes_only_the_runs_of_its_name(self, make_app, tmp_path):
         app, one, two = with_tokens(make_app, tmp_path, "one", "two")

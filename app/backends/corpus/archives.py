@@ -56,7 +56,9 @@ def _articles(file: Path, number: int, rows_done: int, bytes_before: int, size: 
                         if row > rows_done:
                             where, here = f"{file.name}, row {row}", (number, row)
                             yield _entry(where, here, bytes_before + size * row // total, article)
-    except pyarrow.ArrowException as error:
+    except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
+        if isinstance(error, OSError) and error.errno is not None:  # of the disk; pyarrow's own have no number
+            raise
         raise Unreadable(f"cannot be read as Parquet at {file.name} ({type(error).__name__})") from error
 
 

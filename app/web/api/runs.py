@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict
 
 from flask import Response, json, request
 from flask.typing import ResponseReturnValue
-from werkzeug.exceptions import Conflict
+from werkzeug.exceptions import Conflict, NotFound
 
 from app.domain.errors import InvalidInput
 from app.domain.events import TERMINAL
-from app.runs.event_store import encode
+from app.runs.event_store import Unreadable, encode
 from app.runs.service import Place, StoredEvent, StoredRun, hop_to_change
 from app.web import services
 from app.web.api.auth import client, current_principal, owned, principal_for_new_run, stored_run
@@ -161,7 +162,11 @@ def import_report() -> ResponseReturnValue:
 @api_keeping.delete(f"{API}/runs/<run_id>")
 def delete(run_id: str) -> ResponseReturnValue:
     """Delete the principal's run, stopping it first where it is running."""
-    services().runs.deletion.delete(owned(run_id).id)
+    with suppress(Unreadable):  # a run that cannot be read can still be deleted
+        owned(run_id)
+    if not services().runs.deletion.of_owner(run_id, current_principal()):
+        raise NotFound("There is no such run of yours.")
+    services().runs.deletion.delete(run_id)
     return "", 204
 
 

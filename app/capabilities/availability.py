@@ -41,7 +41,7 @@ LOCAL_PURSUIT = "local"
 SEQ2SEQ = "flan-t5"
 NO_MODEL = "No language model is set up.", "LOCAL_MODEL, OPENAI_API_KEY and OPENAI_MODEL, or MODELS_FILE"
 """The reason and the fix where no language model is available, for Choice.unavailable."""
-NO_CORPUS = "No corpus is indexed on this machine, and live Wikipedia is off.", "make corpus"
+NO_CORPUS = "No corpus on this machine can be searched, and live Wikipedia is off.", "make corpus"
 FETCH_FLAN_T5 = "flask --app app models fetch flan-t5, or FLAN_T5, a folder with the model"
 _JUDGING = (JUDGE, RERANKER)  # RERANKER also loads the model that selects the judge's evidence
 _COMPONENTS_OF = {"claim_verifier": _JUDGING, "question_generator": (GENERATOR,), "reasoner": _JUDGING}
@@ -307,15 +307,15 @@ class Availability:
     def _own_and_configured(self, role: str, own_model: str) -> tuple[Choice, ...]:
         """Return Hopcheck's own reader or judge, then the one that a setting names, if any."""
         own, other = Choice("local", f"Hopcheck's own {role}, {own_model}"), getattr(self.settings, role)
-        is_own = role == READER or not other  # JUDGE is the configured judge, READER always Hopcheck's own
-        if is_own:
+        loads_own = role == READER or not other  # the judge that is loaded is the configured one, the reader our own
+        if loads_own:
             own = unless_failed(own, self.parts, role)
         if not other:
             return (own,)
         named = Choice(other, f"The {role} {shown_name(other)}")
         if missing := why_missing(other):
             return own, named.unavailable(missing, f"flask --app app models fetch {role}")
-        return own, named if is_own else unless_failed(named, self.parts, role)
+        return own, named if loads_own else unless_failed(named, self.parts, role)
 
     def _searches(self) -> tuple[Choice, ...]:
         """Return the search of corpora and every engine, configured or not; live Wikipedia counts as a corpus.

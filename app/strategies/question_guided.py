@@ -57,11 +57,11 @@ from app.strategies.speculation import Speculation
 class QuestionGuided:
     """Implements `Strategy`: the loop over five interchangeable modules. Stateless."""
 
-    verifier: ClaimVerifier
-    generator: QuestionGenerator
-    answerer: QuestionAnswerer
-    validator: QAValidator
-    reasoner: Reasoner
+    verifier: ClaimVerifier  # D
+    generator: QuestionGenerator  # Q
+    answerer: QuestionAnswerer  # A
+    validator: QAValidator  # V
+    reasoner: Reasoner  # R
     speculative: bool = False
     """Start calls before they are known to be needed; useful when D, Q or V run on another machine."""
 
@@ -84,7 +84,7 @@ class QuestionGuided:
 
 @dataclass(frozen=True)
 class _Questioning:
-    """The questions of one run. Its speculative tasks belong to the last hop of `history` or to the current one."""
+    """The questions of one run. Its speculative tasks were started during the current hop or the one before it."""
 
     parts: QuestionGuided
     claim: Claim
@@ -143,8 +143,8 @@ class _Questioning:
     def _start_next_calls(self, hop: Hop) -> None:
         """Start the calls that follow if the hop is kept and not sufficient.
 
-        To save tokens, the next answer is started only if the previous hop was kept, and makes one costly call at most
-        before its result is needed.
+        To save tokens, the next answer is started only if the previous hop, if any, was kept, and makes one costly call at
+        most before its result is needed.
         """
         if not (self.speculation.is_on and hop.answer and hop.answer.text):
             return

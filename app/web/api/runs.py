@@ -181,5 +181,5 @@ def restore(run_id: str) -> Response:
     """Restore the principal's deleted run."""
     sent(Nothing)
     if not services().runs.deletion.restore(run_id, current_principal()):
-        owned(run_id)  # raises NotFound, unless the run was not deleted
+        owned(run_id)  # raises NotFound, but for a run that is not deleted
     return run_response(stored_run(run_id))

@@ -143,8 +143,8 @@ class _Questioning:
     def _start_next_calls(self, hop: Hop) -> None:
         """Start the calls that follow if the hop is kept and not sufficient.
 
-        To save tokens, the next answer is started only if the previous hop, if any, was kept, and makes one costly call at
-        most before its result is needed.
+        To save tokens, the next answer is started only if the previous hop, if any, was kept, and makes at most one
+        costly call before its result is needed.
         """
         if not (self.speculation.is_on and hop.answer and hop.answer.text):
             return

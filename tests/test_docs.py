@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from app.cli.check import check as check_command
 from app.config.settings import ROOT
 
 PAGES = sorted(
@@ -34,15 +33,6 @@ def test_links_between_pages_have_existing_targets(page):
         assert not anchor or anchor in headings(target), f"{path}#{anchor}"
 
 
-def test_the_architecture_page_names_at_most_four_files_for_each_change():
-    table = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8").partition("## Where to change what")[2]
-    rows = re.findall(r"^\| (?!change|---)(.*?) \| (.*) \|$", table, re.MULTILINE)
-    named = r"\[[^\]]+\]|a migration|the module that uses it|the template that shows it|app/\S+\.json"
-    files = {change: len(set(re.findall(named, cell))) for change, cell in rows}
-    assert len(files) >= 18
-    assert {change: count for change, count in files.items() if count > 4} == {}
-
-
 def test_every_document_and_file_that_the_code_names_exists():
     named = re.compile(r"\b((?:docs|research|app|tests)/[\w/.-]+\.(?:md|py|json|txt))\b")
     sources = [path for folder in ("app", "research") for path in (ROOT / folder).rglob("*.py")]
@@ -53,18 +43,3 @@ def test_every_document_and_file_that_the_code_names_exists():
         if not (ROOT / name).exists()
     }
     assert missing == set()
-
-
-SOURCES = ("wikipedia-live.md", "wikipedia-dump.md", "corpora.md", "zim.md", "web-sources.md")
-MODELS = ("language-models.md", "local-servers.md", "local-models.md")
-
-
-@pytest.mark.parametrize("name", SOURCES + MODELS)
-def test_the_page_of_a_source_or_model_is_short_and_begins_with_the_three_commands_to_type(name):
-    assert f"]({name})" in (ROOT / "docs" / "sources.md").read_text(encoding="utf-8")
-    text = (ROOT / "docs" / name).read_text(encoding="utf-8")
-    assert len(text.splitlines()) <= 60
-    assert re.match(r"# .*\n\n(?:    .+\n){3}\n", text)
-    check = next(line for line in text.splitlines() if line.startswith("    flask --app app check"))
-    known = {option for each in check_command.params for option in each.opts}
-    assert set(re.findall(r"--[\w-]+", check)) - {"--app"} <= known

@@ -20,7 +20,7 @@ RUN make install PIP_FLAGS="--no-cache-dir ${PIP_FLAGS}"
 
 COPY --chown=hopcheck . .
 # Each container signs with a key of its own, made at its first start, never with one that came with the image.
-RUN make setup && rm -f instance/secret_key
+RUN make setup PIP_FLAGS="${PIP_FLAGS}" && rm -f instance/secret_key
 
 # As in `make run`: freed memory is not kept by each thread (docs/bench.md, "Threads and processes").
 ENV GLIBC_TUNABLES=glibc.malloc.tcache_count=0

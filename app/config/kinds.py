@@ -55,6 +55,27 @@ def one_of(*names: str) -> dict[str, Any]:
     return {"parse": parse, "choices": f"one of: {', '.join(names)}"}
 
 
+def some_of(*known: str) -> dict[str, Any]:
+    """Accept some of these names, separated by commas, in the order to be used; none for an empty text."""
+
+    def parse(raw: str) -> tuple[str, ...]:
+        listed = tuple(dict.fromkeys(name.strip() for name in raw.split(",") if name.strip()))
+        if not set(listed) <= set(known):
+            raise ValueError(raw)
+        return listed
+
+    return {"parse": parse, "choices": f"some of {', '.join(known)}, with commas between"}
+
+
+def folders() -> dict[str, Any]:
+    """Accept paths, separated as in the variable PATH."""
+
+    def parse(raw: str) -> tuple[str, ...]:
+        return tuple(each for each in raw.split(os.pathsep) if each)
+
+    return {"parse": parse, "choices": f"paths with {os.pathsep} between"}
+
+
 def names() -> dict[str, Any]:
     """Accept names separated by commas; repetitions are dropped."""
 

@@ -17,6 +17,7 @@ from dotenv import dotenv_values
 
 from app.config.kinds import (
     database,
+    folders,
     keys_named_in,
     like,
     load_or_create_secret,
@@ -25,6 +26,7 @@ from app.config.kinds import (
     one_of,
     origins,
     setting,
+    some_of,
     switch,
     whole,
     within,
@@ -144,7 +146,20 @@ class Settings:
     )
     torch_threads: int = setting("TORCH_THREADS", 2, "CPU threads that calls of models share", **whole(1, 128))
     question_model: Path | None = setting(
-        "QUESTION_MODEL", None, "Path of another GGUF file to ask questions with", _path, "a path"
+        "QUESTION_MODEL",
+        None,
+        "Path of another GGUF file of the local model's base, such as another quantisation",
+        _path,
+        "a path",
+    )
+    model_sources: tuple[str, ...] = setting(
+        "MODEL_SOURCES",
+        ("machine", "hub", "packages"),
+        "Where the local model's base is looked for, in this order",
+        **some_of("machine", "hub", "packages"),
+    )
+    local_models: tuple[str, ...] = setting(
+        "LOCAL_MODELS", (), "Files or folders of this machine that may hold the local model's base", **folders()
     )
     corpora: tuple[str, ...] = setting(
         "CORPORA", ("vital",), "Corpora searched by default, by name, with commas between", **names()
@@ -241,16 +256,13 @@ class Settings:
         "FLAN_T5", "google/flan-t5-base", "FLAN-T5 or another model of its kind: a name on the hub, or a folder"
     )
     reader: str | None = setting(
-        "READER", None, "Another extractive reader: a name on the hub, or a folder; Hopcheck's own when not set"
+        "READER", None, "An extractive reader: a name on the hub, or a folder; the local model reads when not set"
     )
     read_with: str = setting(
         "READ_WITH",
         "local",
         "What reads a recitation: the local reader or the model itself",
         **one_of("local", "model"),
-    )
-    judge: str | None = setting(
-        "JUDGE", None, "Another judge of three classes: a name on the hub, or a folder; Hopcheck's own when not set"
     )
     question_seq2seq: str | None = setting(
         "QUESTION_SEQ2SEQ", None, "Model that asks the first question of a pursuit: a name on the hub, or a folder"

@@ -67,7 +67,7 @@ def fetch(name: str) -> Path:
         return require_model_folder(name, "the path of an existing folder")
     from huggingface_hub import snapshot_download
 
-    with _hub_errors(name):
+    with hub_errors(name):
         snapshot_download(name, allow_patterns=list(FETCHED_PATTERNS))
     return require_model_folder(name, "a model with safetensors weights")
 
@@ -97,7 +97,7 @@ class HubFile:
         """Download the file to `path`. Raises ModelUnavailable, and OSError when it cannot be written."""
         from huggingface_hub import hf_hub_url
 
-        with _hub_errors(self.repository):
+        with hub_errors(self.repository):
             download(hf_hub_url(self.repository, self.file), path)
 
 
@@ -139,7 +139,7 @@ def look_up(repository: str, file: str) -> HubFile:
     """Return size and licence of a file on the hub. Raises ModelUnavailable."""
     from huggingface_hub import HfApi
 
-    with _hub_errors(repository):
+    with hub_errors(repository):
         info = HfApi().model_info(repository, files_metadata=True)
     sizes = {each.rfilename: each.size for each in info.siblings or ()}
     if file not in sizes:
@@ -150,7 +150,7 @@ def look_up(repository: str, file: str) -> HubFile:
 
 
 @contextmanager
-def _hub_errors(name: str) -> Iterator[None]:
+def hub_errors(name: str) -> Iterator[None]:
     """Raise ModelUnavailable for errors of the hub and of the network; errors of the disk remain OSError."""
     from httpx2 import HTTPError
     from huggingface_hub.errors import HFValidationError
@@ -236,7 +236,6 @@ EXTRACTIVE_QA = ModelKind(
     "AutoModelForQuestionAnswering", "an extractive question answering model like RoBERTa on SQuAD", 2
 )
 CAUSAL = ModelKind("AutoModelForCausalLM", "a causal language model like SmolLM2")
-PAIR_CLASSIFIER = ModelKind("AutoModelForSequenceClassification", "a classifier of text pairs like RoBERTa on MNLI")
 
 
 MAX_STATED_TOKENS = 1_000_000

@@ -14,8 +14,7 @@ from app.domain.errors import ModelUnavailable
 
 log = logging.getLogger(__name__)
 
-JUDGE, GENERATOR, CORPUS = "judge", "question generator", "corpus and retriever"
-RERANKER, READER = "reranker", "reader"
+MODEL, CORPUS, RERANKER = "local model", "corpus and retriever", "reranker"
 """The names of the components of the default configuration."""
 RETRY_SECONDS = 30.0
 """Time between two attempts to load failed components."""

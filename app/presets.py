@@ -67,7 +67,7 @@ class PursuitPreset:
         `local` maps roles to their local implementation; `tuned` are the models that ask the first and later questions.
         """
         first = {"llm": model, "local": local["question generator"], "seq": tuned[0]}
-        then = {"llm": model, "local": "local judge and rules", "seq": tuned[1]}
+        then = {"llm": model, "local": local["claim verifier"], "seq": tuned[1]}
         prompted = self.others == "llm"
         return (
             ("first question", first[self.first]),

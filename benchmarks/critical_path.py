@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 
 from app.domain.events import QuestionAsked
 from app.domain.instrumentation import Call, cached_call
-from app.domain.model import Answer, Claim, Page, Passage, Question, RunOptions, SearchHit, Span
+from app.domain.model import Answer, Claim, Context, Page, Passage, Question, RunOptions, SearchHit, Span
 from app.domain.ports import Choice, QuestionAnswerer, Strategy
 from app.modules.answerers.reciter_reader import ReciterReader
 from app.modules.answerers.web_documents import PromptedChooser, PromptedReader
@@ -114,10 +114,12 @@ def _reply(case: str) -> str:
 class InstantAnswerer:
     """A local reader and answerer that takes no time."""
 
-    def read(self, question: Question, passages: Sequence[Passage]) -> Answer:
+    def read(
+        self, question: Question, passages: Sequence[Passage], claim: Claim | None = None, context: Context = ()
+    ) -> Answer:
         return Answer("yard", Span(passages[0], 28, 32), tuple(passages), "local")
 
-    def answer(self, question: Question, claim: Claim) -> Answer:
+    def answer(self, question: Question, claim: Claim, context: Context = ()) -> Answer:
         return self.read(question, (Passage(PASSAGE, "The harbour", "a corpus", "https://example.org/harbour"),))
 
 

@@ -173,7 +173,7 @@ class ScriptedAnswerer(_Part):
 
     name = "answer"
 
-    def answer(self, question: Question, claim: Claim) -> Answer:
+    def answer(self, question: Question, claim: Claim, context: Context = ()) -> Answer:
         return self._play(question, claim)
 
 

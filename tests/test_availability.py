@@ -7,13 +7,13 @@ from app.backends.llm.registry import ModelSettings
 from app.backends.web_search.registry import configured_searches
 from app.capabilities.availability import Availability
 from app.capabilities.options import GUIDED, OWN, PURSUIT, default_corpora
-from app.components import CORPUS, GENERATOR, JUDGE, READER, RERANKER, Components
+from app.components import CORPUS, MODEL, RERANKER, Components
 from app.config.settings import Settings
 from app.domain.errors import ModelUnavailable
 from app.domain.model import RunOptions
 from tests.tiny import tiny_t5
 
-PARTS = (GENERATOR, CORPUS, RERANKER, READER, JUDGE)
+PARTS = (MODEL, CORPUS, RERANKER)
 
 BIG = ModelSettings("big", "big-1", "https://api.example.org/v1", "key")
 HOME = ModelSettings("home", "home-1", "http://127.0.0.1:8080/v1", None, key_variable=None)
@@ -97,11 +97,11 @@ def test_a_flan_t5_on_this_machine_is_a_reasoner_an_answerer_and_a_language_mode
 @pytest.mark.parametrize(
     ("broken", "group", "name"),
     [
-        (JUDGE, "presets", "local"),
-        (RERANKER, "presets", "local"),
+        (MODEL, "presets", "local"),
+        (MODEL, "pursuits", "local"),
+        (MODEL, "answerers", "retriever-reader"),
         (RERANKER, "pursuits", "local"),
-        (READER, "pursuits", "local"),
-        (READER, "answerers", "retriever-reader"),
+        (RERANKER, "answerers", "retriever-reader"),
         (CORPUS, "answerers", "retriever-reader"),
         (CORPUS, "searches", "corpus"),
     ],
@@ -126,11 +126,12 @@ def test_live_wikipedia_is_a_corpus_that_needs_no_index_and_names_its_host(avail
     assert "wikipedia-live" not in named(availability(WIKIPEDIA="off").capabilities().corpora)
 
 
-def test_a_configured_reader_replaces_a_broken_one(availability, tmp_path):
+def test_a_configured_reader_reads_where_the_local_model_could_not_be_loaded(availability, tmp_path):
     other = str(tiny_t5(tmp_path / "other"))
-    capabilities = availability(broken=READER, READER=other, WIKIPEDIA="en").capabilities()
-    assert named(capabilities.answerers)["retriever-reader"].available
-    assert named(capabilities.pursuits)["local"].available
+    broken = availability(broken=MODEL, READER=other, WIKIPEDIA="en")
+    assert named(broken.capabilities().answerers)["retriever-reader"].available
+    (readers,) = (group for group in broken.catalogue() if group.setting == "READER")
+    assert {choice.name: choice.available for choice in readers.choices} == {"local": False, other: True}
 
 
 def test_a_configured_reader_that_is_not_on_this_machine_leaves_no_choice_that_reads(availability):
@@ -149,21 +150,8 @@ def test_a_gguf_file_that_could_not_be_loaded_is_unavailable(availability, tmp_p
 
 
 def test_a_model_in_a_folder_is_named_by_the_folder_alone(availability, tmp_path):
-    judge = str(tiny_t5(tmp_path / "nli"))
-    assert dict(availability(JUDGE=judge).modules(RunOptions()))["reasoner"] == "nli"
-
-
-@pytest.mark.parametrize(("role", "own_is_available"), [(JUDGE, True), (READER, False)])
-def test_of_two_judges_or_readers_the_one_that_could_not_be_loaded_is_unavailable(
-    availability, tmp_path, role, own_is_available
-):
-    """The configured judge is loaded in place of Hopcheck's own, the configured reader beside it."""
-    other = str(tiny_t5(tmp_path / "other"))
-    groups = availability(broken=role, **{role.upper(): other}).catalogue()
-    choices = {
-        choice.name: choice.available for group in groups if group.setting == role.upper() for choice in group.choices
-    }
-    assert choices == {"local": own_is_available, other: not own_is_available}
+    other = str(tmp_path / "private" / "larger.gguf")
+    assert dict(availability(QUESTION_MODEL=other).modules(RunOptions()))["reasoner"].startswith("larger ")
 
 
 def test_a_corpus_that_cannot_be_opened_leaves_the_others_and_live_wikipedia_available(availability, monkeypatch):
@@ -223,7 +211,7 @@ def test_a_report_names_the_modules_used(availability):
     assert dict(modules) == {
         "claim verifier": "big, prompted",
         "question generator": "big, prompted",
-        "answerer": "reciter-reader: big recites, Hopcheck's reader reads",
+        "answerer": "reciter-reader: big recites, the local model reads",
         "QA validator": "big, prompted",
         "reasoner": "big, prompted",
     }
@@ -241,7 +229,7 @@ def test_a_report_names_an_own_corpus_by_its_title(availability, monkeypatch):
     minutes = CorpusInfo("minutes", "Council minutes", "City archive", "built", 1, 1, "2026-11-23", "ready")
     monkeypatch.setattr("app.capabilities.availability.installed", lambda instance: (minutes,))
     modules = dict(availability().modules(RunOptions(corpora=("vital", "minutes"))))
-    assert modules["answerer"] == "retriever-reader over vital, Council minutes, read by Hopcheck's reader"
+    assert modules["answerer"] == "retriever-reader over vital, Council minutes, read by the local model"
 
 
 @pytest.mark.parametrize(

@@ -14,11 +14,11 @@ from app import create_app
 from app.config.settings import Settings, load_settings
 from app.domain.errors import CallFailed, ModelUnavailable
 from app.domain.model import LabelSet
-from app.domain.ports import Bounds
+from app.modules.local import LocalJudge
 from research.training.pairs import row_is_held_out
 from tests.evaluation.rows import averitec, hover, written
+from tests.fake_model import EQUAL
 from tests.fakes import AWAY, TWO_HOPS, Script, scripted_container
-from tests.judges import over
 
 
 class FakeJudge:
@@ -28,17 +28,20 @@ class FakeJudge:
 
     def __init__(self, **raising: BaseException) -> None:
         self.raising = raising
-        self.shown: list[tuple] = []
+        self.shown: list[str] = []
 
     def display_name(self) -> str:
         return self.name
 
-    def classify(self, pairs, asked=()):
-        self.shown += pairs
+    def complete(self, prompt, *, max_tokens, stop=()):
+        return ""
+
+    def probabilities(self, prompt, words):
+        self.shown.append(prompt)
         for word, error in self.raising.items():
-            if f"claim {word[1:]} " in pairs[0][0]:
+            if f"claim {word[1:]} " in prompt:
                 raise error
-        return [(0.8, 0.15, 0.05) for _ in pairs]
+        return (0.8, 0.15, 0.05)
 
 
 @pytest.fixture
@@ -47,7 +50,7 @@ def command(tmp_path):
 
     def invoke(file, *more: str, judge=None, form: str = "hover", evidence: str = "gold", container=None, env=None):
         container, scripted = container or scripted_container(), judge or FakeJudge()
-        container.evidence_judge, container.bounds = lambda: over(scripted), Bounds(0.6, 0.6)
+        container.judge = LocalJudge(scripted, EQUAL)
         container.judge_name = scripted.display_name
         app = create_app(Settings.from_env({"INSTANCE": str(tmp_path / "instance")} | (env or {})), container)
         measured = ["--evidence", evidence] if evidence else []
@@ -94,8 +97,8 @@ def test_predictions_and_metrics_are_written_and_progress_is_printed(command, ho
 def test_the_judge_gets_the_gold_evidence(command, tmp_path):
     judge = FakeJudge()
     command(written(tmp_path / "f", averitec()), judge=judge, form="averitec")
-    answers = [("", "Did Ada Stone leave Basel? No. She stayed in Basel"), ("", "What was she? A painter")]
-    assert judge.shown[0] == ("Ada Stone left Basel.", answers)
+    asked = "Question: Did Ada Stone leave Basel?\nAnswer: No. She stayed in Basel"
+    assert judge.shown[0].startswith(f"Claim: Ada Stone left Basel.\n{asked}")
 
 
 def test_ctrl_c_leaves_whole_lines_and_prints_how_to_resume(command, hover_file, tmp_path):
@@ -106,7 +109,7 @@ def test_ctrl_c_leaves_whole_lines_and_prints_how_to_resume(command, hover_file,
     assert 0 < len(kept) < 12 and not (tmp_path / "out" / "metrics.json").exists()
     judge = FakeJudge()
     assert command(hover_file, judge=judge).exit_code == 0
-    claims = {claim for claim, _ in judge.shown}
+    claims = {prompt.partition("\n")[0] for prompt in judge.shown}
     assert len(claims) == 12 - len(kept) and metrics(tmp_path)["n"] == 12
 
 
@@ -127,7 +130,7 @@ def test_limit_bounds_the_rows_and_a_larger_limit_continues(command, hover_file,
     assert metrics(tmp_path)["n"] == 4
     judge = FakeJudge()
     command(hover_file, "--limit", "6", judge=judge)
-    assert len({claim for claim, _ in judge.shown}) == 2 and metrics(tmp_path)["n"] == 6
+    assert len({prompt.partition("\n")[0] for prompt in judge.shown}) == 2 and metrics(tmp_path)["n"] == 6
 
 
 def test_first_takes_the_first_rows_of_the_file(command, hover_file, tmp_path):
@@ -209,7 +212,7 @@ def test_the_bundled_judge_distinguishes_a_true_claim_from_a_false_one(tmp_path)
     done = app.test_cli_runner().invoke(args=["evaluate", str(file), *options])
     assert done.exit_code == 0, done.stderr
     found = metrics_in(tmp_path)
-    assert (found["n"], found["auc"]) == (3, 1.0) and found["judge"].startswith("judge ")
+    assert (found["n"], found["auc"]) == (3, 1.0) and found["judge"].startswith("qwen2.5-coder")
 
 
 def test_whole_runs_are_measured_by_their_verdicts_without_the_rows_own_evidence(command, hover_file, tmp_path):
@@ -264,7 +267,7 @@ def test_each_baseline_is_measured(command, hover_file, tmp_path, baseline):
     done = command(hover_file, "--baseline", baseline, judge=judge, evidence="")
     assert done.exit_code == 0, done.output
     assert (metrics(tmp_path)["evidence"], metrics(tmp_path)["n"]) == (baseline, 12)
-    shown = {(bool(claim), len(evidence)) for claim, evidence in judge.shown}
+    shown = {(not prompt.startswith("Claim: \n"), prompt.count("Source:")) for prompt in judge.shown}
     seen = {"claim-only": {(True, 0)}, "evidence-only": {(False, 1)}, "single-retrieval": {(True, 2)}}
     assert shown == seen.get(baseline, set())
 

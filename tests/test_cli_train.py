@@ -7,10 +7,10 @@ import logging
 from pathlib import Path
 
 import pytest
+from app.backends.local.judge import EntailmentJudge
 
 from app import create_app
 from app.backends.local.hub_reader import HubReader
-from app.backends.local.judge import EntailmentJudge
 from app.config.settings import Settings
 from research.claims.data import CLAIMS_FILE
 from research.training.judge_examples import SQUAD

@@ -13,7 +13,6 @@ from app.container.container import Container
 from app.domain.errors import CallFailed, InvalidInput
 from app.domain.events import RunStarted
 from app.domain.model import HopStatus, Label, LabelSet, Origin, Question, RunOptions
-from app.domain.ports import Bounds
 from app.domain.report import reduce_events
 from app.modules.answerers.web_search import DocumentSettings
 from app.presets import PURSUIT_PRESETS
@@ -25,7 +24,7 @@ from tests.backends.web_search.search_server import Reply as Found
 from tests.backends.web_search.search_server import Said, SearchServer, searxng_reply
 from tests.one_claim import CLAIM, checked
 from tests.openai_server import Asked, OpenAIServer, Reply
-from tests.tiny import tiny_nli, tiny_t5
+from tests.tiny import tiny_t5
 
 WROTE = Said("Hamlet", "https://encyclopedia.example/hamlet", "Hamlet was written by William Shakespeare.")
 BORN = Said("Shakespeare", "https://lives.example/shakespeare", "William Shakespeare was born in England.")
@@ -207,7 +206,7 @@ def test_an_evaluation_on_given_sentences_records_what_was_searched_and_not_meas
     (file := tmp_path / "rows.jsonl").write_text(json.dumps(row))
     with OpenAIServer(player) as model:
         env = {"INSTANCE": str(home), "OPENAI_BASE_URL": model.url, "OPENAI_MODEL": "scripted", "PRESET": "prompted"}
-        env |= {"SEARXNG_URL": "http://127.0.0.1:9", "JUDGE": str(tiny_nli(tmp_path / "judge"))}
+        env |= {"SEARXNG_URL": "http://127.0.0.1:9"}
         app = create_app(Settings.from_env(env))
         options = "--format averitec --evidence run --strategy evidence-pursuit --given-sentences --out".split()
         command = ["evaluate", str(file), *options, str(tmp_path)]
@@ -220,14 +219,6 @@ def test_an_evaluation_on_given_sentences_records_what_was_searched_and_not_meas
     assert (found["accuracy"], found["options"]["search"], found["options"]["corpora"]) == (1.0, "given sentences", [])
     assert ["answerer", "web-search with given sentences"] in found["options"]["modules"]
     assert found["not_measured"] == ["long documents", "metadata", "dates"]
-
-
-def test_the_operators_own_judge_is_used_and_named(tmp_path):
-    own = Container(Settings.from_env({"INSTANCE": str(tmp_path), "JUDGE": str(tiny_nli(tmp_path / "judge"))}))
-    ((supports, refutes, neither),) = own.judge.classify([("Paris is big.", [("Paris", "Paris is big.")])])
-    assert supports + refutes + neither == pytest.approx(1)
-    assert "judge" in own.judge_name() and dict(own.capabilities().modules(RunOptions()))["reasoner"].endswith("judge")
-    assert own.bounds == Bounds(0.6, 0.6)
 
 
 def test_speaker_and_date_reach_every_prompt_and_no_later_page_is_shown_or_cited(tmp_path):

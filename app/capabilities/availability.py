@@ -30,7 +30,7 @@ from app.capabilities.options import (
     default_corpora,
     options_of_source,
 )
-from app.components import CORPUS, GENERATOR, JUDGE, READER, RERANKER, Components
+from app.components import CORPUS, MODEL, RERANKER, Components
 from app.config.settings import Settings
 from app.domain.model import ANSWERERS, CORPUS_SEARCH, QACHECK, RunOptions
 from app.modules.answerers import Need, kind_of
@@ -43,9 +43,9 @@ NO_MODEL = "No language model is set up.", "LOCAL_MODEL, OPENAI_API_KEY and OPEN
 """The reason and the fix where no language model is available, for Choice.unavailable."""
 NO_CORPUS = "No corpus on this machine can be searched, and live Wikipedia is off.", "make corpus"
 FETCH_FLAN_T5 = "flask --app app models fetch flan-t5, or FLAN_T5, a folder with the model"
-_JUDGING = (JUDGE, RERANKER)  # RERANKER also loads the model that selects the judge's evidence
-_COMPONENTS_OF = {"claim_verifier": _JUDGING, "question_generator": (GENERATOR,), "reasoner": _JUDGING}
-"""The components behind the local implementation of each role; the local validator has none."""
+LOCAL_MODEL_NAME = "Qwen2.5-Coder-1.5B with Hopcheck's adapter"
+_LOCAL_ROLES = ("claim_verifier", "question_generator", "reasoner")
+"""The roles that the local model plays; the local validator needs none."""
 
 
 def unless_failed(choice: Choice, parts: Components, *names: str) -> Choice:
@@ -57,7 +57,7 @@ def unless_failed(choice: Choice, parts: Components, *names: str) -> Choice:
 def unless_unread(choice: Choice, settings: Settings, parts: Components) -> Choice:
     """Return the choice, as unavailable if its extractive reader is."""
     if not settings.reader:
-        return unless_failed(choice, parts, READER)
+        return unless_failed(choice, parts, MODEL)
     missing = why_missing(settings.reader)
     return choice.unavailable(missing, "flask --app app models fetch reader") if missing else choice
 
@@ -67,7 +67,7 @@ def pursuit_choices(settings: Settings, parts: Components, has_model: bool) -> I
     for preset in (row.resolved(_has_model_files(settings.question_seq2seq)) for row in PURSUIT_PRESETS.values()):
         choice = Choice(preset.name, f"{preset.title}. {preset.changes}", needs_model=preset.needs_model)
         if preset.others == "local":
-            choice = unless_failed(unless_unread(choice, settings, parts), parts, *_JUDGING, GENERATOR)
+            choice = unless_failed(unless_unread(choice, settings, parts), parts, MODEL, RERANKER)
         if preset.needs_model and not has_model:
             choice = choice.unavailable(*NO_MODEL)
         elif missing := _missing_questioner(settings, preset):
@@ -197,19 +197,18 @@ class Availability:
             Group("Language models", "OPENAI_MODEL", capabilities.models),
             Group("Ways of pursuing evidence", "", capabilities.pursuits),
             Group("Search engines", "SEARCH", capabilities.searches),
-            Group("Judges", "JUDGE", self._own_and_configured(JUDGE, "SmolLM2-135M with an adapter")),
-            Group("Readers", "READER", self._own_and_configured(READER, "MiniLM-L12")),
+            Group("Readers", "READER", self._readers()),
             Group("Corpora", "CORPORA", capabilities.corpora),
         )
 
     def _local_names(self) -> dict[str, str]:
-        judge = shown_name(self.settings.judge or "local judge, SmolLM2-135M with adapter")
-        question_model = self.settings.question_model
+        other = self.settings.question_model
+        model = f"{other.stem} with Hopcheck's adapter" if other else LOCAL_MODEL_NAME
         return {
-            "claim verifier": judge,
-            "question generator": question_model.name if question_model else "SmolLM2-135M-Instruct",
+            "claim verifier": model,
+            "question generator": model,
             "QA validator": "local rules",
-            "reasoner": judge,
+            "reasoner": model,
         }
 
     def _answerer_name(self, options: RunOptions) -> str:
@@ -234,7 +233,7 @@ class Availability:
         for role, local_name in self._local_names().items():
             name = role.replace(" ", "_").lower()
             local = Choice("local", local_name[:1].upper() + local_name[1:])
-            local = unless_failed(local, self.parts, *_COMPONENTS_OF.get(name, ()))
+            local = unless_failed(local, self.parts, MODEL) if name in _LOCAL_ROLES else local
             seq2seq = (self._with_seq2seq(Choice(SEQ2SEQ, "FLAN-T5, end to end")),) if name == "reasoner" else ()
             yield Group(role[:1].upper() + role[1:], name.upper(), (local, prompted, *seq2seq))
 
@@ -244,8 +243,8 @@ class Availability:
 
     def _preset(self, name: str, mix: Mix, has_model: bool) -> Choice:
         choice = Choice(name, TITLES[name], needs_model=mix.needs_model)
-        local = [part for role, parts in _COMPONENTS_OF.items() if getattr(mix, role) == "local" for part in parts]
-        choice = unless_failed(choice, self.parts, *local)
+        if any(getattr(mix, role) == "local" for role in _LOCAL_ROLES):
+            choice = unless_failed(choice, self.parts, MODEL)
         if not choice.available:
             return choice
         if mix.needs_model and not has_model:
@@ -304,18 +303,15 @@ class Availability:
             return choice.unavailable(reason, fix)
         return unless_failed(choice, self.parts, model.name) if model.gguf else choice
 
-    def _own_and_configured(self, role: str, own_model: str) -> tuple[Choice, ...]:
-        """Return Hopcheck's own reader or judge, then the one that a setting names, if any."""
-        own, other = Choice("local", f"Hopcheck's own {role}, {own_model}"), getattr(self.settings, role)
-        loads_own = role == READER or not other  # the judge that is loaded is the configured one, the reader our own
-        if loads_own:
-            own = unless_failed(own, self.parts, role)
+    def _readers(self) -> tuple[Choice, ...]:
+        """Return the local model as a reader, then the one that READER names, if any."""
+        own = unless_failed(Choice("local", f"The local model, {LOCAL_MODEL_NAME}"), self.parts, MODEL)
+        other = self.settings.reader
         if not other:
             return (own,)
-        named = Choice(other, f"The {role} {shown_name(other)}")
-        if missing := why_missing(other):
-            return own, named.unavailable(missing, f"flask --app app models fetch {role}")
-        return own, named if loads_own else unless_failed(named, self.parts, role)
+        named = Choice(other, f"The reader {shown_name(other)}")
+        missing = why_missing(other)
+        return own, named.unavailable(missing, "flask --app app models fetch reader") if missing else named
 
     def _searches(self) -> tuple[Choice, ...]:
         """Return the search of corpora and every engine, configured or not; live Wikipedia counts as a corpus.

@@ -21,7 +21,7 @@ from app.doctor.__main__ import CHECKS, ONLINE
 from app.runs.schema_version import is_newest
 from app.web import services
 
-MODELS = ("flan-t5", "reader", "judge", "question-seq2seq", "next-question-seq2seq")
+MODELS = ("flan-t5", "reader", "question-seq2seq", "next-question-seq2seq")
 """Names that `models fetch` accepts. The model of flan-t5 is the one in the setting FLAN_T5, and so on."""
 
 models = AppGroup("models", help="The models and modules that runs can use.")
@@ -54,7 +54,7 @@ class ModelName(click.ParamType):
 @click.argument("name", type=ModelName())
 @click.option("--yes", is_flag=True, help="Download a file of the hub without asking.")
 def fetch(name: str, yes: bool) -> None:
-    """Download the model that a setting (FLAN_T5, READER, JUDGE, ...) names.
+    """Download the model that a setting (FLAN_T5, READER, ...) names.
 
     hub:OWNER/REPOSITORY/FILE downloads one GGUF file for LOCAL_MODEL, and shows its size and licence before.
     """
@@ -103,7 +103,7 @@ def _details(choice: Choice) -> list[str]:
 @click.command()
 @with_appcontext
 def prepare() -> None:
-    """Unpack the weights, index the corpora and migrate the database, where that is not done yet."""
+    """Obtain the base model, index the corpora and migrate the database, where that is not done yet."""
     settings = services().settings
     with one_line_errors():
         run_steps([*steps(settings), database(settings)], click.echo)

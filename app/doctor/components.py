@@ -184,49 +184,31 @@ def live_wikipedia(settings: Settings) -> Iterator[Finding]:
         yield ok(name, f"Offered from {host} (not called); set CONTACT if it refuses requests without one")
 
 
-def question_model(settings: Settings) -> Iterator[Finding]:
-    """Check the GGUF file of the question model: the packaged one by its checksum, or the operator's."""
-    from app.backends.local.llama_cpp import packaged_gguf
+def base_model(settings: Settings) -> Iterator[Finding]:
+    """Check the local model's base by its SHA-256, or the size of the operator's own."""
+    from app.backends.local.base_model import base_model_path, require_whole
     from app.backends.local.weight_files import require_gguf
 
-    name, own = "question model", settings.question_model
+    name, own = "local model", settings.question_model
     fix = "QUESTION_MODEL, the path of a GGUF file"
-    if broken := _broken(name, lambda: require_gguf(own, fix) if own else packaged_gguf()):
+    if broken := _broken(name, lambda: require_gguf(own, fix) if own else require_whole(base_model_path(settings))):
         yield broken
-    elif own:
-        yield ok(name, f"{own} has the size that its header gives (there is no checksum to compare)")
     else:
-        yield ok(name, "The packaged SmolLM2, unchanged since its installation")
+        yield ok(name, f"{own} has the size that its header gives" if own else "Whole, by its SHA-256")
 
 
-def base_model(settings: Settings) -> Iterator[Finding]:
-    """Check the unpacked SmolLM2, the judge's base model."""
-    from app.backends.local.weight_files import matches_checksums
-    from app.bootstrap import base_model as step
-    from app.bootstrap import base_model_folder
+def local_model(settings: Settings) -> Iterator[Finding]:
+    """Check that the adapter of the local model is whole and as committed."""
+    from app.backends.local.weight_files import require_gguf
 
-    name, folder = "judge's base", base_model_folder(settings)
-    if not step(settings).is_done():
-        yield problem(name, "SmolLM2 is not unpacked, or its files have changed since", "make setup")
-    elif not matches_checksums(folder):  # disk corruption, which `make setup` does not notice
-        yield problem(name, f"The files in {folder} are corrupted", f"rm -r {folder} && make setup")
+    name, folder = "local model's adapter", SHIPPED / "transcript"
+    broken = _broken(name, partial(require_gguf, folder / "adapter.gguf", RESTORE)) or _bad_json(name, folder)
+    if broken:
+        yield broken
+    elif message := _difference_from_commit(folder):
+        yield warning(name, message, f"{RESTORE}, unless it was trained here")
     else:
-        yield ok(name, "Unpacked, and unchanged since")
-
-
-def shipped_models(_settings: Settings, folder: Path = SHIPPED) -> Iterator[Finding]:
-    """Check that the files of the judge's adapter, the reader and the selector are readable and as committed."""
-    from app.backends.local.weight_files import require_safetensors
-
-    files = {"judge": "adapter_model", "reader": "model", "selector": "weights"}
-    for name, weights in files.items():
-        broken = _broken(name, partial(require_safetensors, folder / name / f"{weights}.safetensors", RESTORE))
-        if broken or (broken := _bad_json(name, folder / name)):
-            yield broken
-        elif message := _difference_from_commit(folder / name):
-            yield warning(name, message, f"{RESTORE}, unless it was trained here")
-        else:
-            yield ok(name, "Its files are complete")
+        yield ok(name, "Its files are complete")
 
 
 def reranker(_settings: Settings) -> Iterator[Finding]:

@@ -95,6 +95,7 @@ class Passage:
     published: str | None = None  # ISO date
     origin: Origin = Origin.CORPUS
     score: float = 0.0  # of the retriever; comparable within one retrieval only
+    described: int = 0  # characters at the start that are the source's short description, not from the text itself
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,7 +45,7 @@ class QuestionGenerator(Protocol):
 class QuestionAnswerer(Protocol):
     """A: the answer to a question, with evidence (section 3.3)."""
 
-    def answer(self, question: Question, claim: Claim) -> Answer: ...
+    def answer(self, question: Question, claim: Claim, context: Context = ()) -> Answer: ...
 
 
 class QAValidator(Protocol):
@@ -76,9 +76,14 @@ class Reranker(Protocol):
 
 
 class Reader(Protocol):
-    """Extracts an answer from one of the passages; the Answer's text is None when there is none."""
+    """Finds an answer in the passages; the Answer's text is None when there is none.
 
-    def read(self, question: Question, passages: Sequence[Passage]) -> Answer: ...
+    `claim` and `context`, the claim that is checked and the hops kept so far, tell what the question is about.
+    """
+
+    def read(
+        self, question: Question, passages: Sequence[Passage], claim: Claim | None = None, context: Context = ()
+    ) -> Answer: ...
 
 
 class Completer(Protocol):
@@ -89,6 +94,13 @@ class Completer(Protocol):
     """
 
     def complete(self, prompt: str, *, max_tokens: int, stop: Sequence[str] = ()) -> str: ...
+
+
+class TranscriptModel(Completer, Protocol):
+    """A language model that also says which of several words is likely to follow a text."""
+
+    def probabilities(self, prompt: str, words: Sequence[str]) -> tuple[float, ...]:
+        """Return the probability of each of `words` as the next one; they sum to 1."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from app.domain.ports import TextGenerator
+from app.modules.judging import is_grounded
 from app.modules.prompting import Delimiters, one_line, template
-from app.modules.question_generator import is_grounded
 from app.text.claims import MAX_CLAIM_LENGTH, MIN_CLAIM_LENGTH, NOT_CHECKABLE, Candidate
 
 SENTENCES_PER_CALL = 25

@@ -8,8 +8,7 @@ from functools import lru_cache
 
 from app.domain.instrumentation import report_phase
 from app.domain.model import Claim, Context, Judgement
-from app.domain.ports import Bounds, Chat, TextGenerator
-from app.modules.judging import EvidenceJudge, decision_probability, unmentioned_name
+from app.domain.ports import Chat, TextGenerator
 from app.modules.prompting import (
     EXAMPLE_DELIMITERS,
     YES_OR_NO,
@@ -28,27 +27,6 @@ from app.modules.prompting import (
     quoted_texts,
     yes_or_no,
 )
-
-
-@dataclass(frozen=True)
-class JudgeClaimVerifier:
-    """Implements `ClaimVerifier`: sufficient if p(supported) or p(refuted) reaches its bound.
-
-    Never sufficient if an important name of the claim is in no answer and no passage.
-    """
-
-    judge: EvidenceJudge
-    bounds: Bounds
-
-    def is_sufficient(self, claim: Claim, context: Context) -> Judgement:
-        """Return whether the judge decides the claim from the kept evidence. Propagates its errors."""
-        if name := unmentioned_name(claim.text, context):
-            return Judgement(False, f"No passage that was read names {name}.")
-        probabilities = self.judge.probabilities(claim, context)
-        likely = decision_probability(probabilities)
-        if self.bounds.label(probabilities):
-            return Judgement(True, "The kept evidence decides the claim.", likely)
-        return Judgement(False, "The kept evidence does not decide the claim yet.", 1 - likely)
 
 
 @dataclass(frozen=True)

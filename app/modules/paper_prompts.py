@@ -279,7 +279,9 @@ class PapeloReader:
 
     model: TextGenerator
 
-    def read(self, question: Question, passages: Sequence[Passage]) -> Answer:
+    def read(
+        self, question: Question, passages: Sequence[Passage], claim: Claim | None = None, context: Context = ()
+    ) -> Answer:
         """Return the reply, citing the passage if there is only one; text None for an empty reply."""
         shown = "\n".join(
             _document(f"Document {at}", each.title, each.source, each.published, each.text)

@@ -24,7 +24,7 @@ from app.domain.ports import (
     QuestionGenerator,
     TextGenerator,
 )
-from app.modules.judging import EvidenceJudge
+from app.modules.local import LocalJudge
 from app.modules.output_parsing import first_question, questions_from, step_from
 from app.modules.prompting import (
     TEXT_OR_NULL,
@@ -55,7 +55,7 @@ class LocalPursuer:
 
     generator: QuestionGenerator
     verifier: ClaimVerifier
-    judge: EvidenceJudge
+    judge: LocalJudge
 
     def first_questions(self, claim: Claim, n: int) -> tuple[Question, ...]:
         """Return up to `n` questions, each generated as if the ones before it had no answer."""

@@ -10,17 +10,8 @@ from typing import Any
 from app.domain.errors import UnparseableOutput
 from app.domain.instrumentation import report_phase
 from app.domain.model import Claim, Context, Hop, Label, Sentence, Verdict
-from app.domain.ports import Bounds, Chat, TextGenerator
-from app.modules.answer_comparison import compare_answers
-from app.modules.judging import (
-    Evidence,
-    EvidenceJudge,
-    Excerpt,
-    Probabilities,
-    decision_probability,
-    quoted_sentence,
-    unmentioned_name,
-)
+from app.domain.ports import Chat, TextGenerator
+from app.modules.judging import is_described, quoted_sentence, unmentioned_name
 from app.modules.output_parsing import LABEL_WORDS, label_from, rationale_from
 from app.modules.prompting import (
     EXAMPLE_DELIMITERS,
@@ -44,7 +35,6 @@ from app.modules.prompting import (
     one_of,
     quoted_texts,
 )
-from app.modules.question_generator import LocalExplainer
 from app.text.wording import names
 
 _CLOSING = {
@@ -56,12 +46,12 @@ _CLOSING = {
 OPPOSED = "One answer supports the claim, another does not agree with it."
 
 
-def quotations(context: Context, first: Excerpt | None = None) -> tuple[Sentence, ...]:
-    """Return `first`, then the sentence in which each kept answer begins, with titles; each sentence once.
+def quotations(context: Context) -> tuple[Sentence, ...]:
+    """Return the sentence in which each kept answer begins, with its title; each sentence once.
 
     A hop without citation is quoted as question and answer.
     """
-    numbers_by_text: dict[str, list[int]] = {_quoted(first.title, first.text): [first.hop]} if first else {}
+    numbers_by_text: dict[str, list[int]] = {}
     for hop in context:
         numbers = numbers_by_text.setdefault(_quotation(hop), [])
         if hop.number not in numbers:
@@ -84,72 +74,13 @@ def missing_from(claim: Claim, context: Context) -> str:
 
 
 def _quotation(hop: Hop) -> str:
-    answer = hop.answer
-    if answer is None or answer.cited is None:
-        return f"{hop.question.text} {answer.text if answer else ''}".strip()
-    return _quoted(answer.cited.passage.title, quoted_sentence(answer.cited))
-
-
-def _quoted(title: str, text: str) -> str:
+    cited = hop.answer.cited if hop.answer else None
+    if cited is None:
+        return f"{hop.question.text} {hop.answer.text if hop.answer else ''}".strip()
+    title, text = cited.passage.title, quoted_sentence(cited)
+    if is_described(cited):  # not in the text of the article, so it is no quotation of it
+        return f"{title}, short description: {text}"
     return f"{title}: “{text}”" if title else text
-
-
-NOT_ENOUGH_AS_SUPPORTED = 0.25
-"""Share of p(not enough evidence) that counts as SUPPORTED when only two labels are allowed.
-
-Fitted on runs: a claim for which a run finds nothing is more often false than true.
-"""
-
-
-@dataclass(frozen=True)
-class JudgeReasoner:
-    """Implements `Reasoner` with the judge: the most probable label, an explanation and the deciding sentences.
-
-    If NOT_ENOUGH_EVIDENCE is allowed, SUPPORTED and REFUTED must reach their probabilities in `bounds`.
-    CONFLICTING_EVIDENCE, if allowed, is given when one hop alone supports and another alone refutes the claim with
-    these probabilities.
-    """
-
-    judge: EvidenceJudge
-    bounds: Bounds
-    explainer: LocalExplainer | None = None
-
-    def conclude(self, claim: Claim, context: Context, labels: Sequence[Label]) -> Verdict:
-        """Return one of `labels` with its probability; NOT_ENOUGH_EVIDENCE and CONFLICTING_EVIDENCE have none."""
-        report_phase("weighing the evidence")
-        if Label.CONFLICTING_EVIDENCE in labels and (hops := self.judge.conflict(claim, context, self.bounds)):
-            opposed = Sentence(OPPOSED, tuple(hop.number for hop in hops))
-            return Verdict(Label.CONFLICTING_EVIDENCE, (opposed, *quotations(hops)))
-        labels = [label for label in labels if label is not Label.CONFLICTING_EVIDENCE]
-        found = self.judge.evidence(claim, context)
-        label, confidence = self._label(self.judge.probabilities(claim, context, found), labels)
-        if Label.NOT_ENOUGH_EVIDENCE in labels and unmentioned_name(claim.text, context):
-            label, confidence = Label.NOT_ENOUGH_EVIDENCE, None
-        missing = missing_from(claim, context) if label is Label.NOT_ENOUGH_EVIDENCE else None
-        return Verdict(label, self._why(claim, context, label, found, confidence is not None), missing, confidence)
-
-    def _why(
-        self, claim: Claim, context: Context, label: Label, found: Evidence, is_decided: bool
-    ) -> tuple[Sentence, ...]:
-        if is_decided and (compared := compare_answers(claim, context)):
-            return (compared.sentence, *quotations(context), closing(label, context))
-        quoted = quotations(context, self.judge.deciding(claim, found, label) if is_decided else None)
-        evidence = " ".join(f"{one.title} {one.text}" for one in found.excerpts)
-        explained = self.explainer.explain(claim, context, label, evidence) if self.explainer else None
-        if explained:
-            return (Sentence(explained, tuple(hop.number for hop in context)), *quoted)
-        return (*quoted, closing(label, context))
-
-    def _label(self, probabilities: Probabilities, labels: Sequence[Label]) -> tuple[Label, float | None]:
-        if Label.NOT_ENOUGH_EVIDENCE not in labels:
-            supported = (
-                probabilities[Label.SUPPORTED] + NOT_ENOUGH_AS_SUPPORTED * probabilities[Label.NOT_ENOUGH_EVIDENCE]
-            )
-            return (Label.SUPPORTED, supported) if supported >= 0.5 else (Label.REFUTED, 1 - supported)
-        if probabilities[Label.NOT_ENOUGH_EVIDENCE] > decision_probability(probabilities):
-            return Label.NOT_ENOUGH_EVIDENCE, None
-        decided = self.bounds.label(probabilities)
-        return (decided, probabilities[decided]) if decided else (Label.NOT_ENOUGH_EVIDENCE, None)
 
 
 MAX_TOKENS = 512

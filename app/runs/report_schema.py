@@ -127,6 +127,8 @@ class Evidence(Part):
     score: Number
     """The retriever's score; comparable within one hop only."""
     text: PassageText
+    described: Count = 0
+    """The characters at its start that are the source's short description, not from the text itself."""
     cited: bool
     """True if the answer is in it."""
     start: Count | None

@@ -276,7 +276,9 @@ def _answer(hop: RunHop, answerer: str) -> Answer:
 
 
 def _passage(each: Evidence) -> Passage:
-    return Passage(each.text, each.title, each.source, each.url, each.published, each.origin, each.score)
+    return Passage(
+        each.text, each.title, each.source, each.url, each.published, each.origin, each.score, each.described
+    )
 
 
 def _outcome_event(hop: RunHop) -> Event:

@@ -187,4 +187,4 @@ class _Questioning:
         """Return the answer. Raises CallCancelled when no question is left."""
         if question is None:
             raise CallCancelled
-        return self.parts.answerer.answer(question, self.claim)
+        return self.parts.answerer.answer(question, self.claim, self.history.context)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 MAX_CACHED_TEXTS = 512
-"""Texts whose spans are cached, since readers and judges split the same passages at every hop."""
+"""Texts whose spans are cached, since modules split the same passages at every hop."""
 MAX_CACHED_LENGTH = 4_000
 """Characters; longer texts are documents, which are split only once."""
 ABBREVIATED = tuple(
@@ -151,9 +151,6 @@ def _word_flags() -> dict[str, int]:
     return dict(load_model("english").ortho_context)
 
 
-MAX_JUDGE_WORDS = 125
-"""Words of evidence in the judge's input."""
-
 _WORD = re.compile(r"\w+")
 _STOP_WORDS = frozenset(
     "a an and are as at be been by did do does for from had has have he her his in is it its not of on or she "
@@ -166,7 +163,7 @@ def content_words(text: str) -> set[str]:
     return {word for word in _WORD.findall(text.casefold()) if word not in _STOP_WORDS}
 
 
-def select_sentences(about: str, passages: Sequence[tuple[str, str]], max_words: int = MAX_JUDGE_WORDS) -> list[str]:
+def select_sentences(about: str, passages: Sequence[tuple[str, str]], max_words: int) -> list[str]:
     """Return a line "Title: text" for each passage, with the sentences that share most words with `about`.
 
     `passages` are (title, text) pairs. The texts have at most `max_words` words together; if all passages fit, they are
@@ -201,9 +198,3 @@ def select_sentences(about: str, passages: Sequence[tuple[str, str]], max_words:
 
 def _line(title: str, text: str) -> str:
     return f"{title}: {text}" if title else text
-
-
-def judge_prompt(claim: str, evidence: Sequence[str], asked: Sequence[tuple[str, str]] = ()) -> str:
-    """Return the judge's input for lines of `select_sentences` and (question, answer) pairs."""
-    pairs = "".join(f"\nQuestion: {question} Answer: {answer}" for question, answer in asked)
-    return f"Evidence: {' '.join(evidence) or 'none'}{pairs}\nClaim: {claim}\nVerdict:"

@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from app.backends.local.judge import CLASSES, Calibration
 from scipy.special import softmax
 
-from app.backends.local.judge import CLASSES, Calibration
 from app.config.settings import Settings
 from app.container.container import SHIPPED, Container
 from app.domain.model import Answer, Claim, Context, Hop, HopStatus, Passage, Question, Span

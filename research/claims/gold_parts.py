@@ -52,9 +52,9 @@ class RecordedAnswers:
     answerer: QuestionAnswerer
     row: VitalClaim
 
-    def answer(self, question: Question, claim: Claim) -> Answer:
+    def answer(self, question: Question, claim: Claim, context: Context = ()) -> Answer:
         """Return the recorded answer, cited in the retrieved passage of its title or else in the recorded lead."""
-        found = self.answerer.answer(question, claim)
+        found = self.answerer.answer(question, claim, context)
         asked = self._recorded(question.text)
         if asked is None:
             return found

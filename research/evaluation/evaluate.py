@@ -176,7 +176,7 @@ def _build_predictor(
     container, judged_by = context.container, dict[str, Any]()
     if config.baseline or config.evidence == "gold":
         judged_by["judge"] = container.judge_name()
-        evidence_judge = gold_predictor(container.evidence_judge(), container.bounds, config.labels)
+        evidence_judge = gold_predictor(container.judge, config.labels)
         if config.baseline == CLAIM_ONLY:
             return claim_only_predictor(evidence_judge), judged_by
         if config.baseline == EVIDENCE_ONLY:

@@ -27,9 +27,7 @@ from app.domain.model import (
     SearchHit,
     Span,
 )
-from app.domain.ports import Bounds
-from app.modules.judging import EvidenceJudge
-from app.modules.reasoner import JudgeReasoner
+from app.modules.local import LocalJudge, LocalReasoner
 from research.evaluation.datasets import Row, read_objects
 from research.evaluation.harness import RowPredictor, RowResult
 
@@ -109,13 +107,13 @@ def gold_context(row: Row) -> Context:
     )
 
 
-def gold_predictor(judge: EvidenceJudge, bounds: Bounds, labels: LabelSet) -> RowPredictor:
-    """Return a predictor: a run's local reasoner, with its bounds, over a row's gold evidence."""
-    reasoner = JudgeReasoner(judge, bounds)
+def gold_predictor(judge: LocalJudge, labels: LabelSet) -> RowPredictor:
+    """Return a predictor: a run's local reasoner over a row's gold evidence."""
+    reasoner = LocalReasoner(judge)
 
     def predict(row: Row) -> RowResult:
         claim, context = Claim(row.claim), gold_context(row)
-        with use_stores(MemoryStore()):  # caches the judge's scores, which `conclude` computes again
+        with use_stores(MemoryStore()):  # caches the judge's readings, which `conclude` computes again
             probabilities = judge.probabilities(claim, context)
             verdict = reasoner.conclude(claim, context, labels.labels)
         return RowResult(verdict.label, verdict.confidence, probabilities[Label.SUPPORTED])

@@ -16,9 +16,8 @@ from app.domain.ports import QuestionAnswerer, RunCommand, Strategy
 from app.domain.report import Report, reduce_events
 from app.modules.answerers import retriever_reader, web_search
 from app.modules.answerers.web_search import WebSearchAnswerer
-from app.modules.claim_verifier import JudgeClaimVerifier
 from app.modules.judging import quoted_sentence
-from app.modules.reasoner import JudgeReasoner
+from app.modules.local import LocalClaimVerifier, LocalReasoner
 from app.runs.budget import DAY_LIMIT_ENDING, Metering
 from app.strategies.evidence_pursuit import EvidencePursuit
 from app.strategies.question_guided import QuestionGuided
@@ -43,7 +42,7 @@ class LimitReached(HopcheckError):
 def uses_judge(strategy: Strategy) -> bool:
     """Return whether runs of this strategy use the local judge."""
     parts = (getattr(strategy, "reasoner", None), getattr(strategy, "verifier", None))
-    return any(isinstance(part, JudgeReasoner | JudgeClaimVerifier) for part in parts)
+    return any(isinstance(part, LocalReasoner | LocalClaimVerifier) for part in parts)
 
 
 def run_predictor(

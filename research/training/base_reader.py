@@ -13,10 +13,10 @@ from dataclasses import asdict
 from pathlib import Path
 
 import torch
+from app.backends.local.reader_windows import Window, as_batch
 
 from app.backends.local.hub_reader import HubReader, read_files, windows_of
 from app.backends.local.loading import Pretrained
-from app.backends.local.reader_windows import Window, as_batch
 from app.domain.errors import InvalidInput
 from app.domain.model import Passage, Question
 from research.evaluation.answers import exact_match, f1

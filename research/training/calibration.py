@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 import torch
+from app.backends.local.judge import CLASSES, MAX_TOKENS, Calibration, EntailmentJudge, pack_batch
 from scipy.optimize import minimize_scalar
 from scipy.special import softmax
 
-from app.backends.local.judge import CLASSES, MAX_TOKENS, Calibration, EntailmentJudge, pack_batch
 from research.evaluation.metrics import auc, expected_calibration_error
 from research.training.checkpoints import replacing
 from research.training.judge_examples import Example

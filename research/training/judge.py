@@ -18,11 +18,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import torch
+from app.backends.local.judge import CLASSES
 from safetensors import SafetensorError
 from torch.nn import functional
 from transformers import AutoModelForSequenceClassification, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase
 
-from app.backends.local.judge import CLASSES
 from app.domain.errors import InvalidInput
 from research.training.adapter import add_adapter, load_adapter, save_adapter
 from research.training.adapter_training import AdapterSettings, Task, batches, data_hash, train_adapter, weights_hash

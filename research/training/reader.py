@@ -17,13 +17,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import torch
+from app.backends.local.reader import pack
+from app.backends.local.reader_windows import Window, as_batch, windows
 from safetensors.torch import save_file
 from tokenizers import Tokenizer
 from torch.nn import functional
 from transformers import BertForQuestionAnswering
 
-from app.backends.local.reader import pack
-from app.backends.local.reader_windows import Window, as_batch, windows
 from research.training.checkpoints import CHECKPOINT, best_device, resume, save_checkpoint
 from research.training.squad import Example, answer_tokens, cut, data_hash, elsewhere
 

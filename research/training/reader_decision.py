@@ -15,9 +15,9 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import numpy as np
+from app.backends.local.reader import ReaderCalibration, SpanReader
 from scipy.optimize import minimize
 
-from app.backends.local.reader import ReaderCalibration, SpanReader
 from app.domain.model import Passage, Question
 from research.evaluation.answers import exact_match, f1
 from research.training.pairs import is_held_out

@@ -6,12 +6,12 @@ import random
 from pathlib import Path
 
 import torch
+from app.backends.local.reader import SpanReader
+from app.backends.local.reader_windows import tokenizer_from
 from tokenizers import Tokenizer
 from transformers import BertForQuestionAnswering
 
 from app.backends.corpus.registry import vital_articles
-from app.backends.local.reader import SpanReader
-from app.backends.local.reader_windows import tokenizer_from
 from app.backends.local.reranker import CrossEncoderReranker, packaged_reranker
 from research.training.checkpoints import replacing
 from research.training.corpus_questions import corpus_examples

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from app.backends.local.reader_windows import Window
+
 from app.text.sentences import content_words
 from research.training.pairs import is_held_out
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import torch
-from transformers import LlamaConfig, LlamaForSequenceClassification
-
 from app.backends.local.judge import pack_batch
+from transformers import LlamaConfig, LlamaForSequenceClassification
 
 ONE, TWO, LONG = [5], [7, 8], [3 + at % 90 for at in range(400)]
 

@@ -9,7 +9,6 @@ from typing import Any
 from app.backends.http import RetryPolicy
 from app.backends.llm.openai_client import OpenAIChat
 from app.backends.llm.registry import ModelSettings
-from app.backends.local.llama_cpp import packaged_gguf
 from app.domain.events import Event, TokensUsed
 from app.domain.instrumentation import listening
 from app.domain.model import RunOptions, Usage
@@ -23,6 +22,7 @@ from app.modules.reasoner import PromptedReasoner
 from app.strategies.question_guided import QuestionGuided
 from tests.one_claim import followed
 from tests.openai_server import OpenAIServer
+from tests.small_model import packaged_gguf
 
 KEY = "sk-planted-Zx81"
 

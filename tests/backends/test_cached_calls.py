@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-import json
 from types import SimpleNamespace
 
 import numpy
 import pytest
 
+from app.backends.local.hub_reader import HubReader
 from app.backends.local.inference_queue import Inference
-from app.backends.local.judge import EntailmentJudge
 from app.backends.local.llama_cpp import LocalLM
 from app.backends.local.loading import fingerprint
-from app.backends.local.reader import ReaderCalibration, SpanReader
 from app.backends.local.reranker import CrossEncoderReranker
-from app.bootstrap import BASE_MODEL
-from app.config.settings import ROOT
 from app.domain.errors import CallFailed
 from app.domain.instrumentation import listening, use_stores
 from app.domain.model import Passage, Question
-from research.training.reader import save
+from tests.local_files import FILES
 from tests.stores import JsonStore
-from tests.tiny import tiny_bert
+from tests.tiny import tiny_qa
 
 HAMLET = Passage("A play (1600). Hamlet was written by William Shakespeare.", "Hamlet", "test")
 BERLIN = Passage("Berlin is the capital of Germany.", "Berlin", "test")
@@ -45,44 +41,6 @@ def asked_twice(make, ask):
     return first, second
 
 
-def reader_in(folder, threshold):
-    save(*tiny_bert(), folder)
-    decision = ReaderCalibration(answerable=1.0, span=0.1, rank=0.0, bias=0.0, threshold=threshold)
-    (folder / "decision.json").write_text(json.dumps({key: getattr(decision, key) for key in decision.__slots__}))
-    return folder
-
-
-@pytest.mark.parametrize(("threshold", "answered"), [(0.0, True), (1.01, False)])
-def test_the_reader_returns_its_cached_answer_and_span(tmp_path, threshold, answered):
-    folder = reader_in(tmp_path, threshold)
-    first, second = asked_twice(
-        lambda queue: SpanReader(folder, 1, queue), lambda reader: reader.read(WHO, [BERLIN, HAMLET])
-    )
-    assert first == second
-    assert (first.cited is not None) is answered
-
-
-def test_a_reader_does_not_use_replies_cached_by_another_reader(tmp_path):
-    (one := tmp_path / "one").mkdir()
-    (other := tmp_path / "other").mkdir()
-    store = JsonStore()
-    with use_stores(store):
-        for folder in (reader_in(one, 0.0), reader_in(other, 0.5)):
-            SpanReader(folder, 1).read(WHO, [HAMLET])
-    assert len(store.replies) == 2
-
-
-@pytest.mark.models
-def test_the_judge_returns_its_cached_probabilities():
-    base, adapter = ROOT / "instance" / "models" / BASE_MODEL, ROOT / "app" / "models" / "judge"
-    pairs = [("Hamlet is a play.", [(HAMLET.title, HAMLET.text)]), ("Berlin is in Spain.", [("Berlin", BERLIN.text)])]
-    first, second = asked_twice(
-        lambda queue: EntailmentJudge(base, adapter, 1, queue), lambda judge: judge.classify(pairs)
-    )
-    assert first == second
-    assert [sum(row) for row in first] == [pytest.approx(1.0)] * 2
-
-
 @pytest.mark.models
 def test_the_reranker_returns_its_cached_order_and_scores():
     first, second = asked_twice(
@@ -94,18 +52,19 @@ def test_the_reranker_returns_its_cached_order_and_scores():
 
 
 @pytest.mark.models
-def test_the_language_model_returns_its_cached_completion():
-    first, second = asked_twice(
-        lambda queue: LocalLM(threads=1, inference=queue),
-        lambda model: model.complete("One, two, three,", max_tokens=4),
-    )
-    assert first == second != ""
+def test_the_local_model_returns_its_cached_text_and_probabilities():
+    for ask in (
+        lambda model: model.complete("Claim: Paris is in France.\nQuestion:", max_tokens=4),
+        lambda model: model.probabilities("Claim: Paris is in France.\nVerdict:", ["true", "false"]),
+    ):
+        first, second = asked_twice(lambda queue: LocalLM(*FILES, 1, queue), ask)
+        assert first == second != ""
 
 
 def test_a_call_that_times_out_fails_and_is_not_cached(tmp_path):
-    folder, store = reader_in(tmp_path, 0.0), JsonStore()
+    store = JsonStore()
     with use_stores(store), pytest.raises(CallFailed, match="0 seconds"):
-        SpanReader(folder, 1, Inference(0.0)).read(WHO, [HAMLET])
+        HubReader(str(tiny_qa(tmp_path, "who wrote hamlet ?")), Inference(0.0), 1).read(WHO, [HAMLET])
     assert store.replies == {}
 
 

@@ -22,7 +22,7 @@ from app.backends.corpus.index import MANIFEST, read_complete
 from app.backends.corpus.prebuilt import find_wikipedia, install_wikipedia
 from app.backends.corpus.registry import about
 from app.capabilities.availability import Availability
-from app.components import CORPUS, GENERATOR, JUDGE, READER, RERANKER, Components
+from app.components import CORPUS, MODEL, RERANKER, Components
 from app.config.settings import Settings
 from app.domain.errors import InvalidInput, ModelUnavailable
 from tests.backends.hub_server import HubServer
@@ -32,7 +32,7 @@ ROOT = Path(__file__).resolve().parents[2]
 pytestmark = pytest.mark.timeout(300)
 
 NAME = "simple-wikipedia"
-PARTS = (JUDGE, GENERATOR, CORPUS, RERANKER, READER)
+PARTS = (MODEL, CORPUS, RERANKER)
 
 
 def articles(*texts: str) -> bytes:

@@ -10,16 +10,12 @@ from typing import Any
 
 import pytest
 
-from app.backends.local.hub_judge import HubJudge
 from app.backends.local.hub_reader import HubReader
-from app.backends.local.judge import EntailmentJudge
 from app.backends.local.llama_cpp import LocalLM
-from app.backends.local.reader import SpanReader
 from app.backends.local.reranker import CrossEncoderReranker
 from app.backends.local.seq2seq import Seq2Seq
-from app.bootstrap import BASE_MODEL
-from app.config.settings import ROOT
-from tests.tiny import tiny_bert, tiny_nli, tiny_qa, tiny_t5
+from tests.local_files import FILES
+from tests.tiny import tiny_qa, tiny_t5
 
 VISITORS = 8
 
@@ -42,21 +38,9 @@ def loaded_once(load: Callable[[], Any]) -> bool:
     return first is not None and all(each is first for each in others)
 
 
-def own_reader(folder: Path) -> Callable[[], Any]:
-    from research.training.reader import save
-
-    save(*tiny_bert(), folder)
-    (folder / "decision.json").write_text(
-        '{"answerable": 1.0, "span": 0.1, "rank": 0.0, "bias": 0.0, "threshold": 0.5}'
-    )
-    return SpanReader(folder, 1).load
-
-
 MAKE = {
     "a reader from the hub": lambda folder: HubReader(str(tiny_qa(folder))).load,
-    "a judge from the hub": lambda folder: HubJudge(str(tiny_nli(folder))).load,
     "FLAN-T5": lambda folder: Seq2Seq(str(tiny_t5(folder))).load,
-    "Hopcheck's own reader": own_reader,
 }
 
 
@@ -65,11 +49,9 @@ def test_a_model_is_loaded_once_under_concurrent_first_use(tmp_path: Path, name:
     assert loaded_once(MAKE[name](tmp_path))
 
 
-BASE = ROOT / "instance" / "models" / BASE_MODEL
 SHIPPED = {
-    "the judge": lambda: EntailmentJudge(BASE, ROOT / "app" / "models" / "judge").load,
     "the reranker": lambda: CrossEncoderReranker()._model,
-    "the language model": lambda: LocalLM(threads=1)._engine,
+    "the local model": lambda: LocalLM(*FILES)._engine,
 }
 
 

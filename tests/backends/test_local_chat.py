@@ -13,7 +13,7 @@ import pytest
 from app.backends.llm.openai_client import OpenAIChat
 from app.backends.llm.registry import configured_models
 from app.backends.local.inference_queue import Inference
-from app.backends.local.llama_cpp import CHAT_CONTEXT_TOKENS, ChatTransport, packaged_gguf
+from app.backends.local.llama_cpp import CHAT_CONTEXT_TOKENS, ChatTransport
 from app.capabilities.options import find_choice
 from app.config.settings import Settings
 from app.container.container import Container
@@ -22,6 +22,7 @@ from app.domain.model import Claim, Question, RunOptions
 from app.modules.pursuit_questioners import first_chat, paraphrase_chat, step_chat
 from tests import one_claim
 from tests.backends.openai_asking import used_by
+from tests.small_model import packaged_gguf
 
 pytestmark = pytest.mark.models
 

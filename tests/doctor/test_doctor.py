@@ -87,7 +87,7 @@ def test_an_invalid_models_file_ends_the_command_with_one_line_and_is_named_by_t
     assert "models.toml" in done.stdout and "hopcheck.sqlite3 is not there" in done.stdout
 
 
-WITHOUT = "import runpy, sys; sys.modules.update(flask=None, flask_sqlalchemy=None, torch=None, safetensors=None); "
+WITHOUT = "import runpy, sys; sys.modules.update(flask=None, flask_sqlalchemy=None, torch=None, gguf=None); "
 
 
 def test_packages_that_cannot_be_imported_do_not_prevent_the_other_checks(doctor):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.domain.model import Answer, Claim, Label, LabelSet, Passage, Question
+from app.domain.model import Answer, Claim, Context, Label, LabelSet, Passage, Question
 from research.evaluation.baselines import (
     claim_only_predictor,
     evidence_only_predictor,
@@ -31,7 +31,7 @@ class Finds:
     def __init__(self) -> None:
         self.asked = []
 
-    def answer(self, question: Question, claim: Claim) -> Answer:
+    def answer(self, question: Question, claim: Claim, context: Context = ()) -> Answer:
         self.asked.append(question.text)
         found = (
             Passage("One.", "Ada", "s", "https://a.example"),

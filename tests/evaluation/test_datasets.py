@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from app.domain.errors import InvalidInput
-from app.modules.judging import by_title, cited_pairs, evidence_of
+from app.domain.model import Claim
+from app.modules.local import second_sources, steps_of
 from research.evaluation.datasets import Row, read_rows
 from research.evaluation.gold import gold_context
 from research.evaluation.labels import Gold
 from tests.evaluation.rows import EVIDENCE, averitec, feverous, hover, written
-from tests.judges import SharedWords
 
 PASSAGE = ("Ada Stone", "Ada Stone was a painter from Basel.")
 
@@ -77,8 +77,8 @@ def test_averitec_gold_pairs_are_kept_verbatim_with_the_explanation_of_yes_or_no
 def test_the_judge_reads_gold_passages_without_questions(tmp_path):
     (row,) = read_rows(written(tmp_path / "f", hover(1)), "hover")
     context = gold_context(row)
-    assert by_title(evidence_of(row.claim, context, SharedWords()).excerpts) == [PASSAGE]
-    assert cited_pairs(context) == []
+    assert [(source.title, source.text) for source, _ in second_sources(Claim(row.claim), context)] == [PASSAGE]
+    assert steps_of(context) == ()
 
 
 def test_our_own_format_accepts_either_kind_of_evidence_or_none(tmp_path):

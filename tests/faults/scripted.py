@@ -11,7 +11,7 @@ from app import create_app
 from app.backends.corpus.bm25 import Bm25Retriever
 from app.bootstrap import index_folder
 from app.config.settings import load_settings
-from app.domain.model import Answer, Claim, Question, RunOptions, Span
+from app.domain.model import Answer, Claim, Context, Question, RunOptions, Span
 from app.domain.ports import Retriever
 from tests.fakes import FakeContainer, scripted_container, scripted_strategy
 
@@ -46,7 +46,7 @@ class FirstWord:
     def __init__(self, retriever: Retriever) -> None:
         self._retriever = retriever
 
-    def answer(self, question: Question, claim: Claim) -> Answer:
+    def answer(self, question: Question, claim: Claim, context: Context = ()) -> Answer:
         passages = self._retriever.retrieve(question.text, 3)
         cited = Span(passages[0], 0, len(passages[0].text.split()[0]))
         return Answer(cited.text, cited, passages, "retriever-reader")

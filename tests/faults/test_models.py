@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from app.backends.local.llama_cpp import packaged_gguf
 from app.backends.local.reranker import packaged_reranker
 from app.config.settings import load_settings
 from tests.faults.servers import ROOT, Server, assert_sound, serving
+from tests.small_model import packaged_gguf
 from tests.waiting import until
 
 pytestmark = [pytest.mark.jvm, pytest.mark.models, pytest.mark.timeout(900)]

@@ -19,7 +19,7 @@ PASSAGE = "Emma is a novel of 1815. It was written by Jane Austen."
 class FirstWord:
     """A Reader that answers with the first word of the first passage, and records its passages."""
 
-    def read(self, question, passages):
+    def read(self, question, passages, claim=None, context=()):
         self.given = (question, tuple(passages))
         word = passages[0].text.split()[0]
         return Answer(word, Span(passages[0], 0, len(word)), tuple(passages), score=0.9)

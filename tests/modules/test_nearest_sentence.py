@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from app.domain.model import Answer, Claim, Passage, Question
 from app.modules.answerers.retriever_reader import RetrieverReader
-from tests.judges import SharedWords
+from tests.fake_model import SharedWords
 
 ADA = Passage("Ada Stone liked bees. She never sailed to Chur.", "Ada Stone", "test")
 
@@ -21,7 +21,7 @@ class Finds:
 class FindsNothing:
     """A reader without an answer."""
 
-    def read(self, question, passages):
+    def read(self, question, passages, claim=None, context=()):
         return Answer(None, retrieved=tuple(passages))
 
 

@@ -48,7 +48,7 @@ class Steady:
             return None
         return Question(self._play(f"question {number}", self.script.hops[number - 1].question))
 
-    def answer(self, question: Question, claim: Claim) -> Answer:
+    def answer(self, question: Question, claim: Claim, context: Context = ()) -> Answer:
         number, hop = next((n, hop) for n, hop in enumerate(self.script.hops, 1) if hop.question == question.text)
         return self._play(f"answer {number}", hop.answer)
 

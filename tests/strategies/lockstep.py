@@ -79,7 +79,7 @@ class Modules:
         number = len(context) + len(set_aside) + 1
         return Question(f"Question {number} after {history}?") if number <= len(self.outcomes) else None
 
-    def answer(self, question: Question, claim: Claim) -> Answer:
+    def answer(self, question: Question, claim: Claim, context: Context = ()) -> Answer:
         _, number, _, history = question.text.rstrip("?").split()
         for each in self.answering:
             self._call(f"{each} {history}")

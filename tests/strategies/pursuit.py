@@ -52,7 +52,7 @@ class Script:
         step = played(self.steps[asked]) if asked < len(self.steps) else None
         return Ask(Question(step)) if isinstance(step, str) else None if step is None else Decide(step)
 
-    def answer(self, question: Question, claim: Claim) -> Answer:
+    def answer(self, question: Question, claim: Claim, context: Context = ()) -> Answer:
         self.calls.append(("answer", question.text, claim))
         found = played(self.answers.get(question.text, f"answer to {question.text}"))
         return answer(found)

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.domain.errors import CallFailed
-from app.domain.model import Answer, Claim, Question, RunOptions
+from app.domain.model import Answer, Claim, Context, Question, RunOptions
 from app.domain.ports import RunCommand
 from app.strategies.evidence_pursuit import Variant
 from tests.strategies.lockstep import Lockstep
@@ -32,7 +32,7 @@ class Timed(Script):
         self.before("step 0")
         return super().first_questions(claim, n)
 
-    def answer(self, question: Question, claim: Claim) -> Answer:
+    def answer(self, question: Question, claim: Claim, context: Context = ()) -> Answer:
         self.before(question.text)
         return super().answer(question, claim)
 

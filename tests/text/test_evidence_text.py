@@ -1,6 +1,6 @@
 """Turning evidence into text for the judge: whole sentences, within the window, in order."""
 
-from app.text.sentences import judge_prompt, select_sentences, sentences
+from app.text.sentences import select_sentences, sentences
 
 PASSAGES = [
     ("Everest", "Everest is a mountain. Many climbers try it. It lies in the Himalayas."),
@@ -9,7 +9,7 @@ PASSAGES = [
 
 
 def test_everything_is_kept_in_order_when_it_fits():
-    assert select_sentences("Everest lies in the Himalayas", PASSAGES) == [
+    assert select_sentences("Everest lies in the Himalayas", PASSAGES, 125) == [
         "Everest: Everest is a mountain. Many climbers try it. It lies in the Himalayas.",
         "Andes: The Andes are a range in South America. They are long.",
     ]
@@ -27,8 +27,7 @@ def test_a_sentence_longer_than_the_window_is_truncated_and_not_dropped():
 
 
 def test_an_empty_passage_adds_nothing():
-    assert select_sentences("claim", [("T", "")]) == []
-    assert judge_prompt("A claim.", []) == "Evidence: none\nClaim: A claim.\nVerdict:"
+    assert select_sentences("claim", [("T", "")], 125) == []
 
 
 def test_abbreviations_do_not_end_sentences():

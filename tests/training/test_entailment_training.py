@@ -8,10 +8,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from app.backends.local.judge import MAX_TOKENS, Calibration, EntailmentJudge
 from safetensors.torch import load_file, save_file
 from tokenizers.processors import TemplateProcessing
 
-from app.backends.local.judge import MAX_TOKENS, Calibration, EntailmentJudge
 from app.domain.errors import CallFailed, InvalidInput, ModelUnavailable
 from research.training.calibration import by_source, calibrate, fit_temperature
 from research.training.judge import Row, build, encode, load_start, logits_of, loss_of, train

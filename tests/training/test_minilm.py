@@ -12,9 +12,9 @@ TEXTS = ("Hamlet is a tragedy written by William Shakespeare.", "Berlin is the c
 def test_the_dequantized_cross_encoder_scores_like_its_onnx_file():
     """onnxruntime also rounds activations to int8, so the logits (from -12 to 11) differ by some tenths."""
     import torch
+    from app.backends.local.reader_windows import as_batch, tokenizer_from, windows
     from transformers import BertConfig, BertForSequenceClassification
 
-    from app.backends.local.reader_windows import as_batch, tokenizer_from, windows
     from app.backends.local.reranker import CrossEncoderReranker, packaged_reranker
     from research.training.minilm import CONFIG, weights_of
 

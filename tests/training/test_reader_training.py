@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import pytest
 import torch
+from app.backends.local.reader import SpanReader, unpack
+from app.backends.local.reader_windows import tokenizer_from
 from safetensors.torch import load_file
 
 from app.backends.corpus.registry import Article
-from app.backends.local.reader import SpanReader, unpack
-from app.backends.local.reader_windows import tokenizer_from
 from app.domain.errors import InvalidInput
 from app.domain.model import Passage, Question
 from research.training.corpus_questions import corpus_examples

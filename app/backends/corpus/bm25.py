@@ -43,6 +43,7 @@ class Row:
     title: str
     text: str
     url: str | None = None
+    described: int = 0
 
 
 def row_of(raw: str | None, manifest: Manifest, query: str | None = None) -> Row:
@@ -57,7 +58,8 @@ def row_of(raw: str | None, manifest: Manifest, query: str | None = None) -> Row
             text = " ".join(passages) if query is None else best_passage(passages, query)
         else:
             title, text = row["title"], row["contents"].removeprefix(f"{row['title']}\n")
-        return Row(str(row["id"]), title, text, url if isinstance(url := row.get("url"), str) else None)
+        address = url if isinstance(url := row.get("url"), str) else None
+        return Row(str(row["id"]), title, text, address, int(row.get("described", 0)))
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise CallFailed(f"The corpus {manifest.corpus} holds a passage that cannot be read.") from error
 
@@ -153,7 +155,7 @@ class Bm25Retriever:
         manifest, rows = jvm.java_queue.run(lambda: self._search(words, k))
         found = ((row_of(raw, manifest, words), score) for raw, score in rows)
         return tuple(
-            Passage(row.text, row.title, manifest.named_source, row.url, None, Origin.CORPUS, score)
+            Passage(row.text, row.title, manifest.named_source, row.url, None, Origin.CORPUS, score, row.described)
             for row, score in found
             if row.text
         )

@@ -5,7 +5,7 @@ batch of rows or one file in memory. KILT: Petroni et al., 2021, "KILT: a Benchm
 Tasks".
 
 Documents are cut into passages of about a hundred words, at sentence boundaries, never across two documents. Passages
-are retrieved, shown and read; the judge and the reader were trained on texts of this length.
+are retrieved, shown and read; the local model was trained on texts of this length.
 """
 
 from __future__ import annotations

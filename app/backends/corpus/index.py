@@ -194,9 +194,10 @@ def write_manifest(folder: Path, manifest: Manifest) -> None:
             shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
 
 
-def passage_json(id: str, title: str, text: str, url: str | None) -> str:
+def passage_json(id: str, title: str, text: str, url: str | None, described: int = 0) -> str:
     """Return a passage as Pyserini's JSON. Searches cover `contents` (title and text) and `title` again."""
-    return json.dumps({"id": id, "contents": f"{title}\n{text}", "title": title, "url": url})
+    row = {"id": id, "contents": f"{title}\n{text}", "title": title, "url": url, "described": described}
+    return json.dumps(row if described else {name: value for name, value in row.items() if name != "described"})
 
 
 def write_index(lucene: jvm.Pyserini, index: Path, passages: Iterable[str], report: Callable[[int], None]) -> int:

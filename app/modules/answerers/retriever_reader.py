@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from itertools import chain, zip_longest
 
 from app.domain.instrumentation import report_phase
-from app.domain.model import Answer, Claim, Passage, Question, Span
+from app.domain.model import Answer, Claim, Context, Passage, Question, Span
 from app.domain.ports import Reader, Reranker, Retriever
 from app.modules.answerers import AnswererKind, Need, reader_name
-from app.text.sentences import sentence_spans
+from app.modules.judging import is_described, spans_of
 
 NAME = "retriever-reader"
 
@@ -20,42 +20,53 @@ class RetrieverReader:
     """Implements `QuestionAnswerer` with retrieved passages only.
 
     It searches for the question alone and for the question with the claim, and ranks passages by both: "Who directed
-    this film?" alone is too vague, and the claim distinguishes two people called Frank Gardner.
+    this film?" alone is too vague, and the claim distinguishes two people called Frank Gardner. A later question names
+    what an earlier one found, so there the question alone ranks, and one passage is read.
     """
 
     retriever: Retriever
     reranker: Reranker
     reader: Reader
-    depth: int = 20  # passages that are retrieved and reranked
-    read: int = 5  # best passages that are read
-    near: float = 0.0  # minimum logit of the reranker for a sentence to be the answer when the reader finds none
+    depth: int = 12  # passages that are retrieved and reranked
+    shown: int = 5  # best passages that are part of the answer; the reader reads the first ones
+    quoted: int = (
+        2  # best passages whose sentence nearest to question and claim is the answer when the reader finds none
+    )
+    near: float = 0.0  # minimum logit of the reranker for such a sentence
 
-    def answer(self, question: Question, claim: Claim) -> Answer:
-        """Return the reader's answer from the best passages, else their sentence nearest to question and claim.
-
-        If neither is found, the answer has text None and the passages that were read.
-        """
+    def answer(self, question: Question, claim: Claim, context: Context = ()) -> Answer:
+        """Return the reader's answer from the best passages; its text is None if it finds none."""
         in_context = " ".join(dict.fromkeys((question.text, claim.text)))
         passages = self._retrieved(claim.date, question.text, in_context)
         if not passages:
             return Answer(None, answerer=NAME)
         report_phase(f"ranking {len(passages)} passages")
-        best = self.reranker.rerank(in_context, passages)[: self.read]
+        best = self._ranked(question.text, in_context, passages, context)[: self.shown]
         report_phase(f"reading {len(best)} passages")
-        answer = self.reader.read(question, best)
+        answer = self.reader.read(question, best, claim, context)
         if answer.text is None:
-            answer = self._nearest(answer, in_context, best)
+            answer = self._nearest(answer, in_context, best[: self.quoted])
         return replace(answer, answerer=NAME)
 
     def _nearest(self, answer: Answer, in_context: str, passages: Sequence[Passage]) -> Answer:
         """Return the sentence nearest to question and claim as the answer; `answer` itself if none scores `near`."""
         spans: dict[str, Span] = {}
-        for span in (Span(passage, *place) for passage in passages for place in sentence_spans(passage.text)):
+        for span in (span for passage in passages for span in spans_of(passage) if not is_described(span)):
             spans.setdefault(span.text, span)
         ranked = self.reranker.rerank(in_context, [replace(span.passage, text=text) for text, span in spans.items()])
         if not ranked or ranked[0].score < self.near:
             return answer
         return replace(answer, text=ranked[0].text, cited=spans[ranked[0].text])
+
+    def _ranked(self, question: str, in_context: str, passages: Sequence[Passage], context: Context) -> list[Passage]:
+        by_question = self.reranker.rerank(question, passages)
+        if context:
+            known = {(each.title, each.text) for hop in context if hop.answer for each in hop.answer.retrieved}
+            first, *rest = by_question
+            return [first, *sorted(rest, key=lambda each: (each.title, each.text) in known)]
+        both = self.reranker.rerank(in_context, passages)
+        in_turn = chain.from_iterable(zip(by_question, both, strict=True))
+        return list({(each.title, each.text): each for each in in_turn}.values())
 
     def _retrieved(self, before: str | None, *queries: str) -> list[Passage]:
         """Return the first `depth` passages of the interleaved rankings of all queries, each passage once."""

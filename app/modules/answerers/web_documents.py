@@ -14,7 +14,7 @@ from functools import partial
 
 from app.domain.errors import CallFailed, UnparseableOutput
 from app.domain.instrumentation import report_phase
-from app.domain.model import Answer, Claim, Origin, Page, Passage, Question, SearchHit
+from app.domain.model import Answer, Claim, Context, Origin, Page, Passage, Question, SearchHit
 from app.domain.ports import FreeAnswer, Reader, TextGenerator
 from app.modules.answerers.reciter_reader import cite_in
 from app.modules.output_parsing import passage_from
@@ -293,7 +293,9 @@ class PromptedReader:
 
     model: TextGenerator
 
-    def read(self, question: Question, passages: Sequence[Passage]) -> Answer:
+    def read(
+        self, question: Question, passages: Sequence[Passage], claim: Claim | None = None, context: Context = ()
+    ) -> Answer:
         """Return the model's answer from the passages, with text None if they do not contain one.
 
         Of several passages, the answer cites the one whose number the model gives, or none without a valid number. The

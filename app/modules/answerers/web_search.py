@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from app.domain.errors import CallFailed
 from app.domain.instrumentation import report_phase, report_problem
-from app.domain.model import CORPUS_SEARCH, Answer, Claim, Origin, Passage, Question, RunOptions, SearchHit
+from app.domain.model import CORPUS_SEARCH, Answer, Claim, Context, Origin, Passage, Question, RunOptions, SearchHit
 from app.domain.ports import DocumentChooser, FreeAnswer, PageReader, QuestionAnswerer, Reader, WebSearch
 from app.modules.answerers import AnswererKind, AnswererParts, Need
 from app.modules.answerers.web_documents import (
@@ -110,7 +110,7 @@ class WebSearchAnswerer:
     origin: Origin = Origin.WEB  # of its passages; CORPUS if `search` searches a corpus
     prefetched_pages: int = 0  # best hits, each of another site, whose pages are opened while one is chosen
 
-    def answer(self, question: Question, claim: Claim) -> Answer:
+    def answer(self, question: Question, claim: Claim, context: Context = ()) -> Answer:
         """Return an answer from one document, or from several; text None if none of them answers.
 
         `retrieved` lists first the passages that were read, then the other hits. If a page is unavailable, its snippet

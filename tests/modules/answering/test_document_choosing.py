@@ -98,7 +98,7 @@ class Scores:
     def __init__(self, **scores: float) -> None:
         self.scores, self.read_texts = scores, list[str]()
 
-    def read(self, question, passages):
+    def read(self, question, passages, claim=None, context=()):
         (passage,) = passages
         self.read_texts.append(passage.text)
         return Answer(None, score=self.scores.get(passage.text, 0.1))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from app.domain.model import Answer, Claim, Passage, Question
+from app.domain.model import Answer, Claim, Hop, HopStatus, Passage, Question
 from app.modules.answerers.retriever_reader import RetrieverReader
 
 QUESTION, CLAIM = Question("Who directed this film?"), Claim("Ada Stone acted in Rain.")
@@ -35,7 +35,7 @@ class Library:
 class FirstLine:
     """Answers with the best passage."""
 
-    def read(self, question, passages):
+    def read(self, question, passages, claim=None, context=()):
         return Answer(passages[0].title, retrieved=tuple(passages))
 
 
@@ -47,8 +47,16 @@ def test_the_question_is_searched_alone_and_with_the_claim_and_reranked_by_both(
     library = Library({QUESTION.text: (page("A"), page("B")), IN_CONTEXT: (page("C"), page("B"))})
     answer = answered(library)
     assert library.asked == [QUESTION.text, IN_CONTEXT]
-    assert library.ranked_by == [IN_CONTEXT]
+    assert library.ranked_by == [QUESTION.text, IN_CONTEXT]
     assert [each.title for each in answer.retrieved] == ["C", "B", "A"]
+
+
+def test_a_later_question_ranks_alone_and_passages_read_before_come_after_the_best():
+    library = Library({QUESTION.text: (page("A"), page("B"), page("C"))})
+    before = Hop(1, Question("Who acted?"), Answer("Ada", retrieved=(page("C"), page("B"))), HopStatus.KEPT)
+    answer = RetrieverReader(library, library, FirstLine()).answer(QUESTION, CLAIM, (before,))
+    assert library.ranked_by == [QUESTION.text]
+    assert [each.title for each in answer.retrieved] == ["C", "A", "B"]
 
 
 def test_both_searches_contribute_to_the_reranked_passages():
@@ -59,7 +67,7 @@ def test_both_searches_contribute_to_the_reranked_passages():
 def test_a_question_equal_to_the_claim_is_searched_once():
     library = Library({CLAIM.text: (page("A"),)})
     answered(library, Question(CLAIM.text))
-    assert library.asked == library.ranked_by == [CLAIM.text]
+    assert library.asked == [CLAIM.text]
 
 
 def test_an_empty_search_gives_no_answer_and_no_reranking():

@@ -5,18 +5,17 @@ from __future__ import annotations
 import pytest
 
 from app.domain.events import Event, RunFailed, RunStarted, VerdictReached
-from app.domain.model import Answer, Claim, HopStatus, Label, LabelSet, Passage, Question, RunOptions, Span
-from app.domain.ports import Bounds, Pursuer
+from app.domain.model import Answer, Claim, Context, HopStatus, Label, LabelSet, Passage, Question, RunOptions, Span
+from app.domain.ports import Pursuer
 from app.domain.report import Report, reduce_events
+from app.modules.local import LocalQuestionGenerator, LocalReasoner
 from app.modules.pursuit_paraphraser import LocalParaphraser
 from app.modules.pursuit_questioners import LocalPursuer, PromptedParaphraser, PromptedPursuer, Relay, Seq2SeqPursuer
-from app.modules.question_generator import LocalQuestionGenerator
-from app.modules.reasoner import JudgeReasoner, PromptedReasoner
+from app.modules.reasoner import PromptedReasoner
 from app.presets import PURSUIT_PRESETS, PursuitPreset
 from app.strategies.evidence_pursuit import EvidencePursuit
-from tests.judges import over
 from tests.modules.prompted.cases import ESSAY, REFUSAL
-from tests.modules.pursuit.test_questioners import Judge
+from tests.modules.pursuit.test_questioners import Verifier
 from tests.text_generators import PlayedModel, playing
 
 CLAIM = Claim("The author of Hamlet was born in England.", "A visitor", "2020-10-31")
@@ -41,7 +40,7 @@ def fine_tuned(prompt: str) -> str:
 class Library:
     """An answerer with two passages: who wrote Hamlet and where he was born, in any wording."""
 
-    def answer(self, question: Question, claim: Claim) -> Answer:
+    def answer(self, question: Question, claim: Claim, context: Context = ()) -> Answer:
         born = "born" in question.text or "birth" in question.text
         text = "William Shakespeare was born in England." if born else "Hamlet is a play by William Shakespeare."
         found = "England" if born else "William Shakespeare"
@@ -50,18 +49,18 @@ class Library:
 
 
 def strategy_of(preset: PursuitPreset, play=capable_reply) -> EvidencePursuit:
-    model, seq, judge = PlayedModel(play), PlayedModel(fine_tuned), Judge(True)
+    model, seq, verifier = PlayedModel(play), PlayedModel(fine_tuned), Verifier(True)
     questioners: dict[str, Pursuer] = {
         "llm": PromptedPursuer(model),
         "seq": Seq2SeqPursuer(seq, seq),
-        "local": LocalPursuer(LocalQuestionGenerator(PlayedModel(fine_tuned)), judge, over(judge)),
+        "local": LocalPursuer(LocalQuestionGenerator(PlayedModel(fine_tuned)), verifier, verifier.judge),
     }
     llm = preset.others == "llm"
     return EvidencePursuit(
         Relay(questioners[preset.first], questioners[preset.then]),
         PromptedParaphraser(model) if llm else LocalParaphraser(playing("")),
         Library(),
-        PromptedReasoner(model) if llm else JudgeReasoner(over(judge), Bounds(0.5, 0.5)),
+        PromptedReasoner(model) if llm else LocalReasoner(verifier.judge),
         preset.variant,
     )
 

@@ -1,0 +1,418 @@
+"""The five modules over one local model, which continues one transcript of the run (transcript.py).
+
+Question generator, reader, claim verifier, reasoner and explainer share the model and the text, so a run reads each
+passage once. A verdict needs two readings: of the transcript, and of claim and sources without the questions, because
+a question that presupposes the claim ("Of which country is Istanbul the capital?") misleads the first.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from typing import Self
+
+from app.domain.errors import ModelUnavailable
+from app.domain.instrumentation import report_phase
+from app.domain.model import (
+    Answer,
+    Claim,
+    Context,
+    Hop,
+    HopStatus,
+    Judgement,
+    Label,
+    Passage,
+    Question,
+    Sentence,
+    Span,
+    Verdict,
+)
+from app.domain.ports import Bounds, TranscriptModel
+from app.modules import transcript as form
+from app.modules.answer_comparison import compare_answers
+from app.modules.judging import (
+    Probabilities,
+    decision_probability,
+    is_described,
+    is_grounded,
+    quoted_sentence,
+    spans_of,
+)
+from app.modules.reasoner import OPPOSED, closing, missing_from, quotations
+from app.modules.transcript import Source, Step
+from app.text.sentences import content_words, is_common_word
+from app.text.wording import bare_title, names, normalised, same_question, stems
+
+SOURCES_READ, LATER_SOURCES_READ = 2, 1
+"""Passages that the model reads for the first question, and for each later one, which knows better what it wants."""
+MAX_SOURCES = 4
+"""Passages of the second reading."""
+ENOUGH_ANSWERS = 2
+"""Kept answers after which a model that repeats its questions ends the run."""
+QUESTION_TOKENS, ANSWER_TOKENS, EXPLANATION_TOKENS = 40, 48, 64
+
+
+def sources_of(hop: Hop, is_first: bool = True) -> tuple[Passage, ...]:
+    """Return the passages of the hop that the transcript shows: the best ones, and the cited one among them."""
+    if hop.answer is None:
+        return ()
+    count = SOURCES_READ if is_first else LATER_SOURCES_READ
+    read = hop.answer.retrieved[:count]
+    cited = hop.answer.cited.passage if hop.answer.cited else None
+    return read if cited is None or cited in read else (cited, *read)[:count]
+
+
+def steps_of(hops: Sequence[Hop]) -> tuple[Step, ...]:
+    """Return the steps of the transcript; a hop that was not kept has no answer."""
+    return tuple(
+        Step(
+            hop.question.text,
+            tuple(map(_source, sources_of(hop, is_first=not place))),
+            hop.answer_text if hop.status is not HopStatus.SET_ASIDE and hop.answer_text else None,
+        )
+        for place, hop in enumerate(each for each in hops if each.question.text)
+    )
+
+
+def _source(passage: Passage) -> Source:
+    return Source(passage.title, passage.text)
+
+
+# Q
+
+
+@dataclass(frozen=True)
+class LocalQuestionGenerator:
+    """Implements `QuestionGenerator` (QACheck, section 3.2). Propagates the model's errors; holds no state."""
+
+    model: TranscriptModel
+
+    def next_question(self, claim: Claim, context: Context, set_aside: Sequence[Hop]) -> Question | None:
+        """Return the model's next question; if it repeats one, a look-up of what was not searched yet, or None."""
+        report_phase("thinking of a question")
+        hops = sorted((hop for hop in (*context, *set_aside) if hop.question.text), key=lambda hop: hop.number)
+        proposed = [text for text in self._proposals(claim, hops) if is_new(text, hops)]
+        known = next((text for text in proposed if not strange_names(text, claim, hops)), None)
+        for text in chain([known] if known else proposed[:1], look_ups(claim, hops)):
+            if is_new(text, hops):
+                return Question(text)
+        return None
+
+    def warm(self) -> None:
+        """Ask once, so that the model is loaded and the first visitor does not wait for it."""
+        next(self._proposals(Claim("Warsaw lies in Poland."), ()))
+
+    def _proposals(self, claim: Claim, hops: Sequence[Hop]) -> Iterator[str]:
+        """Yield the model's question; where it names what only its memory knows, also those with other openings."""
+        prompt = form.before_question(claim.text, steps_of(hops))
+        for opening in OPENINGS:
+            text = self.model.complete(f"{prompt}{opening}", max_tokens=QUESTION_TOKENS, stop=("\n",))
+            asked = f"{opening}{text}".strip()
+            yield asked
+            if not strange_names(asked, claim, hops):
+                return
+
+
+OPENINGS = ("", " Who", " Which", " What")
+"""Beginnings of a question, given to the model in this order."""
+
+
+def strange_names(question: str, claim: Claim, hops: Sequence[Hop]) -> bool:
+    """Return whether the question has a name that neither the claim nor anything that was read has."""
+    read = (f"{hop.answer_text} {' '.join(f'{each.title} {each.text}' for each in sources_of(hop))}" for hop in hops)
+    known = stems(claim.text).union(*map(stems, read))
+    return not all(stems(name) & known for name in names(question))
+
+
+def is_new(question: str, hops: Sequence[Hop]) -> bool:
+    """Return whether the question is whole and was not asked before."""
+    return question.endswith("?") and not any(same_question(question, hop.question.text) for hop in hops)
+
+
+def look_ups(claim: Claim, hops: Sequence[Hop]) -> Iterator[str]:
+    """Yield the claim itself as a question, then a question about each name that no source read so far has as title.
+
+    They are searches of other kinds, for a run that has found little: none is yielded after ENOUGH_ANSWERS.
+    """
+    if sum(hop.status is HopStatus.KEPT for hop in hops) >= ENOUGH_ANSWERS:
+        return
+    yield f"Is it true that {claim.text.strip().rstrip('.!?')}?"
+    read = {normalised(bare_title(each.title)) for hop in hops for each in sources_of(hop)}
+    for name in names(claim.text):
+        if not name[0].isdigit() and normalised(name) not in read and not is_common_word(name):
+            yield f"What is {name}?"
+
+
+# A
+
+
+@dataclass(frozen=True)
+class LocalReader:
+    """Implements `Reader`: the model continues the transcript with an answer, cited in the sentence that holds it."""
+
+    model: TranscriptModel
+
+    def read(
+        self, question: Question, passages: Sequence[Passage], claim: Claim | None = None, context: Context = ()
+    ) -> Answer:
+        """Return the answer from the first passages; its text is None where they have none."""
+        read = passages[: LATER_SOURCES_READ if context else SOURCES_READ]
+        sources = tuple(map(_source, read))
+        if not sources:
+            return Answer(None, retrieved=tuple(passages))
+        if claim is None:
+            prompt = form.asked(question.text, sources, question.text, is_first=False) + form.ANSWER
+        else:
+            prompt = form.before_answer(claim.text, steps_of(context), question.text, sources)
+        text = self.model.complete(prompt, max_tokens=ANSWER_TOKENS, stop=("\n",)).strip()
+        if not text or normalised(text) == form.NOT_FOUND:
+            return Answer(None, retrieved=tuple(passages))
+        about = f"{question.text} {claim.text if claim else ''}"
+        return Answer(text, citation(text, about, read), tuple(passages))
+
+
+def citation(answer: str, about: str, passages: Sequence[Passage]) -> Span | None:
+    """Return where the passages have the answer, else the sentence nearest to answer and question.
+
+    Of several places it is the one in the sentence with most words of `about`, and a short description comes last.
+    """
+    wanted = content_words(about)
+    pattern = re.compile(rf"(?<!\w){re.escape(answer)}(?!\w)", re.IGNORECASE)
+    sentences = [(span, wanted & _words_of(span)) for passage in passages for span in spans_of(passage)]
+    places = [
+        (not is_described(span), len(shared), Span(span.passage, *found.span()))
+        for span, shared in sentences
+        for found in pattern.finditer(span.passage.text, span.start, span.end)
+    ]
+    if places:
+        return max(places, key=lambda place: place[:2])[2]
+    answered = content_words(answer)
+    near = [(not is_described(span), len(shared | (answered & _words_of(span))), span) for span, shared in sentences]
+    return max(near, key=lambda place: place[:2])[2] if near else None
+
+
+def _words_of(span: Span) -> set[str]:
+    return content_words(f"{span.passage.title} {span.text}")
+
+
+# D and R
+
+LABELS = (Label.SUPPORTED, Label.REFUTED, Label.NOT_ENOUGH_EVIDENCE)
+WORDS = tuple(form.VERDICT_WORDS[label] for label in LABELS)
+MIN_PROBABILITY = 1e-6
+MIN_DECIDED = 0.4
+"""Probability of true or false by the transcript from which sources are read a second time before the next question."""
+COMPARISON_PROBABILITY = 0.9
+"""Probability of a label computed by arithmetic."""
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """How two readings become one distribution: a softmax over weighted log-probabilities and a bias for each label.
+
+    Fitted on whole runs over development claims (research/claims/calibrate.py). `veto` is the probability by one
+    reading from which the opposite verdict is not given.
+    """
+
+    transcript: float
+    sources: float
+    bias: tuple[float, float, float]
+    bounds: Bounds
+    veto: float
+
+    @classmethod
+    def read(cls, path: Path) -> Self:
+        """Read the file beside the adapter. Raises ModelUnavailable when it is missing or damaged."""
+        try:
+            found = json.loads(path.read_text(encoding="utf-8"))
+            bounds = Bounds(found["supported"], found["refuted"])
+            return cls(found["transcript"], found["sources"], tuple(found["bias"]), bounds, found["veto"])
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise ModelUnavailable(f"The file {path.name} is missing or damaged", f"git checkout -- {path}") from error
+
+    def combine(self, transcript: Sequence[float], sources: Sequence[float]) -> tuple[float, ...]:
+        """Return the calibrated probabilities of true, false and open, with a vetoed side lowered."""
+        logits = [
+            self.transcript * math.log(max(one, MIN_PROBABILITY))
+            + self.sources * math.log(max(other, MIN_PROBABILITY))
+            + bias
+            for one, other, bias in zip(transcript, sources, self.bias, strict=True)
+        ]
+        top = max(logits)
+        powers = [math.exp(each - top) for each in logits]
+        joint = [each / sum(powers) for each in powers]
+        for side, opposite in ((0, 1), (1, 0)):
+            against = max(transcript[opposite], sources[opposite])
+            if against >= self.veto and joint[side] > 1 - against:
+                joint[2] += joint[side] - (1 - against)
+                joint[side] = 1 - against
+        return tuple(joint)
+
+
+@dataclass(frozen=True)
+class LocalJudge:
+    """Judges the claim by the kept hops, in two readings. Propagates the model's errors; holds no state."""
+
+    model: TranscriptModel
+    calibration: Calibration
+
+    def probabilities(self, claim: Claim, context: Context) -> Probabilities:
+        """Return the probability of each label; by arithmetic where the order of two answers decides."""
+        if compared := compare_answers(claim, context):
+            right, wrong = Label.SUPPORTED, Label.REFUTED
+            if not compared.holds:
+                right, wrong = wrong, right
+            return {right: COMPARISON_PROBABILITY, wrong: 0.0, Label.NOT_ENOUGH_EVIDENCE: 1 - COMPARISON_PROBABILITY}
+        joint = self.calibration.combine(*self.readings(claim, context))
+        return dict(zip(LABELS, joint, strict=True))
+
+    def is_open(self, claim: Claim, context: Context) -> bool:
+        """Return whether the transcript alone leaves the claim open, so that a second reading may wait."""
+        *decided, _ = self.by_transcript(claim, context)
+        return len(context) > 1 and not compare_answers(claim, context) and max(decided) < MIN_DECIDED
+
+    def readings(self, claim: Claim, context: Context) -> tuple[tuple[float, ...], tuple[float, ...]]:
+        """Return the probabilities of true, false and open by the transcript, and by claim and sources alone."""
+        return self.by_transcript(claim, context), self.by_sources(claim, context)
+
+    def by_transcript(self, claim: Claim, context: Context) -> tuple[float, ...]:
+        steps = steps_of(context)
+        if not steps:  # evidence that comes with a data set has no questions
+            return self.by_sources(claim, context)
+        return self.model.probabilities(form.before_verdict(claim.text, steps), WORDS)
+
+    def by_sources(self, claim: Claim, context: Context) -> tuple[float, ...]:
+        sources = second_sources(claim, context)
+        if not sources and steps_of(context):  # answers that come with a data set have no sources
+            return self.by_transcript(claim, context)
+        return self.model.probabilities(form.before_second_reading(claim.text, sources), WORDS)
+
+    def label(self, probabilities: Probabilities) -> Label | None:
+        """Return SUPPORTED or REFUTED where its probability reaches its bound."""
+        return self.calibration.bounds.label(probabilities)
+
+    def conflict(self, claim: Claim, context: Context) -> tuple[Hop, Hop] | None:
+        """Return the kept hops that most support and most refute the claim; None unless both reach their bounds."""
+        if len(context) < 2:
+            return None
+        by_hop = [self.probabilities(claim, (hop,)) for hop in context]
+        supports = max(range(len(context)), key=lambda at: by_hop[at][Label.SUPPORTED])
+        refutes = max(range(len(context)), key=lambda at: by_hop[at][Label.REFUTED])
+        if (self.label(by_hop[supports]), self.label(by_hop[refutes])) != (Label.SUPPORTED, Label.REFUTED):
+            return None
+        return context[supports], context[refutes]
+
+
+def second_sources(claim: Claim, context: Context) -> list[tuple[Source, str]]:
+    """Return the distinct sources of the second reading, each with the text that its cut is to be near to.
+
+    With one hop they are all that it read, a beginning that the transcript shares; with several those that are cited.
+    """
+    found: dict[tuple[str, str], tuple[Source, str]] = {}
+    for hop in context:
+        cited = hop.answer.cited.passage if hop.answer and hop.answer.cited else None
+        for passage in sources_of(hop) if len(context) == 1 or cited is None else (cited,):
+            found.setdefault((passage.title, passage.text), (_source(passage), f"{hop.question.text} {claim.text}"))
+    return list(found.values())[:MAX_SOURCES]
+
+
+@dataclass(frozen=True)
+class LocalClaimVerifier:
+    """Implements `ClaimVerifier` (QACheck, section 3.1): sufficient where both readings together decide."""
+
+    judge: LocalJudge
+
+    def is_sufficient(self, claim: Claim, context: Context) -> Judgement:
+        """Return whether the kept evidence decides the claim. Propagates the model's errors."""
+        report_phase("deciding whether this is enough")
+        if self.judge.is_open(claim, context):
+            return Judgement(False, "The kept evidence does not decide the claim yet.")
+        probabilities = self.judge.probabilities(claim, context)
+        likely = decision_probability(probabilities)
+        if self.judge.label(probabilities):
+            return Judgement(True, "The kept evidence decides the claim.", likely)
+        return Judgement(False, "The kept evidence does not decide the claim yet.", 1 - likely)
+
+
+NOT_ENOUGH_AS_SUPPORTED = 0.25
+"""Share of p(not enough evidence) that counts as SUPPORTED when only two labels are allowed.
+
+Fitted on runs: a claim for which a run finds nothing is more often false than true.
+"""
+
+
+@dataclass(frozen=True)
+class LocalReasoner:
+    """Implements `Reasoner` (QACheck, section 3.5): the judge's label, a checked explanation and quotations."""
+
+    judge: LocalJudge
+
+    def conclude(self, claim: Claim, context: Context, labels: Sequence[Label]) -> Verdict:
+        """Return one of `labels` with its probability; NOT_ENOUGH_EVIDENCE and CONFLICTING_EVIDENCE have none.
+
+        CONFLICTING_EVIDENCE, if allowed, is given when one hop alone supports and another alone refutes the claim.
+        """
+        report_phase("weighing the evidence")
+        if Label.CONFLICTING_EVIDENCE in labels and (hops := self.judge.conflict(claim, context)):
+            opposed = Sentence(OPPOSED, tuple(hop.number for hop in hops))
+            return Verdict(Label.CONFLICTING_EVIDENCE, (opposed, *quotations(hops)))
+        label, confidence = self._label(self.judge.probabilities(claim, context), labels)
+        missing = missing_from(claim, context) if label is Label.NOT_ENOUGH_EVIDENCE else None
+        return Verdict(label, self._rationale(claim, context, label), missing, confidence)
+
+    def _rationale(self, claim: Claim, context: Context, label: Label) -> tuple[Sentence, ...]:
+        quoted = quotations(context)
+        if label is Label.NOT_ENOUGH_EVIDENCE:
+            return (*quoted, closing(label, context))
+        if compared := compare_answers(claim, context):
+            return (compared.sentence, *quoted, closing(label, context))
+        explained = self._explanation(claim, context, label)
+        numbers = tuple(hop.number for hop in context)
+        return (Sentence(explained, numbers), *quoted) if explained else (*reversed(quoted), closing(label, context))
+
+    def _explanation(self, claim: Claim, context: Context, label: Label) -> str:
+        """Return the model's sentence; "" for one that must not be shown.
+
+        It is shown if it is whole, its names and numbers are in claim or evidence, what it opposes is not the same,
+        and the model finds it true by the cited sentences alone.
+        """
+        begun = form.before_verdict(claim.text, steps_of(context))
+        prompt = form.before_explanation(begun, form.VERDICT_WORDS[label])
+        text = self.judge.model.complete(prompt, max_tokens=EXPLANATION_TOKENS, stop=("\n", form.END)).strip()
+        cited = [
+            (Source(bare_title(hop.answer.cited.passage.title), quoted_sentence(hop.answer.cited)), "")
+            for hop in context
+            if hop.answer and hop.answer.cited
+        ]
+        evidence = " ".join(f"{source.title} {source.text}" for source, _ in second_sources(claim, context))
+        if (
+            not text.endswith(".")
+            or not is_grounded(text, f"{claim.text} {evidence}")
+            or has_equal_sides(text)
+            or not cited
+        ):
+            return ""
+        true, false, _ = self.judge.model.probabilities(form.before_second_reading(text, cited), WORDS)
+        return text if true >= MIN_EXPLANATION_PROBABILITY and true > false else ""
+
+    def _label(self, probabilities: Probabilities, labels: Sequence[Label]) -> tuple[Label, float | None]:
+        if Label.NOT_ENOUGH_EVIDENCE not in labels:
+            share = NOT_ENOUGH_AS_SUPPORTED * probabilities[Label.NOT_ENOUGH_EVIDENCE]
+            supported = probabilities[Label.SUPPORTED] + share
+            return (Label.SUPPORTED, supported) if supported >= 0.5 else (Label.REFUTED, 1 - supported)
+        decided = self.judge.label(probabilities)
+        return (decided, probabilities[decided]) if decided else (Label.NOT_ENOUGH_EVIDENCE, None)
+
+
+MIN_EXPLANATION_PROBABILITY = 0.6
+
+
+def has_equal_sides(text: str) -> bool:
+    """Return whether what "..., not Y" opposes says nothing that the text before it does not say."""
+    before, found, after = text.partition(", not ")
+    return bool(found) and stems(after) <= stems(before)

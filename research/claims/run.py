@@ -4,6 +4,7 @@ python -m research.claims.run --data DATA --split test --sample mixed --rows 300
 python -m research.claims.run --data DATA --split dev --sample hard --rows 200 --gold questions answers --out FOLDER
 python -m research.claims.run --compare FOLDER FOLDER
 python -m research.claims.run --claims research/claims/public_failures.tsv
+python -m research.claims.run --claims research/claims/held_out/*.tsv
 """
 
 from __future__ import annotations
@@ -167,26 +168,33 @@ def compare(folders: Sequence[Path]) -> None:
     print(figures_table({name: [Outcome.of_record(runs[i]) for i in sorted(common)] for name, runs in stored.items()}))
 
 
-def check_list(options: argparse.Namespace) -> None:
-    """Run the claims of a file; print each trail, the wrong verdicts, and the numbers of right, open and wrong ones."""
-    pipeline, found, wrong = Pipeline(), Counter[str](), []
+def check_lists(options: argparse.Namespace) -> None:
+    """Run the claims of the files; print each trail, the wrong verdicts, and each file's numbers of outcomes."""
+    lists = {name: list(read_list(file)) for name, file in by_name(options.claims).items()}
+    pipeline, counts, wrong = Pipeline(), [], []
     if options.out:
         options.out.mkdir(parents=True, exist_ok=True)
         write_text(options.out / TRAILS_FILE, "")
-    for claim, label in read_list(options.claims):
-        record = {"label": label} | pipeline.run(claim)
-        outcome = classify_verdict(record["verdict"], label)
-        found[outcome] += 1
-        if outcome == "wrong":
-            wrong.append(f"{record['verdict']}, not {label}: {claim}")
-        print("\n".join(_trail_lines(record, outcome)), end="\n\n", flush=True)
-        if options.out:
-            _append(options.out / TRAILS_FILE, record)
-    print(*wrong, ", ".join(f"{count} {outcome}" for outcome, count in found.most_common()), sep="\n")
+    for name, rows in lists.items():
+        found = Counter[str]()
+        for claim, label in rows:
+            record = {"list": name, "label": label} | pipeline.run(claim)
+            outcome = classify_verdict(record["verdict"], label)
+            found[outcome] += 1
+            if outcome == "wrong":
+                wrong.append(f"{record['verdict']}{_confidence(record)}, not {label}: {claim}")
+            print("\n".join(_trail_lines(record, outcome)), end="\n\n", flush=True)
+            if options.out:
+                _append(options.out / TRAILS_FILE, record)
+        counts.append(f"{name}: {', '.join(f'{count} {outcome}' for outcome, count in found.most_common())}")
+    print(*wrong, *counts, sep="\n")
 
 
 def read_list(path: Path) -> Iterator[tuple[str, str | None]]:
-    """Yield (claim, label) of each line "claim" or "claim TAB label"; empty lines and those with "#" are skipped."""
+    """Yield (claim, label) of each line "claim" or "claim TAB label"; empty lines and those with "#" are skipped.
+
+    A label with "|" between several is right with each of them.
+    """
     for line in path.read_text(encoding="utf-8").splitlines():
         if line.strip() and not line.startswith("#"):
             claim, _, label = line.partition("\t")
@@ -199,15 +207,14 @@ def classify_verdict(verdict: str | None, label: str | None) -> str:
         return "failed"
     if label is None:
         return "unlabelled"
-    if verdict == label:
+    if verdict in label.split("|"):
         return "right"
     return "open" if verdict == NOT_ENOUGH else "wrong"
 
 
 def _trail_lines(record: Mapping[str, Any], outcome: str) -> Iterator[str]:
-    confidence = "" if record["confidence"] is None else f" {record['confidence']:.2f}"
     yield f"{outcome.upper()}: {record['claim']}"
-    yield f"  verdict {record['verdict']}{confidence}, label {record['label']}, {record['seconds']} s"
+    yield f"  verdict {record['verdict']}{_confidence(record)}, label {record['label']}, {record['seconds']} s"
     for number, hop in enumerate(record["trail"], 1):
         yield f"  {number}. {hop['question']} -> {hop['answer']} [{hop['status']}: {hop['reason']}]"
         if hop["cited_title"]:
@@ -217,11 +224,15 @@ def _trail_lines(record: Mapping[str, Any], outcome: str) -> Iterator[str]:
     yield f"  rationale: {' '.join(record['rationale']) or record['missing']}"
 
 
+def _confidence(record: Mapping[str, Any]) -> str:
+    return "" if record["confidence"] is None else f" {record['confidence']:.2f}"
+
+
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--data", type=Path, help=f"folder with {CLAIMS_FILE}")
-    what.add_argument("--claims", type=Path, help="file of claims, one a line, each with TAB and label if known")
+    what.add_argument("--claims", type=Path, nargs="+", help="files of claims, one a line, with TAB and label if known")
     what.add_argument("--compare", type=Path, nargs="+", help="folders of earlier runs")
     parser.add_argument("--split", choices=get_args(Split), default="dev")
     parser.add_argument("--sample", choices=get_args(Sample), default="mixed")
@@ -245,7 +256,7 @@ def main() -> None:
         if options.compare:
             compare(options.compare)
         elif options.claims:
-            check_list(options)
+            check_lists(options)
         else:
             measure(options)
     except InvalidInput as error:

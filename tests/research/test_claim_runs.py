@@ -15,7 +15,7 @@ from research.claims import metrics
 from research.claims.data import NOT_ENOUGH, Asked, VitalClaim, sample_claims
 from research.claims.gold_parts import GoldSentencesReasoner, with_gold
 from research.claims.metrics import REFUTED, SUPPORTED, Outcome
-from research.claims.run import classify_verdict, compare, defaults_of, drop_unfinished_line, read_runs
+from research.claims.run import classify_verdict, compare, defaults_of, drop_unfinished_line, read_list, read_runs
 
 OUTCOMES = [
     Outcome(SUPPORTED, SUPPORTED, 0.9, group="a", style="plain"),
@@ -124,5 +124,28 @@ def test_a_truncated_line_is_run_again(tmp_path):
     assert file.read_text() == '{"id": "a"}\n'
 
 
-def test_a_decidable_claim_without_a_decision_counts_as_open():
-    assert classify_verdict(NOT_ENOUGH, REFUTED) == "open" and classify_verdict(SUPPORTED, REFUTED) == "wrong"
+@pytest.mark.parametrize(
+    ("verdict", "label", "outcome"),
+    [
+        (NOT_ENOUGH, REFUTED, "open"),
+        (SUPPORTED, REFUTED, "wrong"),
+        (SUPPORTED, NOT_ENOUGH, "wrong"),
+        (NOT_ENOUGH, f"{REFUTED}|{NOT_ENOUGH}", "right"),
+        (REFUTED, f"{REFUTED}|{NOT_ENOUGH}", "right"),
+        (SUPPORTED, f"{REFUTED}|{NOT_ENOUGH}", "wrong"),
+        (SUPPORTED, None, "unlabelled"),
+        (None, REFUTED, "failed"),
+    ],
+)
+def test_a_verdict_is_right_with_each_of_its_labels_and_open_only_where_it_is_undecided(verdict, label, outcome):
+    assert classify_verdict(verdict, label) == outcome
+
+
+CLAIMS = Path(metrics.__file__).parent
+
+
+@pytest.mark.parametrize("file", [CLAIMS / "public_failures.tsv", *sorted((CLAIMS / "held_out").glob("*.tsv"))])
+def test_each_claim_of_a_shipped_list_occurs_once_and_has_labels_that_a_verdict_can_have(file):
+    rows = list(read_list(file))
+    assert len({claim for claim, _ in rows}) == len(rows) >= 40
+    assert all(set(label.split("|")) <= {SUPPORTED, REFUTED, NOT_ENOUGH} for _, label in rows)

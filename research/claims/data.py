@@ -94,7 +94,7 @@ def _written(row: dict, leads: Mapping[str, str]) -> dict:
     count = len(row["titles"])
     # Samples and the training of the question model choose claims over one lead by the style `plain`.
     style, kind = ("written", "two-hop") if count > 1 else ("plain", "written")
-    same = {"id": f"{WRITTEN.stem}-{name}", "kind": kind, "style": style, "hops": count}
+    same = {"id": f"{WRITTEN.stem}-{name}", "kind": row.get("kind", kind), "style": style, "hops": count}
     return row | same | {"evidence": [{"title": title, "text": leads[title]} for title in row["titles"]]}
 
 

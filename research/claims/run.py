@@ -51,7 +51,7 @@ class Pipeline:
         container.warm()
         if failed := [f"{part.name}: {part.message}" for part in container.components() if part.state != "ready"]:
             raise SystemExit("\n".join(failed))
-        self.judge = container.judge_name()
+        self.judge_name, self._judge = container.judge_name(), container.judge
         self._strategy, self._options = defaults_of(container)
 
     def run(self, claim: str, row: VitalClaim | None = None, gold: Collection[str] = ()) -> dict[str, Any]:
@@ -59,7 +59,9 @@ class Pipeline:
         strategy = with_gold(self._strategy, row, gold) if row and gold else self._strategy
         started = time.monotonic()
         report = run_to_report(strategy, Claim(claim), self._options)
-        return {"claim": claim, **_report_record(report), "seconds": round(time.monotonic() - started, 2)}
+        seconds = round(time.monotonic() - started, 2)
+        readings = self._judge.readings(report.claim, report.context) if report.context else None
+        return {"claim": claim, **_report_record(report), "readings": readings, "seconds": seconds}
 
 
 def defaults_of(container: Container) -> tuple[QuestionGuided, RunOptions]:
@@ -109,7 +111,7 @@ def measure(options: argparse.Namespace) -> None:
         "split": options.split,
         "sample": options.sample,
         "gold": sorted(options.gold),
-        "judge": pipeline.judge,
+        "judge": pipeline.judge_name,
     }
     _check_same_setup(out, about)
     drop_unfinished_line(out / RUNS_FILE)

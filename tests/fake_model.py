@@ -9,7 +9,7 @@ from app.domain.ports import Bounds
 from app.modules.local import Calibration, LocalJudge
 from app.text.sentences import content_words
 
-EQUAL = Calibration(transcript=0.5, sources=0.5, bias=(0.0, 0.0, 0.0), bounds=Bounds(0.6, 0.6), veto=0.9)
+EQUAL = Calibration(transcript=0.5, sources=0.5, bias=(0.0, 0.0, 0.0), bounds=Bounds(0.6, 0.6))
 """The geometric mean of both readings."""
 
 

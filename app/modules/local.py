@@ -215,15 +215,13 @@ COMPARISON_PROBABILITY = 0.9
 class Calibration:
     """How two readings become one distribution: a softmax over weighted log-probabilities and a bias for each label.
 
-    Fitted on whole runs over development claims (research/claims/calibrate.py). `veto` is the probability by one
-    reading from which the opposite verdict is not given.
+    Fitted on whole runs over development claims (research/claims/calibrate.py).
     """
 
     transcript: float
     sources: float
     bias: tuple[float, float, float]
     bounds: Bounds
-    veto: float
 
     @classmethod
     def read(cls, path: Path) -> Self:
@@ -231,27 +229,20 @@ class Calibration:
         try:
             found = json.loads(path.read_text(encoding="utf-8"))
             bounds = Bounds(found["supported"], found["refuted"])
-            return cls(found["transcript"], found["sources"], tuple(found["bias"]), bounds, found["veto"])
+            return cls(found["transcript"], found["sources"], tuple(found["bias"]), bounds)
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise ModelUnavailable(f"The file {path.name} is missing or damaged", f"git checkout -- {path}") from error
 
     def combine(self, transcript: Sequence[float], sources: Sequence[float]) -> tuple[float, ...]:
-        """Return the calibrated probabilities of true, false and open, with a vetoed side lowered."""
+        """Return the calibrated probabilities of true, false and open."""
         logits = [
             self.transcript * math.log(max(one, MIN_PROBABILITY))
             + self.sources * math.log(max(other, MIN_PROBABILITY))
             + bias
             for one, other, bias in zip(transcript, sources, self.bias, strict=True)
         ]
-        top = max(logits)
-        powers = [math.exp(each - top) for each in logits]
-        joint = [each / sum(powers) for each in powers]
-        for side, opposite in ((0, 1), (1, 0)):
-            against = max(transcript[opposite], sources[opposite])
-            if against >= self.veto and joint[side] > 1 - against:
-                joint[2] += joint[side] - (1 - against)
-                joint[side] = 1 - against
-        return tuple(joint)
+        powers = [math.exp(each - max(logits)) for each in logits]
+        return tuple(each / sum(powers) for each in powers)
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from scipy.optimize import minimize
 
 from app.container.container import SHIPPED
 from app.domain.model import Label
-from app.modules.local import LABELS, MIN_PROBABILITY, Calibration
+from app.modules.local import LABELS, MIN_PROBABILITY
 from research.claims.run import RUNS_FILE, read_runs
 
 FILE = SHIPPED / "transcript" / "calibration.json"
@@ -78,7 +78,7 @@ def bound_of(side: int, found: np.ndarray, labels: np.ndarray) -> float:
     return 1.0
 
 
-def calibration(runs: Sequence[Mapping[str, Any]], veto: float) -> dict[str, Any]:
+def calibration(runs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Return the content of calibration.json."""
     logs, labels = features(runs)
     transcript, sources, false, open_ = (round(float(each), 3) for each in fit(logs, labels))
@@ -89,7 +89,6 @@ def calibration(runs: Sequence[Mapping[str, Any]], veto: float) -> dict[str, Any
         "bias": [0.0, false, open_],
         "supported": bound_of(0, found, labels),
         "refuted": bound_of(1, found, labels),
-        "veto": veto,
     }
 
 
@@ -100,7 +99,7 @@ def main() -> None:
     parser.add_argument("--write", action="store_true", help=f"write {FILE.name} beside the adapter")
     options = parser.parse_args()
     runs = [run for folder in options.runs for run in read_runs(folder / RUNS_FILE).values() if run["readings"]]
-    found = calibration(runs, Calibration.read(FILE).veto)
+    found = calibration(runs)
     print(json.dumps(found))
     if options.write:
         FILE.write_text(json.dumps(found) + "\n", encoding="utf-8")

@@ -138,19 +138,14 @@ def test_the_second_reading_has_no_questions_and_of_several_hops_only_the_cited_
     assert "Question:" not in sources and BOOK.text in sources and KAFKA.text in sources and more.text not in sources
 
 
-@pytest.mark.parametrize(
-    ("transcript", "sources", "veto", "likely"),
-    [
-        ((0.9, 0.05, 0.05), (0.9, 0.05, 0.05), 0.5, True),
-        ((0.99, 0.005, 0.005), (0.35, 0.6, 0.05), 0.5, False),
-        ((0.99, 0.005, 0.005), (0.35, 0.6, 0.05), 0.9, True),
-    ],
-)
-def test_one_reading_vetoes_the_verdict_that_it_holds_to_be_wrong(transcript, sources, veto, likely):
-    calibration = Calibration(0.5, 0.5, (0.0, 0.0, 0.0), Bounds(0.6, 0.6), veto)
-    joint = calibration.combine(transcript, sources)
-    assert sum(joint) == pytest.approx(1.0)
-    assert (joint[0] > 0.6) is likely
+def test_the_readings_are_combined_by_their_weights_and_the_bias():
+    likely, unsure = (0.8, 0.1, 0.1), (0.4, 0.4, 0.2)
+    bounds = Bounds(0.6, 0.6)
+    mean = Calibration(0.5, 0.5, (0.0, 0.0, 0.0), bounds).combine(likely, unsure)
+    second = Calibration(0.0, 1.0, (0.0, 0.0, 0.0), bounds).combine(likely, unsure)
+    biased = Calibration(0.0, 1.0, (0.0, 1.0, 0.0), bounds).combine(likely, unsure)
+    assert sum(mean) == pytest.approx(1.0) and second == pytest.approx(unsure)
+    assert likely[0] > mean[0] > unsure[0] and biased[1] > unsure[1]
 
 
 def test_a_missing_calibration_names_its_fix(tmp_path):

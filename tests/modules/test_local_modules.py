@@ -122,7 +122,7 @@ def test_only_the_passages_that_the_model_read_can_be_cited():
 
 def test_a_verdict_needs_the_transcript_and_the_sources_alone():
     """A question that presupposes the claim misleads the first reading."""
-    misled = {"Question:": (0.98, 0.01, 0.01)}
+    misled = {"Question:": (0.9, 0.05, 0.05)}
     unsure = LocalJudge(ScriptedModel(readings=misled, otherwise=(0.05, 0.9, 0.05)), EQUAL)
     agreed = LocalJudge(ScriptedModel(readings=misled, otherwise=(0.9, 0.05, 0.05)), EQUAL)
     assert not LocalClaimVerifier(unsure).is_sufficient(CLAIM, (FIRST,)).holds

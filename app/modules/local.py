@@ -96,37 +96,18 @@ class LocalQuestionGenerator:
         """Return the model's next question; if it repeats one, a look-up of what was not searched yet, or None."""
         report_phase("thinking of a question")
         hops = sorted((hop for hop in (*context, *set_aside) if hop.question.text), key=lambda hop: hop.number)
-        proposed = [text for text in self._proposals(claim, hops) if is_new(text, hops)]
-        known = next((text for text in proposed if not strange_names(text, claim, hops)), None)
-        for text in chain([known] if known else proposed[:1], look_ups(claim, hops)):
+        for text in chain([self._proposal(claim, hops)], look_ups(claim, hops)):
             if is_new(text, hops):
                 return Question(text)
         return None
 
     def warm(self) -> None:
         """Ask once, so that the model is loaded and the first visitor does not wait for it."""
-        next(self._proposals(Claim("Warsaw lies in Poland."), ()))
+        self._proposal(Claim("Warsaw lies in Poland."), ())
 
-    def _proposals(self, claim: Claim, hops: Sequence[Hop]) -> Iterator[str]:
-        """Yield the model's question; where it names what only its memory knows, also those with other openings."""
+    def _proposal(self, claim: Claim, hops: Sequence[Hop]) -> str:
         prompt = form.before_question(claim.text, steps_of(hops))
-        for opening in OPENINGS:
-            text = self.model.complete(f"{prompt}{opening}", max_tokens=QUESTION_TOKENS, stop=("\n",))
-            asked = f"{opening}{text}".strip()
-            yield asked
-            if not strange_names(asked, claim, hops):
-                return
-
-
-OPENINGS = ("", " Who", " Which", " What")
-"""Beginnings of a question, given to the model in this order."""
-
-
-def strange_names(question: str, claim: Claim, hops: Sequence[Hop]) -> bool:
-    """Return whether the question has a name that neither the claim nor anything that was read has."""
-    read = (f"{hop.answer_text} {' '.join(f'{each.title} {each.text}' for each in sources_of(hop))}" for hop in hops)
-    known = stems(claim.text).union(*map(stems, read))
-    return not all(stems(name) & known for name in names(question))
+        return self.model.complete(prompt, max_tokens=QUESTION_TOKENS, stop=("\n",)).strip()
 
 
 def is_new(question: str, hops: Sequence[Hop]) -> bool:

@@ -150,13 +150,11 @@ def test_nothing_is_written_to_stderr(model: LocalLM, capfd: pytest.CaptureFixtu
 @pytest.mark.models
 def test_the_second_question_of_the_real_model_names_what_only_the_first_answer_provided(model: LocalLM) -> None:
     claim = Claim("The author of Frankenstein was born in the same city as Virginia Woolf.")
-    generator = LocalQuestionGenerator(model)
-    first = generator.next_question(claim, (), ())
-    assert first is not None and "Frankenstein" in first.text
     for author in ("Mary Shelley", "Bram Stoker"):
         book = Passage(f"Frankenstein is a novel by {author}.", "Frankenstein", "test")
         answer = Answer(author, Span(book, 27, 27 + len(author)), (book,))
-        second = generator.next_question(claim, (Hop(1, first, answer, HopStatus.KEPT),), ())
+        first = Hop(1, Question("Who wrote Frankenstein?"), answer, HopStatus.KEPT)
+        second = LocalQuestionGenerator(model).next_question(claim, (first,), ())
         assert second is not None and author in second.text
 
 

@@ -54,13 +54,6 @@ def test_the_next_question_continues_the_transcript_of_all_hops_in_their_order()
     assert "Answer: not found\nVerdict: open\nQuestion:" in prompt
 
 
-def test_a_question_that_names_what_only_the_models_memory_knows_is_asked_with_another_opening():
-    model = ScriptedModel({"Question:": " Where was Max Brod born?", "Question: Who": " wrote The Metamorphosis?"})
-    assert asked(model) == "Who wrote The Metamorphosis?"
-    model = ScriptedModel({"Question:": " Where was Max Brod born?", "Question: Who": " was Brod?"})
-    assert asked(model) == "Where was Max Brod born?"
-
-
 @pytest.mark.parametrize("written", ["Who wrote The Metamorphosis?", "", "Kafka wrote it."])
 def test_a_repeated_question_or_none_is_replaced_by_searches_of_other_kinds_until_none_is_left(written):
     model = ScriptedModel({"Question:": written})

@@ -43,7 +43,7 @@ from app.modules.judging import (
     quoted_sentence,
     spans_of,
 )
-from app.modules.reasoner import OPPOSED, closing, missing_from, quotations
+from app.modules.reasoner import OPPOSED, closing, missing_from, quotation, quotations
 from app.modules.transcript import Source, Step
 from app.text.sentences import content_words, is_common_word
 from app.text.wording import bare_title, names, normalised, same_question, stems
@@ -344,18 +344,26 @@ class LocalReasoner:
         if compared := compare_answers(claim, context):
             return (compared.sentence, *quoted, closing(label, context))
         explained = self._explanation(claim, context, label)
-        numbers = tuple(hop.number for hop in context)
-        return (Sentence(explained, numbers), *quoted) if explained else (*reversed(quoted), closing(label, context))
+        if self._may_be_shown(explained, claim, context):
+            return (Sentence(explained, tuple(hop.number for hop in context)), *quoted)
+        first = deciding_quote(f"{claim.text} {explained}", context)
+        return (
+            *first,
+            *(each for each in quoted if each.text not in {one.text for one in first}),
+            closing(label, context),
+        )
 
     def _explanation(self, claim: Claim, context: Context, label: Label) -> str:
-        """Return the model's sentence; "" for one that must not be shown.
+        begun = form.before_verdict(claim.text, steps_of(context))
+        prompt = form.before_explanation(begun, form.VERDICT_WORDS[label])
+        return self.judge.model.complete(prompt, max_tokens=EXPLANATION_TOKENS, stop=("\n", form.END)).strip()
+
+    def _may_be_shown(self, text: str, claim: Claim, context: Context) -> bool:
+        """Return whether the explanation may be the headline.
 
         It is shown if it is whole, its names and numbers are in claim or evidence, what it opposes is not the same,
         and the model finds it true by the cited sentences alone.
         """
-        begun = form.before_verdict(claim.text, steps_of(context))
-        prompt = form.before_explanation(begun, form.VERDICT_WORDS[label])
-        text = self.judge.model.complete(prompt, max_tokens=EXPLANATION_TOKENS, stop=("\n", form.END)).strip()
         cited = [
             (Source(bare_title(hop.answer.cited.passage.title), quoted_sentence(hop.answer.cited)), "")
             for hop in context
@@ -368,9 +376,9 @@ class LocalReasoner:
             or has_equal_sides(text)
             or not cited
         ):
-            return ""
+            return False
         true, false, _ = self.judge.model.probabilities(form.before_second_reading(text, cited), WORDS)
-        return text if true >= MIN_EXPLANATION_PROBABILITY and true > false else ""
+        return true >= MIN_EXPLANATION_PROBABILITY and true > false
 
     def _label(self, probabilities: Probabilities, labels: Sequence[Label]) -> tuple[Label, float | None]:
         if Label.NOT_ENOUGH_EVIDENCE not in labels:
@@ -382,6 +390,22 @@ class LocalReasoner:
 
 
 MIN_EXPLANATION_PROBABILITY = 0.6
+
+
+def deciding_quote(about: str, context: Context) -> tuple[Sentence, ...]:
+    """Return the sentence of the cited passages that shares most stems with `about` for its length; () for none."""
+    wanted = stems(about)
+    found = [
+        (len(wanted & stems(f"{span.passage.title} {span.text}")) / (len(stems(span.text)) + 5) ** 0.5, hop, span)
+        for hop in context
+        if hop.answer and hop.answer.cited
+        for span in spans_of(hop.answer.cited.passage)
+        if not is_described(span)
+    ]
+    if not found:
+        return ()
+    _, hop, span = max(found, key=lambda each: each[0])
+    return (Sentence(quotation(span.passage.title, span.text.strip()), (hop.number,)),)
 
 
 def has_equal_sides(text: str) -> bool:

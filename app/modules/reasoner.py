@@ -80,6 +80,11 @@ def _quotation(hop: Hop) -> str:
     title, text = cited.passage.title, quoted_sentence(cited)
     if is_described(cited):  # not in the text of the article, so it is no quotation of it
         return f"{title}, short description: {text}"
+    return quotation(title, text)
+
+
+def quotation(title: str, text: str) -> str:
+    """Return the sentence of a rationale that quotes `text` from the passage with this title."""
     return f"{title}: “{text}”" if title else text
 
 

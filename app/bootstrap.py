@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 from app.backends.corpus.bm25 import Java
 from app.backends.corpus.registry import CORPORA, Corpus, build_built_in, folder_of, is_current
-from app.backends.local.base_model import is_obtained, obtain
+from app.backends.local.base_model import BASE, is_obtained, obtain
 from app.capabilities.options import default_corpora
 from app.config.settings import Settings, load_settings
 from app.domain.errors import ModelUnavailable, SettingsError
@@ -52,7 +52,8 @@ def base_model(settings: Settings) -> Step:
         except ModelUnavailable as error:
             say(f"{error}. Until then, checks need a language model of another kind.")
 
-    return Step("Obtain the local model (1.1 GB, once)", lambda: is_obtained(settings), make)
+    title = f"Obtain {BASE.title} (licence Apache-2.0, {BASE.bytes / 1e9:.1f} GB)"
+    return Step(title, lambda: is_obtained(settings), make)
 
 
 def corpus_index(settings: Settings, corpus: Corpus) -> Step:

@@ -14,7 +14,7 @@ from flask import Flask
 from flask_migrate import upgrade
 
 from app import create_app
-from app.backends.local.base_model import _checked, base_model_path
+from app.backends.local.base_model import base_model_path, mark_checked
 from app.bootstrap import Step, index_folder, prepare, steps
 from app.cli import corpus, models
 from app.config.settings import Settings
@@ -144,7 +144,7 @@ def test_a_database_of_an_older_version_is_not_current(migrated):
     assert not is_newest(migrated.database_url)
 
 
-def test_a_database_other_than_sqlite_is_checked_through_sqlalchemy(migrated):
+def test_a_database_other_than_sqlite_ismark_checked_through_sqlalchemy(migrated):
     assert is_newest(migrated.database_url.replace("sqlite:", "sqlite+pysqlite:"))
 
 
@@ -167,7 +167,7 @@ def test_checking_the_setup_reports_only_by_exit_status(tmp_path, migrated):
     assert look() == (1, "")
     (path := base_model_path(migrated)).parent.mkdir(exist_ok=True)
     path.symlink_to(FILES[0].resolve())
-    _checked(path)
+    mark_checked(path)
     assert look() == (0, "")
 
 

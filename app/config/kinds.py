@@ -67,15 +67,6 @@ def some_of(*known: str) -> dict[str, Any]:
     return {"parse": parse, "choices": f"some of {', '.join(known)}, with commas between"}
 
 
-def folders() -> dict[str, Any]:
-    """Accept paths, separated as in the variable PATH."""
-
-    def parse(raw: str) -> tuple[str, ...]:
-        return tuple(each for each in raw.split(os.pathsep) if each)
-
-    return {"parse": parse, "choices": f"paths with {os.pathsep} between"}
-
-
 def names() -> dict[str, Any]:
     """Accept names separated by commas; repetitions are dropped."""
 

@@ -17,7 +17,6 @@ from dotenv import dotenv_values
 
 from app.config.kinds import (
     database,
-    folders,
     keys_named_in,
     like,
     load_or_create_secret,
@@ -58,6 +57,10 @@ def _path(raw: str) -> Path:
         return ROOT / Path(raw).expanduser()
     except RuntimeError as error:
         raise ValueError(raw) from error
+
+
+def _paths(raw: str) -> tuple[Path, ...]:
+    return tuple(_path(each) for each in raw.split(os.pathsep) if each)
 
 
 @dataclass(frozen=True)
@@ -158,8 +161,12 @@ class Settings:
         "Where the local model's base is looked for, in this order",
         **some_of("machine", "hub", "packages"),
     )
-    local_models: tuple[str, ...] = setting(
-        "LOCAL_MODELS", (), "Files or folders of this machine that may hold the local model's base", **folders()
+    local_models: tuple[Path, ...] = setting(
+        "LOCAL_MODELS",
+        (),
+        "Files or folders of this machine that may hold the local model's base",
+        _paths,
+        f"paths with {os.pathsep} between",
     )
     corpora: tuple[str, ...] = setting(
         "CORPORA", ("vital",), "Corpora searched by default, by name, with commas between", **names()

@@ -46,7 +46,7 @@ def _handler(hub: HubServer) -> type[QuietHandler]:
             path = self.path.partition("?")[0]
             if path.startswith(f"/api/datasets/{REPOSITORY}"):
                 return self._send(200, hub.listing(), body, {"Content-Type": "application/json"})
-            name = path.removeprefix(f"/datasets/{REPOSITORY}/resolve/{REVISION}/")
+            name = path.partition(f"/resolve/{REVISION}/")[2]  # of the data set, or of a model
             if name not in hub.files:
                 return self._send(404, b"", body, {"X-Error-Code": "EntryNotFound"})
             content = hub.files[name]

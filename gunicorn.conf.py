@@ -6,6 +6,7 @@ Models are loaded, and runs resumed, in the worker after the fork.
 import logging
 import selectors
 import signal
+import sys
 import threading
 import time
 from contextlib import suppress
@@ -91,6 +92,14 @@ def post_worker_init(worker):
     if not _settings.redis_url:  # else workers execute the runs, and only they need the models
         threading.Thread(target=keep_warm, args=(app_services.container,), name="warm", daemon=True).start()
     threading.Thread(target=_stop_runs_at_exit, args=(worker, app_services.runs), name="shutdown", daemon=True).start()
+    if worker.age == 1 and _settings.log_format == "text":  # not for a worker that replaces another
+        print(f"Open {_address()}", file=sys.stderr, flush=True)
+
+
+def _address():
+    """Return the site's address for a browser on this machine."""
+    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(_settings.host, _settings.host)
+    return f"http://[{host}]:{_settings.port}" if ":" in host else f"http://{host}:{_settings.port}"
 
 
 def worker_int(worker):

@@ -46,3 +46,9 @@ def test_the_nearest_sentence_is_cited_as_the_answer() -> None:
 def test_a_sentence_that_is_not_near_enough_is_not_an_answer() -> None:
     answer = answer_by(Doubtful())
     assert answer.text is None and answer.cited is None and answer.retrieved
+
+
+def test_a_sentence_that_is_near_to_the_claim_alone_is_not_an_answer() -> None:
+    """It is about the claim's subject and says nothing of what is asked."""
+    answerer = RetrieverReader(Finds(), SharedWords(), FindsNothing())
+    assert answerer.answer(Question("Which bird?"), Claim("Ada Stone never sailed to Chur.")).text is None

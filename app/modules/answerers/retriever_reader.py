@@ -32,7 +32,7 @@ class RetrieverReader:
     quoted: int = (
         2  # best passages whose sentence nearest to question and claim is the answer when the reader finds none
     )
-    near: float = 0.0  # minimum logit of the reranker for such a sentence
+    near: float = 1.5  # minimum logit of the reranker for such a sentence by the question alone
 
     def answer(self, question: Question, claim: Claim, context: Context = ()) -> Answer:
         """Return the reader's answer from the best passages; its text is None if it finds none."""
@@ -45,16 +45,19 @@ class RetrieverReader:
         report_phase(f"reading {len(best)} passages")
         answer = self.reader.read(question, best, claim, context)
         if answer.text is None:
-            answer = self._nearest(answer, in_context, best[: self.quoted])
+            answer = self._nearest(answer, question.text, in_context, best[: self.quoted])
         return replace(answer, answerer=NAME)
 
-    def _nearest(self, answer: Answer, in_context: str, passages: Sequence[Passage]) -> Answer:
-        """Return the sentence nearest to question and claim as the answer; `answer` itself if none scores `near`."""
+    def _nearest(self, answer: Answer, question: str, in_context: str, passages: Sequence[Passage]) -> Answer:
+        """Return the sentence nearest to question and claim as the answer; `answer` itself if it scores below `near`.
+
+        A sentence about the claim's subject is near to the claim, even where it says nothing of what is asked.
+        """
         spans: dict[str, Span] = {}
         for span in (span for passage in passages for span in spans_of(passage) if not is_described(span)):
             spans.setdefault(span.text, span)
         ranked = self.reranker.rerank(in_context, [replace(span.passage, text=text) for text, span in spans.items()])
-        if not ranked or ranked[0].score < self.near:
+        if not ranked or self.reranker.rerank(question, ranked[:1])[0].score < self.near:
             return answer
         return replace(answer, text=ranked[0].text, cited=spans[ranked[0].text])
 

@@ -119,7 +119,7 @@ def test_secrets_history_and_build_outputs_are_excluded(path):
 
 
 @pytest.mark.parametrize(
-    "path", ["app/cli/check.py", "app/models/judge/calibration.json", "templates/base.html", "static/app.js"]
+    "path", ["app/cli/check.py", "app/models/transcript/calibration.json", "templates/base.html", "static/app.js"]
 )
 def test_files_that_the_application_needs_are_included(path):
     assert (ROOT / path).exists()

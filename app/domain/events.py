@@ -147,6 +147,8 @@ class QuestioningEnded:
     """No more questions will be asked; `reason` says why, for the page."""
 
     reason: str
+    early: bool = False
+    """True if the owner's command or a limit on time, calls, tokens or cost ended the questions."""
     kind: Literal["questioning_ended"] = "questioning_ended"
 
 

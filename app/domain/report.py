@@ -51,6 +51,7 @@ class Report:
     judged_after: int = 0  # number of hops at the last SufficiencyJudged or StepFailed
     failures: tuple[str, ...] = ()  # failed calls outside hops, and problems that a hop survived
     stopped_because: str = ""  # why questioning ended
+    ended_early: bool = False  # whether the owner's command or a limit of the run ended it
     verdict: Verdict | None = None
     ended: str | None = None  # None, "verdict", "failed" or "interrupted"
     problem: str = ""  # why the run failed or was interrupted
@@ -146,8 +147,8 @@ def _apply_outcome(report: Report, event: Event, seconds: float) -> Report:
             return replace(report, failures=failures, judged_after=len(report.hops), unclaimed=Usage())
         case SufficiencyJudged(judgement):
             return replace(report, sufficiency=judgement, judged_after=len(report.hops), unclaimed=Usage())
-        case QuestioningEnded(reason):
-            return replace(report, stopped_because=reason, unclaimed=Usage())
+        case QuestioningEnded(reason, early):
+            return replace(report, stopped_because=reason, ended_early=early, unclaimed=Usage())
         case VerdictReached(verdict):
             return replace(_interrupt_open_hops(report, seconds), verdict=verdict, ended="verdict", phase="")
         case RunFailed(message):

@@ -33,7 +33,7 @@ class ClaimOnly:
         """Yield the run's events, the last one terminal. `so_far` is ignored: there are no hops to keep."""
         # A limit was reached. FINISH_NOW, the owner's request for a verdict, still gets the one call that gives it.
         if control and control.command() is RunCommand.FINISH_AFTER_HOP:
-            yield QuestioningEnded(control.reason())
+            yield QuestioningEnded(control.reason(), early=True)
             yield VerdictReached(Verdict(Label.NOT_ENOUGH_EVIDENCE, (), missing="The model was not asked."))
             return
         yield QuestioningEnded(NO_QUESTION)

@@ -81,9 +81,10 @@ class EvidencePursuit:
             if so_far:
                 pursuit.restore(so_far)
             if not (so_far and so_far.stopped_because):
-                reason = yield from pursuit.ask_questions()
+                ended = yield from pursuit.ask_questions()
                 speculation.cancel()
-                yield QuestioningEnded(reason)
+                yield ended
+                pursuit.ended_early = ended.early
             yield from speculation.after_draining(pursuit.conclude())
 
 
@@ -101,6 +102,7 @@ class _Pursuit:
     end_reason: str = ""  # why the pursuer asks no more questions; "" while it does
     own_count: int = 0  # number of hops when the pursuer's own questions ended
     prepared: tuple[Question, ...] | None = None  # all questions of an `all_at_once` variant
+    ended_early: bool = False  # whether the owner's command or a limit ended the questions
 
     @property
     def variant(self) -> Variant:
@@ -108,18 +110,19 @@ class _Pursuit:
 
     def restore(self, so_far: Report) -> None:
         """Restore why and where the pursuer's own questions ended, if they did."""
+        self.ended_early = so_far.ended_early
         if 0 < so_far.judged_after <= len(self.history.hops):
             self.end_reason = so_far.sufficiency.reason if so_far.sufficiency else self._reason_to_ask_no_more()
             self.own_count = so_far.judged_after
 
-    def ask_questions(self) -> Generator[Event, None, str]:
+    def ask_questions(self) -> Generator[Event, None, QuestioningEnded]:
         """Ask questions until there is no next one; return why the questions ended."""
         while not (reason := reason_to_stop(self.control)):
             hop = yield from self._next_hop()
             if hop is None:
-                return self.end_reason
+                return QuestioningEnded(self.end_reason)
             self.history.hops.append(hop)
-        return reason
+        return QuestioningEnded(reason, early=True)
 
     def conclude(self) -> Iterator[Event]:
         """Give the pursuer's decision if it made one and there is no late verdict, else the reasoner's verdict.
@@ -131,7 +134,7 @@ class _Pursuit:
             yield VerdictReached(self._verdict_of(decision))
             return
         context = self.history.context if self.variant.padding == "repeat" else self.history.answered
-        yield from conclude(self.parts.reasoner, self.claim, self.history, context, self.options, self.control)
+        yield from conclude(self.parts.reasoner, self.claim, self.history, context, self.options, self.ended_early)
 
     def _next_hop(self) -> Generator[Event, None, Hop | None]:
         """Ask the next question: the branch's, then the pursuer's own, then paraphrases; after these repeat a pair."""

@@ -70,10 +70,13 @@ def limit_reached(hops: Sequence[Hop], options: RunOptions) -> str:
     return f"The limit of {options.max_hops} hops was reached." if len(hops) >= options.max_hops else ""
 
 
-def reason_stalled(hops: Sequence[Hop]) -> str:
-    """Return the reason to end when none of the last hops was kept, or ""."""
+def reason_stalled(hops: Sequence[Hop], only_failed: bool = False) -> str:
+    """Return the reason to end when none of the last hops was kept, or "". With `only_failed`, all must have failed."""
     last = hops[-MAX_FRUITLESS_HOPS:]
-    fruitless = len(last) == MAX_FRUITLESS_HOPS and all(hop.status is not HopStatus.KEPT for hop in last)
+    brought_nothing = [
+        hop.status is HopStatus.FAILED if only_failed else hop.status is not HopStatus.KEPT for hop in last
+    ]
+    fruitless = len(last) == MAX_FRUITLESS_HOPS and all(brought_nothing)
     return f"{MAX_FRUITLESS_HOPS} hops in a row brought nothing." if fruitless else ""
 
 
@@ -115,20 +118,20 @@ def conclude(
     history: HopHistory,
     context: Context,
     options: RunOptions,
-    control: Control | None = None,
+    ended_early: bool = False,
+    always_reason: bool = False,
 ) -> Iterator[Event]:
-    """Yield the reasoner's verdict over `context`; without context the verdict is NOT_ENOUGH_EVIDENCE.
+    """Yield the reasoner's verdict over `context`; if that is empty NOT_ENOUGH_EVIDENCE, unless `always_reason`.
 
-    When every hop failed, the run fails too, since no evidence was seen. Where `control` ended the questioning early,
-    the confidence is at most MAX_EARLY_CONFIDENCE.
+    When every hop failed, the run fails too, since no evidence was seen. Where the questioning `ended_early`, the
+    confidence is at most MAX_EARLY_CONFIDENCE.
     """
     if history.hops and all(hop.status is HopStatus.FAILED for hop in history.hops):
         yield RunFailed("Every question failed before it had an answer; the hops say why.")
         return
-    if not context:
+    if not (context or always_reason):
         yield VerdictReached(Verdict(Label.NOT_ENOUGH_EVIDENCE, (), missing=_nothing_found(history)))
         return
-    ended_early = bool(reason_to_stop(control))  # a command or limit that comes during the call ended no questioning
     try:
         with cached_if_readable():
             verdict = reasoner.conclude(claim, context, options.labels.labels)

@@ -4,8 +4,9 @@
     until D(c, C) says enough, or max_hops:   q = Q(c, C);  a, e = A(q);  if V(c, (q, a), C) then C += (q, a)
     R(c, C) gives label and rationale
 
-Every asked hop counts, kept or not. D is asked only when C has changed and is not empty. Two consecutive hops that are
-not kept end the questioning; hops that a branch inherited do not count.
+Every asked hop counts, kept or not. D is asked only when C has changed. Hopcheck does not ask D or R about an empty C,
+and two consecutive hops that are not kept end the questioning; hops that a branch inherited do not count. With
+`as_published`, as in the paper, D and R are asked about an empty C too, and only two failed hops end the questioning.
 
 With `speculative`, D, the next Q and the next A start while V judges the answer, since most answers are kept and not
 sufficient. `run` yields the same events without it, in the same order; only the costs of calls come earlier, and those
@@ -64,6 +65,8 @@ class QuestionGuided:
     reasoner: Reasoner  # R
     speculative: bool = False
     """Start calls before they are known to be needed; useful when D, Q or V run on another machine."""
+    as_published: bool = False
+    """Whether a rejected pair always leads to another question, and an empty context to D and R too."""
 
     def run(
         self, claim: Claim, options: RunOptions, so_far: Report | None = None, control: Control | None = None
@@ -71,14 +74,15 @@ class QuestionGuided:
         """Yield the run's events, the last one terminal. Closed hops of `so_far` are kept."""
         with Speculation(self.speculative, control) as speculation:
             history = HopHistory.of(so_far)
+            ended_early = bool(so_far and so_far.ended_early)
             if not (so_far and so_far.stopped_because):
-                reason = yield from _Questioning(self, claim, options, history, control, speculation).ask_questions(
-                    so_far
-                )
+                questioning = _Questioning(self, claim, options, history, control, speculation)
+                ended = yield from questioning.ask_questions(so_far)
                 speculation.cancel()
-                yield QuestioningEnded(reason)
+                yield ended
+                ended_early = ended.early
             yield from speculation.after_draining(
-                conclude(self.reasoner, claim, history, history.context, options, control)
+                conclude(self.reasoner, claim, history, history.context, options, ended_early, self.as_published)
             )
 
 
@@ -93,27 +97,33 @@ class _Questioning:
     control: Control | None
     speculation: Speculation
 
-    def ask_questions(self, so_far: Report | None) -> Generator[Event, None, str]:
+    def ask_questions(self, so_far: Report | None) -> Generator[Event, None, QuestioningEnded]:
         """Ask questions until there is a reason to end, and return it. D's last judgement in `so_far` is reused."""
-        if so_far and so_far.judged_after >= len(self.history.hops):
+        if so_far and so_far.judged_after >= len(self.history.hops) and (self.history.hops or so_far.sufficiency):
             enough = bool(so_far.sufficiency and so_far.sufficiency.holds)
         else:
             enough = yield from self._is_enough()
         while not enough:
-            if reason := self._reason_to_end(self.history):
-                return reason
+            if reason := reason_to_stop(self.control):
+                return QuestioningEnded(reason, early=True)
+            if reason := self._reason_without_command(self.history):
+                return QuestioningEnded(reason)
             hop = yield from self._ask()
             if hop is None:
-                return NOTHING_TO_ASK
+                return QuestioningEnded(NOTHING_TO_ASK)
             self.history.hops.append(hop)
             if hop.status is not HopStatus.KEPT:
                 self.speculation.cancel()
             enough = yield from self._is_enough()
-        return "The claim verifier was satisfied."
+        return QuestioningEnded("The claim verifier was satisfied.")
 
     def _reason_to_end(self, history: HopHistory) -> str:
         """Return why no further question may be asked, or ""."""
-        return reason_to_stop(self.control) or limit_reached(history.hops, self.options) or reason_stalled(history.own)
+        return reason_to_stop(self.control) or self._reason_without_command(history)
+
+    def _reason_without_command(self, history: HopHistory) -> str:
+        stalled = reason_stalled(history.own, only_failed=self.parts.as_published)
+        return limit_reached(history.hops, self.options) or stalled
 
     def _ask(self) -> Generator[Event, None, Hop | None]:
         """Ask one question and return the closed hop, or None when no question is left."""
@@ -158,12 +168,12 @@ class _Questioning:
             self.speculation.start(("answer", number), lambda: self._answer_to(asked.value()), max_costly_calls=1)
 
     def _is_enough(self) -> Generator[Event, None, bool]:
-        """Ask D after a kept hop, unless the questioning ends anyway.
+        """Ask D after a kept hop, and `as_published` before the first, unless the questioning ends anyway.
 
         A failed call is reported and counts as not sufficient.
         """
         hops = self.history.hops
-        changed = bool(hops) and hops[-1].status is HopStatus.KEPT
+        changed = hops[-1].status is HopStatus.KEPT if hops else self.parts.as_published
         if not changed or self._reason_to_end(self.history):
             return False
         try:

@@ -147,6 +147,61 @@ class TestWhenQuestioningEnds:
         assert events[-1] == VerdictReached(SUPPORTED)
 
 
+class TestAsPublished:
+    """QACheck, section 3: a rejected pair leads to another question, and the reasoner is always called."""
+
+    def published(self, script: Script, enough: bool = False) -> QuestionGuided:
+        return replace(scripted_strategy(script), verifier=Verifier(enough), as_published=True)
+
+    @pytest.mark.parametrize(
+        ("outcomes", "asked"),
+        [
+            (["set aside"] * 7, 5),
+            (["set aside", "set aside", "set aside", "kept", "set aside"], 5),
+            (["kept", "set aside", "set aside", "kept", "kept", "kept"], 5),
+            (["set aside", "failed", "set aside", "failed", "set aside"], 5),
+            (["kept", "failed", "failed", "kept"], 3),  # a server that is away
+        ],
+    )
+    def test_rejected_pairs_lead_to_another_question_up_to_five(self, outcomes, asked):
+        strategy = self.published(hops(*outcomes))
+        events = run(strategy)
+        assert len(questions_of(events)) == asked
+        assert len(strategy.reasoner.calls) == 1 and events[-1] == VerdictReached(SUPPORTED)
+
+    def test_the_reasoner_is_called_with_nothing_kept(self):
+        strategy = self.published(hops("set aside"))
+        assert run(strategy)[-1] == VerdictReached(SUPPORTED)
+        assert strategy.reasoner.calls[0][1] == ()
+
+    def test_the_verifier_is_asked_before_the_first_question_and_after_each_kept_pair(self):
+        strategy = self.published(hops("kept", "set aside", "kept", "kept", "kept"))
+        events = run(strategy)
+        assert strategy.verifier.pairs == [0, 1, 2, 3], "after the fifth question nothing depends on it"
+        assert isinstance(events[0], SufficiencyJudged)
+
+    def test_a_satisfied_verifier_leads_to_the_reasoner_without_a_question(self):
+        events = run(self.published(hops("kept"), enough=True))
+        assert questions_of(events) == [] and events[-1] == VerdictReached(SUPPORTED)
+
+    def test_a_resumed_run_does_not_ask_about_the_empty_context_again(self):
+        strategy = self.published(hops("kept"))
+        before = report_of([SufficiencyJudged(Judgement(False, "Not yet."))])
+        run(strategy, so_far=before)
+        assert strategy.verifier.pairs == [1]
+
+
+class Verifier:
+    """Always gives the same judgement; records the number of pairs of each call."""
+
+    def __init__(self, enough: bool) -> None:
+        self.enough, self.pairs = enough, list[int]()
+
+    def is_sufficient(self, claim, context):
+        self.pairs.append(len(context))
+        return Judgement(self.enough, "So it is.")
+
+
 class TestTheVerifier:
     def test_it_is_not_called_with_an_empty_context(self):
         strategy = scripted_strategy(hops("set aside", "failed"))
@@ -296,6 +351,24 @@ class TestControl:
 
         strategy.reasoner.conclude = commanded_meanwhile
         assert run(strategy, control=wishes)[-1] == VerdictReached(SUPPORTED)
+
+    @pytest.mark.parametrize(("enough", "verdict"), [(True, SUPPORTED), (False, EARLY)])
+    def test_a_command_while_the_verifier_judges_lowers_the_confidence_only_if_it_ends_the_questions(
+        self, enough, verdict
+    ):
+        """If the answers are enough, nothing was cut short; the stored event says which of the two it was."""
+        strategy, wishes = scripted_strategy(hops("kept", "kept")), Wishes(RunCommand.CONTINUE)
+
+        def commanded_meanwhile(*given):
+            wishes._wishes = [RunCommand.FINISH_NOW]
+            return Judgement(enough, "So it is.")
+
+        strategy.verifier.is_sufficient = commanded_meanwhile
+        events = run(strategy, control=wishes)
+        assert events[-1] == VerdictReached(verdict)
+        assert [event.early for event in events if isinstance(event, QuestioningEnded)] == [not enough]
+        resumed = run(scripted_strategy(hops("kept", "kept")), so_far=report_of(events[:-1]), control=wishes)
+        assert resumed == [VerdictReached(verdict)]
 
     def test_continue_changes_nothing(self):
         assert run(scripted_strategy(), control=Wishes(RunCommand.CONTINUE)) == run(scripted_strategy())

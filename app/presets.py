@@ -1,6 +1,6 @@
 """Presets of evidence pursuit: the rows of Papelo's Table 2 (arXiv 2411.05762), and Hopcheck's own.
 
-Apart from the labels, each row of the table changes one thing of `paper`. `defaults_of` has what a preset of any
+Each row of the table changes one thing of `paper`. `defaults_of` has what a preset of any
 strategy sets.
 """
 
@@ -36,7 +36,7 @@ class PursuitPreset:
     long_document: bool = True  # this and the next two are options of the web-search answerer
     multi_document: bool = False
     metadata: bool = True
-    labels: LabelSet = LabelSet.THREE  # when none are chosen
+    labels: LabelSet = LabelSet.TWO  # when none are chosen
     own_wording: bool = False  # Hopcheck's prompts in place of the paper's
     seq_if_set: bool = False  # without a fine-tuned model, the language model asks the first question
 
@@ -88,21 +88,22 @@ _ROWS = (
         "seq+llm",
         "Fine-tuned first question, then a language model",
         "The paper's system, with labels that may say that the evidence is not enough.",
+        labels=LabelSet.THREE,
         own_wording=True,
     ),
-    PursuitPreset("paper", "As published: two classes", "The paper's system as it was submitted.", labels=LabelSet.TWO),
+    PursuitPreset("paper", "As published: two classes", "The paper's system as it was submitted."),
     PursuitPreset(
         "papelo",
         "As published, but for the first question",
         "The paper's prompts, seed and two classes; the language model asks the first question too.",
         first="llm",
-        labels=LabelSet.TWO,
     ),
     PursuitPreset(
         PROMPTED_PURSUIT,
         "A language model asks every question",
         "The language model asks the first question too.",
         first="llm",
+        labels=LabelSet.THREE,
         own_wording=True,
     ),
     PursuitPreset(
@@ -181,6 +182,7 @@ _ROWS = (
         first="local",
         then="local",
         others="local",
+        labels=LabelSet.THREE,
         own_wording=True,
     ),
 )
@@ -191,6 +193,8 @@ PURSUIT_PRESETS = {row.name: row for row in _ROWS}
 
 PAPER_SEED = 42
 """The seed of Papelo's runs."""
+PAPER_BEAMS = 5
+"""The beams with which the fine-tuned questioners decode in Papelo's released code."""
 
 
 def defaults_of(strategy: str, preset: str) -> dict[str, Any]:

@@ -73,7 +73,7 @@ from app.modules.pursuit_questioners import LocalPursuer
 from app.modules.qa_validator import PromptedValidator, RuleBasedValidator
 from app.modules.question_generator import PromptedQuestioner
 from app.modules.reasoner import FlanT5Reasoner, PromptedReasoner
-from app.presets import PURSUIT_PRESETS, PursuitPreset
+from app.presets import PURSUIT_PRESETS, PursuitPreset, is_faithful
 from app.strategies.claim_only import ClaimOnly
 from app.strategies.question_guided import QuestionGuided
 from app.text.claims import Candidate, language_of
@@ -205,6 +205,7 @@ class Container:
             validator=self._validator(mix.qa_validator, options),
             reasoner=self._reasoner(mix.reasoner, options),
             speculative=self._speculation.for_modules(mix, model),
+            as_published=is_faithful(options.strategy, options.preset),
         )
 
     def loading_strategy_for(self, options: RunOptions) -> Strategy:
@@ -268,7 +269,7 @@ class Container:
 
     def _questioner(self, kind: str, options: RunOptions) -> QuestionGenerator:
         if kind == QACHECK:
-            return QACheckQuestioner(self._models.of(options))
+            return QACheckQuestioner(self._models.of(options), partial(self._models.resampled, options))
         return PromptedQuestioner(self._models.of(options)) if kind == "prompted" else self.generator
 
     def _validator(self, kind: str, options: RunOptions) -> QAValidator:

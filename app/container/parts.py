@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
 
-from app.backends.llm.openai_client import OpenAIChat, Sampling
+from app.backends.llm.openai_client import SEED, OpenAIChat, Sampling
 from app.backends.llm.registry import SERVERS, LocalServers, ModelSettings, configured_models
 from app.backends.local.inference_queue import Inference
 from app.backends.local.llama_cpp import ChatTransport, gguf_path
@@ -16,13 +16,13 @@ from app.capabilities.options import WEB_SEARCH, Mix
 from app.components import Loader
 from app.config.settings import Settings
 from app.domain.errors import InvalidInput, ModelUnavailable
-from app.domain.model import CORPUS_SEARCH, QACHECK, RunOptions
-from app.domain.ports import Completer, Pursuer, QuestionAnswerer, Reasoner, TextGenerator
+from app.domain.model import CORPUS_SEARCH, QACHECK, RANGES, RunOptions
+from app.domain.ports import Completer, Paraphraser, Pursuer, QuestionAnswerer, Reasoner, TextGenerator
 from app.modules.answerers import kind_of
-from app.modules.paper_prompts import PapeloPursuer
+from app.modules.paper_prompts import PapeloParaphraser, PapeloPursuer
 from app.modules.pursuit_paraphraser import LocalParaphraser
 from app.modules.pursuit_questioners import LocalPursuer, PromptedParaphraser, PromptedPursuer, Relay, Seq2SeqPursuer
-from app.presets import PursuitPreset, is_faithful
+from app.presets import PAPER_BEAMS, PursuitPreset, is_faithful
 from app.strategies.evidence_pursuit import EvidencePursuit
 
 log = logging.getLogger(__name__)
@@ -42,7 +42,7 @@ class PursuitParts:
 def fine_tuned_questioners(inference: Inference, threads: int, **names: str | None) -> dict[str, Seq2Seq]:
     """Return the fine-tuned questioners by setting; `names` has the value of each setting, None if not set."""
     return {
-        setting: Seq2Seq(name, inference, threads, fix=f"{setting} with the folder of a model")
+        setting: Seq2Seq(name, inference, threads, fix=f"{setting} with the folder of a model", beams=PAPER_BEAMS)
         for setting, name in names.items()
         if name
     }
@@ -56,9 +56,14 @@ def build_pursuit(
     speculative: bool = False,
 ) -> EvidencePursuit:
     """Return the strategy of `preset`; with `speculative` it answers questions in parallel."""
-    paraphraser = PromptedParaphraser(parts.model()) if preset.others == "llm" else LocalParaphraser(parts.completer())
     pursuer = _pursuer(preset, parts)
-    return EvidencePursuit(pursuer, paraphraser, answerer, reasoner, preset.variant, speculative)
+    return EvidencePursuit(pursuer, _paraphraser(preset, parts), answerer, reasoner, preset.variant, speculative)
+
+
+def _paraphraser(preset: PursuitPreset, parts: PursuitParts) -> Paraphraser:
+    if preset.others == "local":
+        return LocalParaphraser(parts.completer())
+    return PromptedParaphraser(parts.model()) if preset.own_wording else PapeloParaphraser(parts.model())
 
 
 def _pursuer(preset: PursuitPreset, parts: PursuitParts) -> Pursuer:
@@ -137,6 +142,10 @@ class SpeculationPolicy:
         return self.overlap == "all" or (self.overlap == "remote" and model.destination is not None)
 
 
+RESAMPLED_TEMPERATURE = 0.5
+"""The temperature at which a prompt whose reply is of no use is sent again (docs/modules.md)."""
+
+
 class LanguageModels:
     """Keeps one client of each model, which remembers what its server accepts."""
 
@@ -178,6 +187,12 @@ class LanguageModels:
         chosen = Sampling.of(options.model_seed, options.temperature, options.max_tokens)
         faithful = is_faithful(options.strategy, options.preset)
         return model.sampled(chosen, faithful) if isinstance(model, OpenAIChat) else model
+
+    def resampled(self, options: RunOptions, number: int) -> TextGenerator:
+        """Return the model of a run with the `number`-th other seed and at least RESAMPLED_TEMPERATURE."""
+        seed = (SEED if options.model_seed is None else options.model_seed) + number
+        warmer = max(options.temperature or 0, RESAMPLED_TEMPERATURE)
+        return self.of(replace(options, model_seed=seed % (RANGES["model_seed"].maximum + 1), temperature=warmer))
 
     def _client_of_found(self, name: str | None) -> TextGenerator:
         found = next((each for each in self.found() if each.name == name), None)

@@ -207,7 +207,7 @@ class Paraphraser(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class FreeAnswer:
-    """The whole reply of a model that answered instead of choosing a document."""
+    """The whole reply of a model that answered instead of choosing a document; "" if it gives no answer."""
 
     text: str
 

@@ -73,7 +73,8 @@ _CITATION_AFTER_STOP = re.compile(r"([.!?])((?:\s*\[\d{1,3}(?:\s*,\s*\d{1,3})*\]
 
 # Questions.
 
-_DECISION = re.compile(r"\\?\[\s*\\?\[\s*(true|false)\s*\\?\]\s*\\?\]", re.IGNORECASE)
+DECISION = re.compile(r"\\?\[\s*\\?\[\s*(true|false)\s*\\?\]\s*\\?\]", re.IGNORECASE)
+"""[[True]] or [[False]], also with the backslashes that some models write."""
 _ABOUT_THE_CLAIM = re.compile(r"\b(?:claim|true|false|supported|refuted)\b", re.IGNORECASE)
 _PUNCTUATION = " \t\"“”'‘’[](),"
 _MARK = re.compile(r"[?？؟]")
@@ -116,7 +117,7 @@ def step_from(text: str) -> Ask | Decide:
     true or false, is a decision too. Raises UnparseableOutput for a text that has neither a decision nor a question.
     """
     plain = _EMPHASIS.sub("", unwrapped(text))
-    decisions = {word.casefold() for word in _DECISION.findall(plain)}
+    decisions = {word.casefold() for word in DECISION.findall(plain)}
     begins_with_question = re.match(r"\W*\w+\s*\?", plain)  # "True?", which `option_in` would take as "true"
     if not decisions and not begins_with_question and (word := option_in(plain, ("true", "false"))):
         decisions = {word}
@@ -134,7 +135,7 @@ def first_question(text: str) -> Question:
     Raises UnparseableOutput for a refusal and for a question that is too long. A whole text is also rejected if it is a
     single word, contains "[[", or speaks of the claim.
     """
-    found = next((found for found in _questions(text) if not _DECISION.search(found)), "")
+    found = next((found for found in _questions(text) if not DECISION.search(found)), "")
     whole = " ".join(_EMPHASIS.sub("", text).split())
     question = found or _cleaned(whole)
     is_statement = "[[" in whole or " " not in question or bool(_ABOUT_THE_CLAIM.search(whole))
@@ -151,7 +152,7 @@ def _questions(text: str) -> Iterator[str]:
         return
     for line in _EMPHASIS.sub("", text).splitlines():
         asked = (sentence for sentence in _sentences(_PREFIX.sub("", line.strip())) if _MARK.search(sentence))
-        if (sentence := next((each for each in asked if not _DECISION.search(each)), "")) and _is_worded(sentence):
+        if (sentence := next((each for each in asked if not DECISION.search(each)), "")) and _is_worded(sentence):
             yield _cleaned(sentence)
 
 

@@ -8,7 +8,7 @@ demonstrations are Hopcheck's, without evidence. docs/modules.md compares the tw
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,8 +28,9 @@ from app.domain.model import (
     Verdict,
 )
 from app.domain.ports import Ask, Decide, FreeAnswer, TextGenerator
+from app.modules.answerers.reciter_reader import FROM_MEMORY
 from app.modules.claim_verifier import PromptedClaimVerifier
-from app.modules.output_parsing import LABEL_WORDS, label_from, question_from, questions_from, rationale_from, step_from
+from app.modules.output_parsing import DECISION, LABEL_WORDS, label_from, question_from, questions_from, rationale_from
 from app.modules.prompting import (
     KnownHop,
     ask,
@@ -46,6 +47,7 @@ from app.modules.prompting import (
 )
 from app.modules.qa_validator import PromptedValidator
 from app.modules.reasoner import balanced, quotations
+from app.text.sentences import sentences
 from app.text.wording import same_question
 
 Pair = tuple[str, str]
@@ -100,21 +102,33 @@ def _numbered(context: Context) -> list[KnownHop]:
 
 QUESTION_TOKENS = 64
 NEXT_CASE = "\nClaim ="
+MAX_RETRIES = 4
+"""How often a question that was asked before is requested again, each time with another seed."""
 
 
 @dataclass(frozen=True)
 class QACheckQuestioner:
-    """Implements `QuestionGenerator`. Propagates errors of the model."""
+    """Implements `QuestionGenerator`. Propagates errors of the model.
+
+    The printed prompt does not list the pairs that were set aside, so that only another sampling leads to another
+    question: `resampled(n)` is the model with the n-th seed of such samplings.
+    """
 
     model: TextGenerator
+    resampled: Callable[[int], TextGenerator]
 
     def next_question(self, claim: Claim, context: Context, set_aside: Sequence[Hop]) -> Question | None:
-        """Return the model's question; None if it was asked before, since the same prompt would give it again."""
+        """Return the model's question; None if it is always one that was asked before."""
         report_phase("thinking of a question")
         prompt = question_prompt(claim, context)
-        question = ask(self.model, prompt, question_from, max_tokens=QUESTION_TOKENS, stop=(NEXT_CASE,))
-        asked = (hop.question.text for hop in (*context, *set_aside))
-        return None if any(same_question(question.text, one) for one in asked) else question
+        asked = [hop.question.text for hop in (*context, *set_aside)]
+        rejected = len(set_aside)
+        for number in range(rejected, rejected + 1 + MAX_RETRIES):
+            model = self.resampled(number) if number else self.model
+            question = ask(model, prompt, question_from, max_tokens=QUESTION_TOKENS, stop=(NEXT_CASE,))
+            if not any(same_question(question.text, one) for one in asked):
+                return question
+        return None
 
 
 def question_prompt(claim: Claim, context: Context) -> str:
@@ -146,9 +160,8 @@ def validator_prompt(claim: Claim, context: Context, hop: Hop) -> str:
 
     def case(text: str, known: Iterable[KnownHop], question: str, answer: str) -> str:
         lines = "\n".join(_pair_text(each.question, each.answer) for each in known)
-        head = f"We already know the following:\n{lines}" if lines else ""
         pair = _pair_text(question, answer)
-        return fill_template("qacheck_usefulness", claim=one_line(text), known=head, pair=pair)
+        return fill_template("qacheck_usefulness", claim=one_line(text), known=lines, pair=pair)
 
     examples = (
         f"{case(text, known, more['question'], more['answer'])} {more['prediction']}"
@@ -164,50 +177,61 @@ def _pair_text(question: str, answer: str) -> str:
 # QACheck's reasoner R, Appendix A.4.
 
 VERDICT_TOKENS = 512
-FINAL_ANSWER = "Therefore, the final answer is:"
+FINAL_ANSWER = "Therefore, the final answer is"
 NEXT_CONTEXT = "\nContexts:"
 _CITATION = re.compile(r" \[[\d, ]+\]")
 
 
 @dataclass(frozen=True)
 class QACheckReasoner:
-    """Implements `Reasoner`. Propagates errors of the model."""
+    """Implements `Reasoner`, also for an empty context. Propagates errors of the model."""
 
     model: TextGenerator
 
     def conclude(self, claim: Claim, context: Context, labels: Sequence[Label]) -> Verdict:
-        """Return the verdict with the label at the end of the reply; without one, ask the model to choose the label.
+        """Return the verdict with the label of the reply; without one, ask the model to choose the label.
 
-        If the rationale has as many sentences as there are pairs, each sentence cites the pair at its position.
+        The prompt ends in FINAL_ANSWER, so that the reply may be the label alone: the rationale then quotes the pairs.
+        If it has as many sentences as there are pairs, each sentence cites the pair at its position. Without pairs, it
+        begins with the statement that the verdict is from the model's memory.
         """
         report_phase("weighing the evidence")
         prompt = reasoner_prompt(claim, context, labels)
-        text = self.model.complete(prompt, max_tokens=VERDICT_TOKENS, stop=(NEXT_CONTEXT,))
+        text = self.model.complete(prompt, max_tokens=VERDICT_TOKENS, stop=(NEXT_CONTEXT,)).lstrip(" :\n")
         confidence = None
         try:
             label, reasons = label_from(text, labels)
         except UnparseableOutput:
             reasons = text
-            label, confidence = choose_label(self.model, f"{prompt} {one_line(text)} {FINAL_ANSWER}", labels)
+            label, confidence = choose_label(self.model, f"{prompt} {one_line(text)}\n{FINAL_ANSWER}:", labels)
         rationale, _ = rationale_from(reasons, ())
         if len(rationale) == len(context):
             rationale = tuple(Sentence(each.text, (hop.number,)) for each, hop in zip(rationale, context, strict=True))
+        if not context:
+            asked = f"no answer was kept, so {self.model.name} was asked about the claim alone."
+            return Verdict(label, (Sentence(f"This is {FROM_MEMORY}: {asked}"), *rationale), None, confidence)
         return Verdict(label, rationale or quotations(context), None, confidence)
 
 
 def reasoner_prompt(claim: Claim, context: Context, labels: Sequence[Label]) -> str:
-    """Return the demonstrations for these labels and this case, up to the start of the answer."""
+    """Return the demonstrations for these labels and this case, up to the words before the label."""
 
-    def case(text: str, pairs: Iterable[Pair]) -> str:
+    def case(text: str, pairs: Iterable[Pair], reasons: str = "") -> str:
         lines = "\n".join(f"Q{at}: {question}\nA{at}: {answer}" for at, (question, answer) in enumerate(pairs, 1))
-        return fill_template("qacheck_reasoning", known=lines, claim=one_line(text), ask=label_question(labels))
+        ask_for = label_question(labels)
+        about = {"known": lines, "claim": one_line(text), "ask": ask_for, "reasons": reasons}
+        return fill_template("qacheck_reasoning", **about)
 
     examples = (
-        f"{case(each['claim'], [pair[:2] for pair in each['known']])} {uncited_rationale(each)} {FINAL_ANSWER} "
+        f"{case(each['claim'], [pair[:2] for pair in each['known']], _one_a_line(uncited_rationale(each)))}: "
         f"{LABEL_WORDS[Label(each['label'])].capitalize()}."
         for each in balanced(demonstrations("reasoning"), labels)
     )
     return _join_cases(examples, case(claim.text, _pair_texts(context)))
+
+
+def _one_a_line(text: str) -> str:
+    return "\n".join(sentences(text))
 
 
 def uncited_rationale(demonstration: Mapping[str, Any]) -> str:
@@ -215,7 +239,7 @@ def uncited_rationale(demonstration: Mapping[str, Any]) -> str:
     return _CITATION.sub("", demonstration["rationale"])
 
 
-# Papelo, Appendix B: questions and steps.
+# Papelo, Appendix B: questions, steps and other wordings.
 
 PURSUIT_TOKENS = 384
 
@@ -235,23 +259,50 @@ class PapeloPursuer:
     def next_step(self, claim: Claim, context: Context, set_aside: Sequence[Hop]) -> Ask | Decide:
         """Return a decision or one more question."""
         report_phase("deciding, or thinking of one more question")
-        return ask(self.model, _fill_pairs("papelo_next", claim, context), step_from, max_tokens=PURSUIT_TOKENS)
+        known = "\n".join(f"Question {at}: {asked} Answer: {text}" for at, (asked, text) in enumerate(_pairs(context)))
+        about = {"claim": one_line(claim.text), "attribution": attribution(claim), "known": known}
+        return ask(self.model, fill_template("papelo_next", **about), papelo_step, max_tokens=PURSUIT_TOKENS)
 
 
-def _fill_pairs(name: str, claim: Claim, context: Context, **fields: str) -> str:
-    """Return the template filled with the claim and its pairs, numbered from 0; answers are not shortened."""
-    texts = (one_line((hop.answer.text if hop.answer else None) or "") for hop in context)
-    known = "\n".join(
-        f"Question {at}: {one_line(hop.question.text)} Answer: {text}"
-        for at, (hop, text) in enumerate(zip(context, texts, strict=True))
-    )
-    return fill_template(name, claim=one_line(claim.text), attribution=attribution(claim), known=known, **fields)
+def papelo_step(reply: str) -> Ask | Decide:
+    """Return the decision that is marked in the reply, else its first sentence with a question mark, else all of it.
+
+    A reply with both marks decides nothing. Raises UnparseableOutput for a reply without words.
+    """
+    marks = {mark.casefold() for mark in DECISION.findall(reply)}
+    if len(marks) == 1:
+        return Decide(marks == {"true"})
+    if not any(letter.isalnum() for letter in DECISION.sub("", reply)):
+        raise UnparseableOutput("The model wrote no question.")
+    plain = one_line(reply)
+    asked = (each for each in sentences(plain) if "?" in each and not DECISION.search(each))
+    return Ask(Question(next(asked, plain)))
+
+
+def _pairs(context: Context) -> list[Pair]:
+    """Return the questions with their answers, which are not shortened."""
+    return [(one_line(hop.question.text), one_line(hop.answer_text)) for hop in context]
+
+
+@dataclass(frozen=True)
+class PapeloParaphraser:
+    """Implements `Paraphraser`: the paper asks for four wordings. Propagates errors of the model."""
+
+    model: TextGenerator
+
+    def paraphrase(self, claim: Claim, question: Question, n: int) -> tuple[Question, ...]:
+        """Return at most `n` of the wordings that the model lists."""
+        report_phase("putting the question in other words")
+        prompt = fill_template("papelo_paraphrase", question=one_line(question.text))
+        found = ask(self.model, prompt, questions_from, max_tokens=PURSUIT_TOKENS)
+        return tuple(each for each in found if each != question)[:n]
 
 
 # Papelo's LLMBestDoc and LLMAnswer.
 
 DOCUMENT_TOKENS = 384
-_DOCUMENT = re.compile(r"\bdoc(?:ument)?s?\W*(\d{1,3})\b", re.IGNORECASE)
+_NAMED = re.compile(r"Document\s+([0-9]+)")
+_LAST_OF_SEVERAL = re.compile(r"Documents[ 0-9,]+and ([0-9]+)")
 
 
 @dataclass(frozen=True)
@@ -261,16 +312,19 @@ class PapeloChooser:
     model: TextGenerator
 
     def choose(self, question: Question, hits: Sequence[SearchHit]) -> SearchHit | FreeAnswer:
-        """Return the document that the reply names by its number from 0; the whole reply as the answer if none."""
+        """Return the document that the reply names; the whole reply is the answer if it names none of the list."""
         report_phase(f"choosing one of {len(hits)} documents")
-        shown = "\n".join(
-            _document(f"Document {at}", hit.title, hit.site, hit.published, hit.snippet) for at, hit in enumerate(hits)
-        )
-        prompt = fill_template("papelo_choosing", documents=shown, question=one_line(question.text))
+        shown = (_document(f"Document {at}", *_properties(hit), hit.snippet) for at, hit in enumerate(hits))
+        prompt = fill_template("papelo_choosing", documents="\n".join(shown), question=one_line(question.text))
         reply = one_line(self.model.complete(prompt, max_tokens=DOCUMENT_TOKENS))
-        named = (int(number) for number in _DOCUMENT.findall(reply))
-        number = next((each for each in named if each < len(hits)), None)
-        return FreeAnswer(reply) if number is None else hits[number]
+        number = named_document(reply)
+        return FreeAnswer(reply) if number is None or number >= len(hits) else hits[number]
+
+
+def named_document(reply: str) -> int | None:
+    """Return the first number after "Document", else the last of several, as in "Documents 0, 1 and 2"."""
+    found = _NAMED.search(reply) or _LAST_OF_SEVERAL.search(reply)
+    return int(found[1]) if found else None
 
 
 @dataclass(frozen=True)
@@ -283,14 +337,20 @@ class PapeloReader:
         self, question: Question, passages: Sequence[Passage], claim: Claim | None = None, context: Context = ()
     ) -> Answer:
         """Return the reply, citing the passage if there is only one; text None for an empty reply."""
-        shown = "\n".join(
-            _document(f"Document {at}", each.title, each.source, each.published, each.text)
-            for at, each in enumerate(passages)
+        is_one = len(passages) == 1
+        names = ["Document"] if is_one else [f"Document {at}" for at in range(len(passages))]
+        shown = (
+            _document(name, each.title, each.source, each.published, each.text)
+            for name, each in zip(names, passages, strict=True)
         )
-        prompt = fill_template("papelo_answer", documents=shown, question=one_line(question.text))
+        prompt = fill_template("papelo_answer", documents="\n".join(shown), question=one_line(question.text))
         reply = one_line(self.model.complete(prompt, max_tokens=DOCUMENT_TOKENS))
-        cited = Span(passages[0], 0, len(passages[0].text)) if len(passages) == 1 else None
+        cited = Span(passages[0], 0, len(passages[0].text)) if is_one else None
         return Answer(reply or None, cited if reply else None, tuple(passages), "papelo reader")
+
+
+def _properties(hit: SearchHit) -> tuple[str, str, str | None]:
+    return hit.title, hit.site, hit.published
 
 
 def _document(name: str, title: str, site: str, published: str | None, text: str) -> str:
@@ -304,11 +364,11 @@ def _document(name: str, title: str, site: str, published: str | None, text: str
 
 CHOICES = {
     Label.SUPPORTED: ("A", "fully supported by the evidence"),
-    Label.REFUTED: ("B", "contradicted by it"),
+    Label.REFUTED: ("B", "contradicted by the evidence"),
     Label.NOT_ENOUGH_EVIDENCE: ("C", "insufficient information"),
     Label.CONFLICTING_EVIDENCE: ("D", "conflicting evidence"),
 }
-_MARK = re.compile(r"\[\[\s*([A-D])\s*\]\]")
+_MARK = re.compile(r"\[\s*\[\s*([A-D])\s*\]\s*\]")
 
 
 @dataclass(frozen=True)
@@ -330,10 +390,12 @@ class PapeloReasoner:
 
 def verdict_prompt(claim: Claim, context: Context, labels: Sequence[Label]) -> str:
     """Return the prompt with the choices for these labels; the paper prints it for two and for four."""
-    choices = [f"({CHOICES[label][0]}) {CHOICES[label][1]}" for label in labels]
-    marks = [f"[[{CHOICES[label][0]}]]" for label in labels]
-    return _fill_pairs("papelo_verdict", claim, context, choices=_with_or(choices), marks=_with_or(marks))
-
-
-def _with_or(parts: Sequence[str]) -> str:
-    return f"{', '.join(parts[:-1])} or {parts[-1]}"
+    *choices, last = (f"({CHOICES[label][0]}) {CHOICES[label][1]}" for label in labels)
+    *marks, last_mark = (f"[[{CHOICES[label][0]}]]" for label in labels)
+    return fill_template(
+        "papelo_verdict",
+        claim=one_line(claim.text),
+        known="\n".join(f"{at}. {asked} {text}" for at, (asked, text) in enumerate(_pairs(context))),
+        choices=f"{', '.join(choices)}, or {last}",
+        marks=f"{', '.join(marks)}{',' if len(marks) > 1 else ''} or {last_mark}",
+    )

@@ -183,6 +183,8 @@ def calls_by_role(options: RunOptions, hops: int, read_by_model: bool = True) ->
     }
     prompted = [role for role, module in modules.items() if _is_prompted(module, options)]
     each = {role: 1 if role == "reason" else hops for role in prompted}
+    if options.preset == QACHECK:
+        each["verify"] = min(hops + 1, options.max_hops)  # also before the first question, not after the last
     if options.answerer == "reciter-reader":
         each["recite"] = hops
         each |= {"read": hops} if read_by_model or options.preset == QACHECK else {}

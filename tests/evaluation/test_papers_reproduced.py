@@ -64,8 +64,8 @@ def _said(prompt: str, case: str, holds: bool) -> str:
         return "Yes, we can know." if asked_both else "No, we cannot know."
     if re.search(r"Question( \d+)? =$", prompt):
         return QUESTIONS[QUESTIONS[0] in case]
-    if prompt.endswith("\nAnswer:"):
-        return f"He wrote it. He was born there. Therefore, the final answer is: {holds}."
+    if prompt.endswith("Therefore, the final answer is"):
+        return f": {holds}."
     return f"He was born there.\n{str(holds).lower()}"
 
 
@@ -123,7 +123,7 @@ def test_qacheck_1_on_hovers_release(reproduce, tmp_path):
     assert rows["QACheck, reciter-reader"][4::2] == ["0.5567", "0.5467", "0.5235"]
     assert rows["Codex"][4::2] == ["0.5557", "0.5342", "0.4559"] and "reported only" in rows["Codex"][3]
     manifest = json.loads((tmp_path / "out" / "reciter-reader" / "manifest.json").read_text())
-    assert manifest["workers"] == 8 and manifest["taken"]["calls"] == ROWS * 11  # 5N + 1 calls for N = 2
+    assert manifest["workers"] == 8 and manifest["taken"]["calls"] == ROWS * 12  # 5N + 2 calls for N = 2
     assert manifest["taken"]["cost"] > 0 and 0.5 < manifest["estimated"]["calls"] / manifest["taken"]["calls"] < 2
 
 
@@ -165,6 +165,9 @@ def test_papelo_2_runs_every_ablation_without_a_fine_tuned_model(reproduce):
     assert rows["No other wordings"][-1] == "0.225" and "AVeriTeC at 0.25: here" in rows["row"][-2]
     assert "the language model asks the first question" in done.stdout
     assert {asked.body["seed"] for asked in model.asked} == {42}
+    verdicts = [asked.prompt for asked in model.asked if "Please respond in the format" in asked.prompt]
+    four = [each for each in verdicts if each.endswith("[[A]], [[B]], [[C]], or [[D]].")]
+    assert len(four) == ROWS and all(each.endswith("[[A]] or [[B]].") for each in verdicts if each not in four)
     not_enough = [at for at, head in enumerate(rows["row"]) if head.endswith("F1 of not enough: here")]
     assert rows["As published, but for the first question"][not_enough[0]] == "0.000"
 

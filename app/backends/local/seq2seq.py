@@ -1,7 +1,7 @@
 """A sequence-to-sequence language model in this process: FLAN-T5 of any size, or a similar model.
 
-`complete` decodes greedily; `choose` computes the likelihood of each option, so its probabilities are exact. Runs in
-the inference queue, like every local model.
+`complete` decodes greedily, or with beams; `choose` computes the likelihood of each option, so its probabilities are
+exact. Runs in the inference queue, like every local model.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from app.backends.local.inference_queue import Inference
 from app.backends.local.loading import SEQ2SEQ, HubModel, Pretrained, load, token_limit
 from app.domain.errors import CallFailed
 from app.domain.instrumentation import Call, cached_call, report_usage
@@ -30,13 +31,21 @@ class Seq2Seq(HubModel[Pretrained]):
     FIX = "flask --app app models fetch flan-t5, or FLAN_T5 with the folder of a model"
     destination: str | None = None
 
+    def __init__(
+        self, name_or_path: str, inference: Inference | None = None, threads: int = 1, fix: str = "", beams: int = 1
+    ) -> None:
+        """`beams` is the number of beams of `complete`; 1 decodes greedily."""
+        super().__init__(name_or_path, inference, threads, fix)
+        self._beams = beams
+
     def complete(self, prompt: str, *, max_tokens: int, stop: Sequence[str] = ()) -> str:
-        """Return the greedy continuation of `prompt`, cut before the first stop string.
+        """Return the continuation of `prompt`, cut before the first stop string.
 
         Raises ModelUnavailable, and CallFailed when the output is not a number or the call takes too long.
         """
         weights = self.load()
         request = {"prompt": prompt, "max_tokens": max_tokens, "stop": list(stop)}
+        request |= {"beams": self._beams} if self._beams > 1 else {}
         return cached_call(Call(weights.version, request), lambda: self._completed(weights, prompt, max_tokens, stop))
 
     def choose(self, prompt: str, options: Sequence[str]) -> Choice:
@@ -52,7 +61,7 @@ class Seq2Seq(HubModel[Pretrained]):
         return load(name_or_path, SEQ2SEQ, threads, fix)
 
     def _completed(self, weights: Pretrained, prompt: str, max_tokens: int, stop: Sequence[str]) -> str:
-        text, read, written = self._inference.run(lambda: _generated(weights, prompt, max_tokens))
+        text, read, written = self._inference.run(lambda: _generated(weights, prompt, max_tokens, self._beams))
         report_usage(Usage(1, read, written))
         return min((text.partition(mark)[0] for mark in stop), key=len, default=text).strip()
 
@@ -72,7 +81,7 @@ def _encoded(weights: Pretrained, prompt: str) -> Any:
     return weights.tokenizer(prompt, truncation=True, max_length=window, return_tensors="pt")
 
 
-def _generated(weights: Pretrained, prompt: str, max_tokens: int) -> tuple[str, int, int]:
+def _generated(weights: Pretrained, prompt: str, max_tokens: int, beams: int) -> tuple[str, int, int]:
     """Return the text and the numbers of tokens read and written. Raises CallFailed when a score is not a number."""
     import torch
 
@@ -83,7 +92,7 @@ def _generated(weights: Pretrained, prompt: str, max_tokens: int) -> tuple[str, 
             attention_mask=inputs["attention_mask"],
             max_new_tokens=max_tokens,
             do_sample=False,
-            num_beams=1,
+            num_beams=beams,
             output_logits=True,
             return_dict_in_generate=True,
         )

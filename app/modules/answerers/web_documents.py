@@ -20,6 +20,7 @@ from app.modules.answerers.reciter_reader import cite_in
 from app.modules.output_parsing import passage_from
 from app.modules.prompting import ask, few_shot, fill_template, one_line
 from app.text.fact_checkers import is_fact_check
+from app.text.options import is_no_answer
 from app.text.sentences import content_words, sentence_spans
 from app.text.wording import normalised, visible_text
 
@@ -194,7 +195,7 @@ class PromptedChooser:
     model: TextGenerator
 
     def choose(self, question: Question, hits: Sequence[SearchHit]) -> SearchHit | FreeAnswer:
-        """Return the hit that the model names, or its whole reply as an answer if it names no document.
+        """Return the hit that the model names, or its whole reply as an answer, if it is one and names no document.
 
         If the reply names a document that does not exist, or is empty, the model is asked once more. Raises
         UnparseableOutput if that happens again, and propagates errors of the model.
@@ -213,7 +214,7 @@ def _chosen(hits: Sequence[SearchHit], reply: str) -> SearchHit | FreeAnswer:
         return hits[number - 1]
     if mentions or not reply.strip():
         raise UnparseableOutput("The model named no document, or one that does not exist.")
-    return FreeAnswer(one_line(reply))
+    return FreeAnswer("" if is_no_answer(reply) else one_line(reply))
 
 
 def _mentions(reply: str) -> list[str]:

@@ -35,7 +35,6 @@ from app.modules.answerers.web_documents import (
 )
 from app.modules.paper_prompts import PapeloChooser, PapeloReader
 from app.strategies.speculation import Speculation
-from app.text.options import is_no_answer
 from app.text.sentences import is_common_word, sentences
 from app.text.wording import names
 
@@ -171,11 +170,10 @@ class WebSearchAnswerer:
     def _free_answer(self, reply: FreeAnswer, hits: Sequence[SearchHit], admission: Admission) -> Answer:
         """Return the model's reply as the answer, without a citation and with the hits in its prompt as evidence.
 
-        The text is None if the reply gives no answer, or if its prompt had inadmissible hits.
+        The text is None if the reply is empty, or if its prompt had inadmissible hits.
         """
         listed = self._as_passages(hits, admission)
-        usable = len(listed) == len(hits) and not is_no_answer(reply.text)
-        return Answer(reply.text if usable else None, retrieved=listed, answerer=NAME)
+        return Answer(reply.text if reply.text and len(listed) == len(hits) else None, retrieved=listed, answerer=NAME)
 
     def _document(
         self, question: Question, hit: SearchHit, admission: Admission, opening: Speculation

@@ -37,9 +37,7 @@ def test_a_number_in_range_is_the_choice(reply: str, number: int) -> None:
     assert PromptedChooser(playing(reply)).choose(QUESTION, HITS) is HITS[number - 1]
 
 
-@pytest.mark.parametrize(
-    "reply", ["It opened in 1889, 3 years late.", "3 days", "None of these helps.", "See document 2020."]
-)
+@pytest.mark.parametrize("reply", ["It opened in 1889, 3 years late.", "3 days", "See document 2020."])
 def test_without_a_choice_the_whole_reply_is_the_answer(reply: str) -> None:
     """As in the paper; the model is not called again."""
     model = playing(reply)

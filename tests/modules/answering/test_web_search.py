@@ -12,6 +12,7 @@ from app.domain.instrumentation import listening
 from app.domain.model import Answer, Claim, Origin
 from app.modules.answerers.web_documents import PromptedChooser, PromptedReader
 from app.modules.answerers.web_search import MAX_HITS, MAX_OPENED, DocumentSettings, WebSearchAnswerer
+from app.modules.paper_prompts import PapeloChooser
 from tests.modules.answering.web_fakes import QUESTION, FindsWord, TablePages, TableSearch, Takes, hit, page
 from tests.modules.prompted.cases import REFUSAL
 from tests.text_generators import PlayedModel, playing
@@ -160,11 +161,12 @@ class TestFreeAnswer:
         assert [passage.url for passage in said.retrieved] == [hit(1).url, hit(2).url]
         assert {passage.origin for passage in said.retrieved} == {Origin.WEB}
 
-    @pytest.mark.parametrize("reply", ["I don't know.", REFUSAL])
-    def test_a_refusal_is_no_answer(self, reply: str) -> None:
-        """The hits stay listed."""
-        said = ask(hit(1, SNIPPET), chooser=PromptedChooser(playing(reply)))
-        assert (said.text, len(said.retrieved)) == (None, 1)
+    @pytest.mark.parametrize("reply", ["I don't know.", "None of these helps.", REFUSAL])
+    @pytest.mark.parametrize("chooser", [PromptedChooser, PapeloChooser])
+    def test_a_refusal_is_no_answer_but_with_the_papers_prompts(self, chooser, reply: str) -> None:
+        """The hits stay listed. In the paper, the full response is the answer, whatever it says."""
+        said = ask(hit(1, SNIPPET), chooser=chooser(playing(reply)))
+        assert (said.text, len(said.retrieved)) == (reply if chooser is PapeloChooser else None, 1)
 
     def test_it_is_rejected_when_it_saw_inadmissible_hits(self) -> None:
         """The model saw an undated hit, and undated evidence is to be left out."""

@@ -9,6 +9,7 @@ import pytest
 
 from app.backends.local.seq2seq import Seq2Seq
 from app.domain.errors import CallFailed, UnparseableOutput
+from app.domain.instrumentation import MemoryStore, use_stores
 from app.domain.model import Claim, Context, Hop, Judgement, Question
 from app.domain.ports import Ask, Decide
 from app.modules.local import LocalJudge, LocalQuestionGenerator
@@ -50,6 +51,18 @@ def test_a_real_sequence_to_sequence_model_gives_a_question_or_an_error(tmp_path
         assert question.text
     except UnparseableOutput as error:
         assert "no question" in str(error)
+
+
+def test_the_number_of_beams_reaches_the_decoder_and_the_stored_call(tmp_path) -> None:
+    folder, decoded, stored = str(tiny_t5(tmp_path / "tiny", "Who wrote Emma?")), [], []
+    models = Seq2Seq(folder), Seq2Seq(folder, beams=5)
+    for model in models:
+        network = model.load().model
+        generate = network.generate
+        network.generate = lambda generate=generate, **given: decoded.append(given["num_beams"]) or generate(**given)
+        with use_stores(MemoryStore(), on_call=lambda call, seconds: stored.append(call.key)):
+            assert isinstance(model.complete("question: Emma", max_tokens=8), str)
+    assert decoded == [1, 5] and len(set(stored)) == 2
 
 
 def test_the_composite_uses_one_questioner_first_and_the_other_afterwards() -> None:

@@ -76,7 +76,30 @@
     words.textContent = own ? `Own choice: ${ownChoice() || "none chosen"}` : "Own choice, under Options";
   };
   if (form) {
+    const takeAnswerer = (name) => {
+      const answerer = form.querySelector(`input[name=answerer][value="${name}"]`);
+      if (answerer) answerer.checked = true;
+    };
+    // A preset with an answerer of its own takes it; the next preset, or a source, gives it back.
+    let before = null;
+    const takePresetsOwn = ({ dataset }) => {
+      if (dataset.answerer) {
+        before ??= source.value;
+        source.value = "";
+        takeAnswerer(dataset.answerer);
+      } else if (before !== null) {
+        source.value = before;
+        takeAnswerer(source.dataset.usualAnswerer);
+        before = null;
+      }
+    };
     form.addEventListener("change", ({ target }) => {
+      if (target.name === "preset") takePresetsOwn(target);
+      if (target === source) {
+        form.elements.source_chosen.value = "yes";
+        before = null;
+        if (source.value) takeAnswerer(source.dataset.usualAnswerer);
+      }
       const decides = ["answerer", "corpora", "search"].includes(target.name);
       if (decides || (target.name === "strategy" && target.dataset.source)) source.value = "";
       showDestinations();

@@ -13,6 +13,7 @@ from werkzeug.datastructures import MultiDict
 
 from app.capabilities.options import (
     BASELINES,
+    GUIDED,
     PROMPTED,
     PURSUIT,
     RETRIEVER_READER,
@@ -22,11 +23,12 @@ from app.capabilities.options import (
     source_of,
 )
 from app.domain.model import CORPUS_SEARCH, Claim, Label, RunOptions
-from app.presets import PROMPTED_PURSUIT
+from app.presets import PROMPTED_PURSUIT, defaults_of
 from app.run_request import CLAIM_FIELDS
 
 SINGLE_VALUE = (
     "from_source",
+    "source_chosen",
     "answerer",
     "strategy",
     "preset",
@@ -41,7 +43,7 @@ SINGLE_VALUE = (
 RAW_FIELDS = (*CLAIM_FIELDS, "strategy", "answerer", "labels", "corpora", "fresh", "undated", "fact_checks")
 """Fields that `raw` returns unchanged."""
 SET_BY_SOURCE = ("answerer", "corpora", "search")
-"""Fields that count only without `from_source`."""
+"""Fields that count only without `from_source`; an answerer that was chosen must go with it."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,8 @@ class ClaimForm:
     date: str = ""
     from_source: str = ""
     """The name of the source; "" for what the fields SET_BY_SOURCE say."""
+    source_chosen: str = ""
+    """Not empty if the source holds although the preset has an answerer of its own."""
     answerer: str = ""
     strategy: str = "question-guided"
     preset: str = ""
@@ -67,13 +71,15 @@ class ClaimForm:
     fresh: bool = False
     undated: bool = True
     fact_checks: bool = True
+    is_answerer_chosen: bool = False
+    """Whether another answerer than the usual one was submitted, so that it is not left to the source."""
 
     @classmethod
     def from_options(cls, options: RunOptions, preset: str, pursuit: str) -> ClaimForm:
         """Return the form for a new visitor; `preset` is the default one, `pursuit` that of an evidence pursuit."""
         blank = cls(preset=preset, pursuit=pursuit, fresh=options.fresh)
         # Empty, so that the chosen preset's own default labels apply.
-        return replace(cls.repeating(Claim(""), options, blank), labels="")
+        return replace(cls.repeating(Claim(""), options, blank), labels="", source_chosen="")
 
     @classmethod
     def repeating(cls, claim: Claim, options: RunOptions, blank: ClaimForm) -> ClaimForm:
@@ -85,6 +91,7 @@ class ClaimForm:
             speaker=claim.speaker or "",
             date=claim.date or "",
             from_source=source_of(options),
+            source_chosen="yes" if "answerer" in defaults_of(options.strategy, options.preset) else "",
             answerer=options.answerer or blank.answerer,
             strategy=options.strategy,
             search=options.search or blank.search,
@@ -105,20 +112,25 @@ class ClaimForm:
         Omitted fields are taken from `blank`, except `claim`, `from_source` and `fresh`, which are then empty. An
         example's button submits its claim. The button of a model that was found on this machine chooses it with its
         presets. Browsers omit unticked checkboxes, so the page always submits an empty `corpora` value as well: alone,
-        it means that none is ticked.
+        it means that none is ticked. A preset with an answerer of its own gets it, unless the submitted source or
+        answerer differs from what the page showed.
         """
         found = fields.get("found_model")
         single = {"from_source": "", **{name: fields[name] for name in SINGLE_VALUE if name in fields}}
         single |= {"model": found, "preset": PROMPTED, "pursuit": PROMPTED_PURSUIT} if found else {}
-        return replace(
+        form = replace(
             blank,
             claim=fields.get("sample") or fields.get("claim", ""),
             corpora=tuple(filter(None, fields.getlist("corpora"))) if "corpora" in fields else blank.corpora,
             fresh="fresh" in fields,
             undated=_is_ticked("undated", fields, blank.undated),
             fact_checks=_is_ticked("fact_checks", fields, blank.fact_checks),
+            is_answerer_chosen=fields.get("answerer", blank.answerer) != blank.answerer,
             **single,
         )
+        shown = fields.get("from_source", blank.from_source) == blank.from_source and not form.source_chosen
+        own = defaults_of(form.strategy, form._preset()).get("answerer")
+        return replace(form, from_source="", answerer=own) if own and shown and not form.is_answerer_chosen else form
 
     def raw(self) -> dict[str, Any]:
         """Return the fields as RunRequest.resolve accepts them, without `labels` if it is empty."""
@@ -129,7 +141,8 @@ class ClaimForm:
         raw = {**fields, **converted, "max_hops": number}
         if not self.from_source:
             return raw
-        return {name: value for name, value in raw.items() if name not in SET_BY_SOURCE} | {"source": self.from_source}
+        left_out = set(SET_BY_SOURCE) - ({"answerer"} if self.is_answerer_chosen else set())
+        return {name: value for name, value in raw.items() if name not in left_out} | {"source": self.from_source}
 
     def hidden_fields(self) -> list[tuple[str, str]]:
         """Return all fields but the claim, for a form that submits the same choices unseen."""
@@ -147,6 +160,12 @@ class ClaimForm:
 
     def _preset(self) -> str:
         return self.pursuit if self.strategy == PURSUIT else self.preset
+
+
+def answerers_of_presets(capabilities: Capabilities) -> dict[str, str]:
+    """Return the answerer of each question-guided preset that has one of its own, by preset."""
+    own = ((each.name, defaults_of(GUIDED, each.name).get("answerer")) for each in capabilities.presets)
+    return {name: answerer for name, answerer in own if answerer}
 
 
 def _is_ticked(name: str, fields: MultiDict[str, str], blank: bool) -> bool:

@@ -117,3 +117,28 @@ def test_nobody_gets_the_questions_of_a_check_that_searches_nothing(live, visito
     expect(sent).to_be_hidden()
     page.get_by_label("Source", exact=True).select_option("Live")
     expect(sent).to_be_hidden()
+
+
+def test_the_preset_of_qacheck_takes_its_answerer_and_gives_it_back(live, visitor):
+    """A source that is chosen afterwards holds, and so does the one before if another preset is chosen."""
+    answerers = tuple(Choice(name, name) for name in ("retriever-reader", "reciter-reader"))
+    mixes = (Choice("local", "Local models"), Choice("qacheck", "As in QACheck", needs_model=True))
+    container = scripted_container(choices=answerers, mixes=mixes, language_models=(AWAY,))
+    page = visitor()
+    page.goto(live(container))
+    source, reciter = page.get_by_label("Source", exact=True), page.get_by_label("reciter-reader")
+    page.locator("details.options > summary").press("Enter")
+    page.get_by_label("As in QACheck").check()
+    expect(source).to_have_value("")
+    expect(reciter).to_be_checked()
+    page.get_by_label("Local models").check()
+    expect(source).to_have_value("vital")
+    expect(reciter).not_to_be_checked()
+    page.get_by_label("As in QACheck").check()
+    source.select_option("vital")
+    page.get_by_label("A big model").check()
+    page.get_by_label("Your claim").fill("Hamlet is a play.")
+    page.get_by_role("button", name="Check it").click()
+    expect_verdict(page)
+    assert container.asked_for[0].answerer == "retriever-reader"
+    assert page.complaints == []

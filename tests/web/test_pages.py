@@ -60,9 +60,22 @@ def summary_of(page: str) -> str:
 
 def source_field(client) -> list[tuple[str, str, bool]]:
     """Value, title and whether it is chosen, for each source that the home page offers."""
-    listed = unescape(client.get("/").text).split('<select id="from_source"')[1].split("</select>")[0]
+    return listed_sources(client.get("/").text)
+
+
+def listed_sources(page: str) -> list[tuple[str, str, bool]]:
+    listed = unescape(page).split('<select id="from_source"')[1].split("</select>")[0]
     rows = re.findall(r'<option value="([^"]*)"([^>]*)>([^<]*)</option>', listed)
     return [(value, title, "selected" in rest) for value, rest, title in rows]
+
+
+def qacheck_container():
+    return scripted_container(
+        choices=tuple(Choice(name, name) for name in ("retriever-reader", "reciter-reader")),
+        mixes=(Choice("local", "Local models"), Choice("qacheck", "As in QACheck", needs_model=True)),
+        shelves=(Choice("vital", "Vital articles"), Choice("mine", "My papers")),
+        language_models=(AWAY,),
+    )
 
 
 class TestHome:
@@ -218,10 +231,54 @@ class TestStart:
         shelves = (Choice("vital", "Vital articles"), Choice("mine", "My own papers"))
         container = scripted_container(shelves=shelves)
         client = make_app(container).test_client()
-        started(client, from_source="mine", answerer="flan-t5", corpora="vital", search="brave")
+        started(client, from_source="mine", corpora="vital", search="brave")
         until(lambda: container.asked_for)
         assert container.asked_for[0].answerer == "retriever-reader"
         assert container.asked_for[0].corpora == ("mine",)
+
+    @pytest.mark.parametrize("source", ["vital", "web"])
+    def test_an_answerer_that_does_not_go_with_the_source_is_refused_without_a_script(self, make_app, source):
+        """A script changes the source to "own choice"; without one, the choice is not ignored."""
+        answerers = tuple(Choice(name, name) for name in ("retriever-reader", "flan-t5", "web-search"))
+        engines = (Choice("brave", "Brave"),)
+        client = make_app(scripted_container(choices=answerers, engines=engines)).test_client()
+        answer = send(client, from_source=source, answerer="flan-t5")
+        assert answer.status_code == 422 and 'id="source-problem"' in answer.text
+
+    def test_an_answerer_that_goes_with_the_source_is_used(self, make_app):
+        answerers = (Choice("retriever-reader", "Retriever and reader"), Choice("web-search", "Web search"))
+        container = scripted_container(choices=answerers, engines=(Choice("corpus", "The corpora"),))
+        started(make_app(container).test_client(), from_source="vital", answerer="web-search")
+        until(lambda: container.asked_for)
+        assert (container.asked_for[0].answerer, container.asked_for[0].corpora) == ("web-search", ("vital",))
+
+    @pytest.mark.parametrize(
+        ("fields", "answerer"),
+        [
+            ({"from_source": "vital", "answerer": "retriever-reader"}, "reciter-reader"),  # all as the page showed it
+            ({"from_source": "vital"}, "reciter-reader"),
+            ({}, "reciter-reader"),
+            ({"from_source": "", "answerer": "reciter-reader"}, "reciter-reader"),
+            ({"from_source": "mine", "answerer": "retriever-reader"}, "retriever-reader"),
+            ({"from_source": "vital", "answerer": "retriever-reader", "source_chosen": "yes"}, "retriever-reader"),
+            ({"from_source": "", "answerer": "retriever-reader"}, "retriever-reader"),
+        ],
+    )
+    def test_the_preset_of_qacheck_has_its_own_answerer_unless_another_is_chosen(self, make_app, fields, answerer):
+        container = qacheck_container()
+        client = make_app(container).test_client()
+        path = started(client, strategy="question-guided", preset="qacheck", model="big", **fields)
+        until(lambda: container.asked_for)
+        assert container.asked_for[0].answerer == answerer
+        again = client.get("/", query_string={"again": path.rpartition("/")[2]}).text
+        hidden = {
+            "source_chosen": re.search(r'name="source_chosen" value="(\w*)"', again)[1],
+            "from_source": next(name for name, _, is_chosen in listed_sources(again) if is_chosen),
+            "answerer": answerer,
+        }
+        started(client, strategy="question-guided", preset="qacheck", model="big", **hidden)
+        until(lambda: len(container.asked_for) == 2)
+        assert container.asked_for[1].answerer == answerer, "the same check again"
 
     def test_a_source_that_is_gone_is_refused_beside_its_field(self, client):
         answer = send(client, from_source="mine")

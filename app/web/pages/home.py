@@ -29,7 +29,14 @@ from app.text.claims import (
 )
 from app.web import capabilities, services, views
 from app.web.api.auth import client
-from app.web.forms import ClaimForm, chosen_source, example_groups, featured_outcome, memory_sources
+from app.web.forms import (
+    ClaimForm,
+    answerers_of_presets,
+    chosen_source,
+    example_groups,
+    featured_outcome,
+    memory_sources,
+)
 from app.web.observability import log_run
 from app.web.run_view import run_page
 from app.web.security import owner
@@ -218,7 +225,7 @@ def _signer() -> URLSafeSerializer:
 
 def sent_form() -> ClaimForm:
     """Return the submitted form, with the settings' defaults for omitted fields."""
-    return ClaimForm.from_fields(request.form, _blank_form())
+    return ClaimForm.from_fields(request.form, _with_remembered_source(_blank_form()))
 
 
 @pages.app_template_global("fields_to_repeat")
@@ -250,6 +257,7 @@ def form_context(form: ClaimForm, error: InvalidInput | None = None, hint: Hint 
         "asked_model": form.selected_model(capabilities()),
         "chosen_source": chosen_source(form, capabilities()),
         "memory_sources": memory_sources(capabilities()),
+        "answerers_of_presets": answerers_of_presets(capabilities()),
         "label_sets": views.LABEL_SETS,
         "most_hops": RANGES["max_hops"].maximum,
     }

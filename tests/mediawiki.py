@@ -112,7 +112,11 @@ class MediaWikiServer(WebServer):
         if article.is_disambiguation and "pageprops" in query["prop"]:
             page["pageprops"] = {"disambiguation": ""}
         if "extracts" in query["prop"]:
-            page["extract"] = article.edits[-1].text
+            assert "explaintext" not in query  # the API's plain text joins superscripts to numbers
+            lines = [line for line in article.edits[-1].text.splitlines() if line]
+            page["extract"] = "".join(
+                f"<h2>{ln.strip('= ')}</h2>" if ln[0] == "=" else f"<p>{ln}\n</p>" for ln in lines
+            )
         return page
 
     def _parsed(self, number: int) -> Any:

@@ -118,6 +118,7 @@ class Page:
     site: str
     text: str
     published: str | None = None
+    is_fact_check: bool = False  # by its markup
 
 
 @dataclass(frozen=True, slots=True)

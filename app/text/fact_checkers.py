@@ -1,7 +1,7 @@
 """Recognise fact-checking pages by their address, since they contain a verdict on the claim.
 
-fact_checkers.json lists fact-checking sites, sections of other sites, and common names of such sections. It is
-incomplete.
+fact_checkers.json lists fact-checking sites, sections of other sites, and common names of such sections, which also
+begin the addresses of single pages: "fact-check-no-ship-sank", "uk-factcheck-ships". It is incomplete.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ def is_fact_check(url: str | None) -> bool:
     known = _known()
     labels = host.split(".")
     sites = [".".join(labels[at:]) for at in range(len(labels) - 1)]
-    if any(site in known["sites"] for site in sites):
+    if any(site in known["sites"] for site in sites) or not known["names"].isdisjoint(labels[:-1]):
         return True
     sections = (section for site in sites for section in known["sections"].get(site, ()))
     return any(f"{path}/".startswith(f"/{section}/") for section in sections) or any(
-        part in known["names"] for part in path.split("/")
+        known["part"].match(part) for part in path.split("/")
     )
 
 
@@ -50,6 +50,7 @@ def _host_and_path(url: str) -> tuple[str, str]:
 
 @lru_cache(maxsize=1)
 def _known() -> dict[str, Any]:
-    """Return `sites` as a set, `sections` as {site: [path, ...]}, `names` as a set."""
+    """Return `sites` as a set, `sections` as {site: [path, ...]}, `names` as a set, `part` as a pattern of them."""
     found = json.loads((files("app.text") / "fact_checkers.json").read_text(encoding="utf-8"))
-    return {"sites": set(found["sites"]), "sections": found["sections"], "names": set(found["names"])}
+    part = re.compile(rf"(?:[a-z\d]{{2,3}}[-_])?(?:{'|'.join(map(re.escape, found['names']))})(?:[-_.:]|\Z)")
+    return {"sites": set(found["sites"]), "sections": found["sections"], "names": set(found["names"]), "part": part}

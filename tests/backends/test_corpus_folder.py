@@ -151,6 +151,20 @@ class TestMarkdown:
         )
         assert read(folder)["a.md"] == ("The Thames", "A river in England code. one two a b 1 2 Course bold text")
 
+    @pytest.mark.parametrize(
+        ("written", "text"),
+        [
+            ("It made 10<sup>6</sup> bricks.", "It made 10^6 bricks."),
+            ("In 1890[^1] it sank.\n\n[^1]: A note.", "In 1890 it sank. A note."),
+            ("It employed ~~40~~ 60 people.", "It employed 60 people."),
+            ("It employed <del>40</del> 60 people.", "It employed 60 people."),
+            ("<p hidden>secret</p>\n\nShown.", "Shown."),
+        ],
+    )
+    def test_superscripts_notes_and_struck_out_text_are_read_as_in_html(self, folder, written, text):
+        (folder / "a.md").write_text(written)
+        assert read(folder)["a.md"][1] == text
+
     def test_front_matter_with_the_line_ends_of_windows_is_removed(self, folder):
         (folder / "a.md").write_bytes(b"---\r\nlayout: post\r\n---\r\n# The Thames\r\n\r\nA river.\r\n")
         assert read(folder)["a.md"] == ("The Thames", "A river.")
@@ -161,6 +175,11 @@ class TestMarkdown:
 
 
 class TestHtml:
+    def test_superscripts_and_struck_out_text_are_read_as_on_the_web(self, folder):
+        page = PAGE.replace("the longest river", "the <s>second</s> longest of 10<sup>6</sup> rivers<sup>[1]</sup>")
+        (folder / "a.html").write_text(page)
+        assert "It is the longest of 10^6 rivers that is" in read(folder)["a.html"][1]
+
     def test_the_main_text_is_extracted_without_navigation(self, folder):
         (folder / "a.html").write_text(PAGE)
         title, text = read(folder)["a.html"]
@@ -212,6 +231,21 @@ class TestPdf:
     def test_the_text_of_every_page_is_read(self, folder):
         (folder / "a.pdf").write_bytes(pdf("The Thames flows", "through London.", title="Rivers"))
         assert read(folder) == {"a.pdf": ("Rivers", "The Thames flows through London.")}
+
+    @pytest.mark.parametrize(
+        ("content", "text"),
+        [
+            (b"(made 10) Tj /F1 7 Tf 5 Ts (6) Tj 0 Ts /F1 12 Tf ( bricks) Tj", "made 10^6 bricks"),
+            (b"(made 10) Tj /F1 7 Tf 43 5 Td (6) Tj /F1 12 Tf 5 -5 Td ( bricks) Tj", "made 10^6 bricks"),
+            (b"(in 1890) Tj /F1 7 Tf 5 Ts (12) Tj 0 Ts /F1 12 Tf ( there) Tj", "in 1890 there"),
+            (b"(5 km) Tj /F1 7 Tf 5 Ts (2) Tj 0 Ts /F1 12 Tf ( there) Tj", "5 km² there"),
+            (b"(in Paris.) Tj /F1 7 Tf 5 Ts (12) Tj 0 Ts /F1 12 Tf ( There) Tj", "in Paris. There"),
+            (b"(10 and 6) Tj /F1 7 Tf (66) Tj", "10 and 666"),
+        ],
+    )
+    def test_a_raised_number_never_joins_other_digits_and_a_footnotes_is_left_out(self, folder, content, text):
+        (folder / "a.pdf").write_bytes(pdf("x", packed=b"BT /F1 12 Tf 72 720 Td " + content + b" ET"))
+        assert read(folder)["a.pdf"][1] == text
 
     def test_a_password_protected_pdf_is_reported(self, folder):
         writer = PdfWriter(clone_from=PdfReader(io.BytesIO(pdf("Secret"))))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import time
 
 import pytest
 from lxml.html import document_fromstring
 
-from app.backends.fetch.html import HtmlFailed, extract_text, read_html, remove_hidden
+from app.backends.fetch.html import HtmlFailed, extract_text, fragment_of, paragraphs_of, read_html, remove_hidden
 
 URL = "https://good.test/tower"
 SEEN = "The tower was built for the fair of 1889 by the engineers of one company. "
@@ -48,7 +49,6 @@ HIDDEN = [
     f"<!--[if IE]><p>{CANARY}</p><![endif]-->",
     f"<style>/* {CANARY} */</style>",
     f"<script>var text = '{CANARY}'</script>",
-    f'<script type="application/ld+json">{{"@type": "Article", "articleBody": "{CANARY * 20}"}}</script>',
     f'<img alt="{CANARY}" src="a.png">',
     f"<style>.a {{ display: none }}</style><p class='b a'>{CANARY}</p>",
     f"<style>@media print {{ .b {{ color: red }} }} h6, p#a {{ display: none }}</style><p id=a>{CANARY}</p>",
@@ -110,6 +110,125 @@ class TestHidden:
         little = extract_text(f"<html><head>{head}</head><body><p>Short.</p>{everything}</body></html>", URL)
         assert SEEN.strip() in much.text and "canary" not in f"{much} {little}"
         assert little.text == "Short."
+
+
+SUPERSCRIPTS = [
+    ("made 10<sup>6</sup> bricks", "made 10^6 bricks"),
+    ("<b>10</b><sup>6</sup> bricks", "10^6 bricks"),
+    ("10<sup>−6</sup> m", "10^−6 m"),
+    ("10<sup><i>n</i></sup>", "10^n"),
+    ("10<sup>10<sup>100</sup></sup>", "10^10^100"),
+    ("2<sup>32</sup> addresses", "2^32 addresses"),
+    ("10<span style='font-size: 7px; vertical-align: super'>6</span>", "10^6"),
+    ("<math><msup><mn>10</mn><mn>6</mn></msup></math>", "10^6"),
+    ("(1 + x)<sup>2</sup>", "(1 + x)^2"),
+    ("101<sub>2</sub> is 5", "101_2 is 5"),
+    ("CO<sub>2</sub>", "CO2"),
+    ("5 km<sup>2</sup>", "5 km²"),
+    ("Ca<sup>2+</sup>", "Ca²⁺"),
+    ("1<sup>1</sup>/<sub>2</sub> cups", "1 1/2 cups"),
+    ("$5<sup>99</sup>", "$5.99"),
+    ("the 19<sup>th</sup> century", "the 19th century"),
+    ("le 1<sup>er</sup> mai", "le 1er mai"),
+    ("M<sup>c</sup>Donald", "McDonald"),
+    ("<sup>3</sup>He", "3 He"),
+    ("in 1890<sup>12</sup> there", "in 1890 there"),
+    ("1,234<sup>5</sup> men", "1,234 men"),
+    ("12%<sup>3</sup> of", "12% of"),
+    ("in 1890<sup>1,2</sup>", "in 1890"),
+    ("in 1890<sup>a</sup>", "in 1890"),
+    ("in 1890<sup>*</sup>", "in 1890"),
+    ("in Paris<sup>12</sup>Next", "in Paris Next"),
+    ("in Paris.<sup>3</sup> Next", "in Paris. Next"),
+    ("in 40<sup><a href='#fn1'>3</a></sup> towns", "in 40 towns"),
+    ("in 40<a href='#fn1'><sup>3</sup></a> towns", "in 40 towns"),
+    ("in 40<sup class='reference'>3</sup> towns", "in 40 towns"),
+    ("in 40<sup>[3]</sup> towns", "in 40 towns"),
+    ("in 40<sup>[citation needed]</sup> towns", "in 40 towns"),
+    ("in 40<a role='doc-noteref' href='notes.html#n3'>3</a> towns", "in 40 towns"),
+    ("in 40<a class='footnote-anchor' href='https://a.test/p#footnote-3'>3</a> towns", "in 40 towns"),
+    ("in 40<a href='#_ftn1' id='_ftnref1'>[1]</a> towns", "in 40 towns"),
+    ("A note. <a href='#fnref1'>↩︎</a>", "A note."),
+    ("<a href='#top'>12</a> men, see <a href='#part-2'>2</a>", "12 men, see 2"),
+]
+STRUCK_OUT = [
+    "employed <del>40</del> <ins>60</ins> people",
+    "employed <s>40</s> 60 people",
+    "employed <strike>40 people</strike> 60 people",
+    "employed <span style='text-decoration: line-through'>40</span> 60 people",
+    "employed <span style='text-decoration-line:line-through'>40</span> 60 people",
+    "<style>.old { text-decoration: red line-through }</style>employed <b class=old>40</b> 60 people",
+]
+
+
+class TestMarks:
+    @pytest.mark.parametrize(("markup", "shown"), SUPERSCRIPTS)
+    def test_a_raised_number_never_joins_other_digits_and_a_footnotes_is_left_out(self, markup, shown):
+        assert list(paragraphs_of(fragment_of(f"<p>{markup}</p>"))) == [shown]
+
+    @pytest.mark.parametrize("markup", STRUCK_OUT)
+    def test_struck_out_text_is_left_out(self, markup):
+        tree = fragment_of(f"<p>{markup}</p>")
+        for sheet in tree.iter("style"):
+            sheet.clear(keep_tail=True)
+        assert list(paragraphs_of(tree)) == ["employed 60 people"]
+
+    def test_a_page_is_read_with_its_marks(self):
+        found = extract_text(
+            page("<p>They made 10<sup>6</sup> bricks in 1890<sup>[3]</sup>, <del>not</del> here.</p>"), URL
+        )
+        assert "made 10^6 bricks in 1890, here." in found.text
+
+
+SHIP = "The ship sank in 1890 after a storm near the coast."
+COOKIES = "<p>We use cookies on this site. By going on you accept our use of cookies and of similar techniques.</p>"
+ARTICLE = "".join(
+    f"<p>The ship number {n} was launched in 18{n} at the yard of the company in Boston.</p>" for n in range(20, 40)
+)
+
+
+class TestArticle:
+    @pytest.mark.parametrize(
+        "body",
+        [
+            f"<div>{COOKIES}</div><aside>{ARTICLE}</aside>",
+            f"<main>{COOKIES}<aside class=content>{ARTICLE}</aside></main>",
+            f"<main>{COOKIES}</main><aside><article>{ARTICLE}</article></aside>",
+        ],
+    )
+    def test_an_article_in_an_aside_is_read(self, body):
+        assert "ship number 39" in extract_text(f"<html><body>{body}</body></html>", URL).text
+
+    def test_an_aside_beside_an_article_is_not_read(self):
+        body = f"<article><p>The ship sank in 1890 after a storm near the coast.</p></article><aside>{ARTICLE}</aside>"
+        assert (
+            extract_text(f"<html><body>{body}</body></html>", URL).text
+            == "The ship sank in 1890 after a storm near the coast."
+        )
+
+    @pytest.mark.parametrize("form", ["%s", "[%s]", '{"@graph": [{"@type": "WebSite"}, %s]}'])
+    def test_the_article_in_the_linked_data_is_read_when_the_page_shows_little(self, form):
+        body = "<p>It made 10<sup>6</sup> bricks. " + "The ship sank in 1890. " * 20 + "</p>"
+        data = form % json.dumps({"@type": "NewsArticle", "articleBody": body})
+        script = f'<script type="application/ld+json">{data}</script>'
+        assert extract_text(f"<html><head>{script}</head><body>{COOKIES}</body></html>", URL).text.startswith(
+            "It made 10^6 bricks. The"
+        )
+        assert "ship" not in extract_text(page(head=script), URL).text
+
+    @pytest.mark.parametrize(
+        ("markup", "is_fact_check"),
+        [
+            ('<script type="application/ld+json">{"@type": "ClaimReview", "claimReviewed": "X"}</script>', True),
+            ('<script type="application/ld+json">{"@graph": [{"@type": ["Article", "ClaimReview"]}]}</script>', True),
+            ('<div itemscope itemtype="https://schema.org/ClaimReview">x</div>', True),
+            ('<div vocab="http://schema.org/" typeof="ClaimReview">x</div>', True),
+            ('<script type="application/ld+json">{"@type": "Review", "name": "ClaimReview"}</script>', False),
+            ('<script type="application/ld+json">{"@type": </script>', False),
+        ],
+    )
+    def test_a_page_with_a_claim_review_is_a_fact_check(self, markup, is_fact_check):
+        assert extract_text(page(markup), URL).is_fact_check is is_fact_check
 
 
 class TestText:

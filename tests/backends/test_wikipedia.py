@@ -91,6 +91,14 @@ class TestArticles:
         texts = " ".join(each.text for each in wikipedia(wiki).retrieve(QUESTION, 5))
         assert "opened in 1997" in texts and "==" not in texts and "History" not in texts
 
+    @pytest.mark.parametrize("before", [None, "2020-01-01"])
+    def test_superscripts_stay_apart_in_current_and_old_revisions(self, before):
+        text = "The Kestrel Bridge was designed to bear 10<sup>6</sup> kg, <s>or 10<sup>5</sup>,</s> in 1997."
+        article = Article("Kestrel Bridge", (Edit(11, "2019-05-01", text), Edit(12, "2021-03-04", text)))
+        with MediaWikiServer(article) as server:
+            found = wikipedia(server).retrieve(QUESTION, 1, before)[0].text
+        assert found == "The Kestrel Bridge was designed to bear 10^6 kg, in 1997."
+
     def test_disambiguations_deleted_and_unknown_pages_are_left_out(self, wiki):
         found = wikipedia(wiki).retrieve("Did the Kestrel Bridge fire reach Kestrel, then Nowhereville?", 20)
         assert {each.title for each in found} == {"Kestrel Bridge"}

@@ -13,9 +13,9 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from app.backends.corpus.pdf import PdfFailed, read_pdf
+from app.backends.fetch.html import HEADINGS, extract_text, fragment_of, paragraphs_of
 from app.backends.fetch.pages import decode_declared
 
 log = logging.getLogger(__name__)
@@ -91,39 +91,32 @@ def _paragraphs(path: Path) -> Iterator[str]:
 
 def _markdown(path: Path, scratch: Path) -> FileText:
     from markdown_it import MarkdownIt
+    from mdit_py_plugins.footnote import footnote_plugin
 
     _check_utf8(path)
     text = _FRONT_MATTER.sub("", _whole(path).decode("utf-8-sig"))
-    title, paragraphs, before = "", [], ""
-    for token in MarkdownIt("commonmark").enable("table").parse(text):
-        words = _inline(token.children) if token.type == "inline" else ""
-        if before == "heading_open" and not title:
-            title = words
-        elif words:
-            paragraphs.append(words)
-        before = token.type
-    return FileText(title, paragraphs)
-
-
-def _inline(tokens: Iterable[Any] | None) -> str:
-    breaks = {"softbreak": " ", "hardbreak": " "}
-    shown = ("text", "code_inline")
-    return "".join(each.content if each.type in shown else breaks.get(each.type, "") for each in tokens or ())
+    parser = MarkdownIt("commonmark").enable(["table", "strikethrough"]).use(footnote_plugin)
+    tree = fragment_of(parser.render(text))
+    for code in tree.iter("pre"):
+        code.clear(keep_tail=True)
+    heading = next((each for each in tree.iter(*HEADINGS) if each.text_content().strip()), None)
+    title = "" if heading is None else " ".join(heading.text_content().split())
+    if heading is not None:
+        heading.clear(keep_tail=True)
+    return FileText(title, list(paragraphs_of(tree)))
 
 
 def html_text(data: bytes) -> FileText:
     """Return the text of an HTML page. Raises Unreadable when it has none or cannot be parsed."""
-    import trafilatura
-
     if (text := decode_declared(data)) is None:
         raise Unreadable("is not in UTF-8, nor in an encoding that it declares")
     try:
-        found: Any = trafilatura.bare_extraction(text, include_comments=False, with_metadata=True)
+        found = extract_text(text, "")
     except Exception as error:  # lxml raises many types
         raise Unreadable(f"cannot be parsed ({type(error).__name__})") from error
-    if found is None:
+    if not found.text:
         raise Unreadable("holds no text besides menus and other parts of the page's frame")
-    return FileText(found.title or "", (found.text or "").splitlines())
+    return FileText(found.title, found.text.splitlines())
 
 
 def _whole(path: Path) -> bytes:

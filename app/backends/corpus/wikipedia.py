@@ -20,7 +20,7 @@ from typing import Any
 from urllib.parse import parse_qs, quote, urlencode, urlsplit
 
 from app.backends.corpus.formats import clean, passages_of
-from app.backends.fetch.html import HtmlFailed, read_html
+from app.backends.fetch.html import HEADINGS, HtmlFailed, fragment_of, paragraphs_of, read_html
 from app.backends.fetch.pages import PRODUCT_TOKEN
 from app.backends.fetch.safe_http import MAX_WAIT_SECONDS, Budget, FetchLimiter, GuardedHttp
 from app.backends.http import HttpResult, RetryPolicy, quoted
@@ -209,10 +209,11 @@ def _revision(page: dict[str, Any]) -> Revision | None:
     return Revision(clean(title), number, day) if isinstance(title, str) and isinstance(number, int) else None
 
 
-_NO_PROSE = re.compile(r"^(?:=+ .* =+|\|.*)$", re.MULTILINE)
-"""Headings of the API's extracts, and rows of tables in the text of an old revision."""
-_FOOTNOTE = re.compile(r'<sup\b[^>]*\bclass="[^"]*\breference\b[^"]*"[^>]*>.{0,1000}?</sup>', re.DOTALL)
+_TABLE_ROW = re.compile(r"^\|.*$", re.MULTILINE)
+"""A row of a table in the text of an old revision."""
 MAX_ARTICLE_CHARACTERS = 200_000
+MAX_EXTRACT_CHARACTERS = 2 * MAX_ARTICLE_CHARACTERS
+"""Of an article in the API's HTML, which has few tags."""
 PARSE_SECONDS = 15.0
 LEADS = 3
 """Articles whose first passage is put among the best: every second passage at the top is one of them."""
@@ -307,7 +308,7 @@ class Wikipedia:
 
     def _text(self, article: Revision) -> str:
         """Return the text of a revision; "" if it was deleted or cannot be read."""
-        call = Call("Wikipedia text, version 1", {"api": self._wiki.api, "revision": article.number}, costly=True)
+        call = Call("Wikipedia text, version 2", {"api": self._wiki.api, "revision": article.number}, costly=True)
         try:
             text: str = cached_call(call, lambda: self._fetched_text(article))
         except HtmlFailed as error:
@@ -321,11 +322,14 @@ class Wikipedia:
 
     def _current_text(self, article: Revision) -> str | None:
         """Return the text of the article without headings; None if there is a newer revision by now."""
-        wanted = {"prop": "extracts|revisions", "explaintext": "1", "exsectionformat": "wiki"}
+        wanted = {"prop": "extracts|revisions"}  # as HTML: the API's plain text joins superscripts to numbers
         reply = self._wiki.ask(action="query", rvprop="ids|timestamp", **wanted, titles=article.title)
         for page in _pages(reply):
             if (now := _revision(page)) and now.number == article.number and isinstance(page.get("extract"), str):
-                return _NO_PROSE.sub("", page["extract"])
+                tree = fragment_of(page["extract"][:MAX_EXTRACT_CHARACTERS])
+                for heading in tree.iter(*HEADINGS):
+                    heading.clear(keep_tail=True)
+                return "\n".join(paragraphs_of(tree))
         return None
 
     def _old_text(self, article: Revision) -> str:
@@ -335,8 +339,8 @@ class Wikipedia:
         html = parsed.get("text") if isinstance(parsed, dict) else None
         if not isinstance(html, str) or not html:
             return ""
-        page = f"<html><body><article>{_FOOTNOTE.sub('', html)}</article></body></html>"
-        return _NO_PROSE.sub("", read_html(page, self._url(article), PARSE_SECONDS).text).strip()
+        page = f"<html><body><article>{html}</article></body></html>"
+        return _TABLE_ROW.sub("", read_html(page, self._url(article), PARSE_SECONDS).text).strip()
 
     def _url(self, article: Revision) -> str:
         title = quote(article.title.replace(" ", "_"), safe="/:(),")

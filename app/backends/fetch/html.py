@@ -9,17 +9,18 @@ import json
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 MEMORY_BYTES = 1024**3
 
 HIDDEN_ELEMENTS = (
     "noscript template iframe object embed canvas audio video svg datalist noembed noframes dialog[not(@open)] "
-    "*[@hidden] *[@popover] *[@aria-hidden='true']"
+    "*[@hidden] *[@popover] *[@aria-hidden='true'] del s strike"
 ).split()
-"""XPath of elements that browsers hide or show other content for, and of those marked as decoration (aria-hidden)."""
+"""XPath of elements that browsers hide, strike out or show other content for, and of decoration (aria-hidden)."""
 
 PLAIN_PARAGRAPHS = (
     "//*[self::p or self::li or self::td or self::dd or self::blockquote or self::pre]"
@@ -31,10 +32,10 @@ _ZERO = r"[+-]?(?:0+\.?0*|\.0+)(?:[a-z]+|%)?(?=;|!|$)"
 _HIDING_DECLARATION = re.compile(
     rf"(?:^|;)(?:display:none|visibility:(?:hidden|collapse)|content-visibility:hidden|opacity:{_ZERO}|"
     rf"font-size:(?:{_ZERO}|[01]px)|color:transparent|transform:scale\(0+\.?0*\)|"
-    r"text-indent:-\d{3,}|(?:left|top|right|bottom):-(?:\d{4,}|\d{3,}r?em)|"
+    r"text-decoration(?:-line)?:[a-z-]*line-through|text-indent:-\d{3,}|(?:left|top|right|bottom):-(?:\d{4,}|\d{3,}r?em)|"
     r"clip:rect\((?:[01](?:px)?,?){4}\)|clip-path:(?:inset\((?:50|100)%|circle\(0))"
 )
-"""A CSS declaration, without spaces, that hides its element."""
+"""A CSS declaration, without spaces, that hides its element or strikes it out."""
 _NO_SIZE = re.compile(r"(?:^|;)(?:max-)?(?:width|height):(?:0(?:[a-z]+|%)?|1(?:px)?)(?=;|!|$)")
 _CLIPPED = re.compile(r"(?:^|;)overflow(?:-[xy])?:(?:hidden|clip)")
 """A declaration of no size and one of clipped overflow hide an element only together."""
@@ -51,11 +52,14 @@ _CSS_SELECTOR = re.compile(r"(\w*)([.#][\w-]+)")
 
 @dataclass(frozen=True, slots=True)
 class PageText:
-    """The main text of a page, its title, and the ISO publication date in its markup."""
+    """The main text of a page, its title, and what its markup says of it."""
 
     text: str
     title: str
     published: str | None
+    """The ISO date of publication."""
+    is_fact_check: bool = False
+    """Whether the page holds a ClaimReview (schema.org)."""
 
 
 class HtmlFailed(Exception):
@@ -82,7 +86,11 @@ def read_html(html: str, url: str, seconds: float, memory_bytes: int = MEMORY_BY
 def main(url: str) -> None:
     """Read a page as UTF-8 from standard input and print a PageText as JSON. Runs in the child process."""
     found = extract_text(sys.stdin.buffer.read().decode("utf-8"), url)
-    print(json.dumps({"text": found.text, "title": found.title, "published": found.published}))
+    print(json.dumps(asdict(found)))
+
+
+MIN_CHARACTERS, MIN_CHARACTERS_BESIDE_ASIDES = 250, 1000
+"""Instead of a shorter text, the article in the page's linked data or in its asides is taken if it is twice as long."""
 
 
 def extract_text(html: str, url: str) -> PageText:
@@ -92,13 +100,63 @@ def extract_text(html: str, url: str) -> PageText:
     tree = trafilatura.load_html(html)
     if tree is None:
         return PageText("", "", None)
-    remove_hidden(tree)
+    linked = list(_linked_data(tree))
+    clean_markup(tree)
     date_config = {"original_date": True, "extensive_search": False}
     metadata: Any = trafilatura.extract_metadata(_without_paragraphs(tree), default_url=url, date_config=date_config)
     for script in tree.xpath("//script"):  # trafilatura extracts some when a page has little text
         script.drop_tree()
-    body: Any = trafilatura.bare_extraction(tree, url=url, include_comments=False)
-    return PageText((body.text or "").strip() if body else "", metadata.title or "", metadata.date)
+    text = _main_text(tree, url)
+    if len(text) < MIN_CHARACTERS:
+        text = max((each for each in _article_bodies(linked) if len(each) > 2 * len(text)), key=len, default=text)
+    if len(text) < MIN_CHARACTERS_BESIDE_ASIDES and len(beside := _text_with_asides(tree, url)) > 2 * len(text):
+        text = beside
+    return PageText(text, metadata.title or "", metadata.date, _is_fact_check(tree, linked))
+
+
+def _main_text(tree: Any, url: str, **options: Any) -> str:
+    import trafilatura
+
+    body: Any = trafilatura.bare_extraction(tree, url=url, include_comments=False, **options)
+    return (body.text or "").strip() if body else ""
+
+
+def _article_bodies(linked: list[dict[str, Any]]) -> Iterator[str]:
+    for each in linked:
+        if isinstance(body := each.get("articleBody"), str):
+            yield "\n".join(paragraphs_of(fragment_of(body)))
+
+
+def _text_with_asides(tree: Any, url: str) -> str:
+    """Return the text with that of the asides; "" where there are none, or the page marks an article outside them."""
+    asides = tree.xpath("//aside")
+    if not asides or tree.xpath("//article[not(ancestor::aside)]"):
+        return ""
+    for aside in asides:
+        aside.tag = "section"
+    return _main_text(tree, url, favor_recall=True)
+
+
+def _linked_data(tree: Any) -> Iterator[dict[str, Any]]:
+    """Yield the objects of the page's JSON-LD, nested ones included."""
+    for script in tree.xpath("//script[starts-with(@type, 'application/ld+json')]"):
+        try:
+            remaining = [json.loads(script.text or "")]
+        except (ValueError, RecursionError):
+            continue
+        while remaining:
+            item = remaining.pop()
+            if isinstance(item, dict):
+                yield item
+            if isinstance(item, dict | list):
+                remaining.extend(reversed(list(item.values() if isinstance(item, dict) else item)))
+
+
+def _is_fact_check(tree: Any, linked: list[dict[str, Any]]) -> bool:
+    types = [each.get("@type") for each in linked]
+    types += [each for each in types if isinstance(each, list) for each in each]
+    types += tree.xpath("//@itemtype") + tree.xpath("//@typeof")
+    return any(isinstance(each, str) and each.endswith("ClaimReview") for each in types)
 
 
 def _without_paragraphs(tree: Any) -> Any:
@@ -107,6 +165,157 @@ def _without_paragraphs(tree: Any) -> Any:
     for each in copied.xpath(PLAIN_PARAGRAPHS):
         each.drop_tree()
     return copied
+
+
+def clean_markup(tree: Any) -> None:
+    """Remove what is no part of the shown text, and write superscripts so that they do not join other digits."""
+    remove_hidden(tree)
+    _remove_note_marks(tree)
+    _write_superscripts(tree)
+
+
+_NOTE_NAME = re.compile(
+    r"(?:foot|end|side|cite|js)?-?_?(?:note|ref|cite|reference|fn|ftn|edn)s?(?![a-z])", re.IGNORECASE
+)
+_NOTE_MARK = re.compile(
+    r"\W*(?:\d{1,3}(?:\s*[,;–-]\s*\d{1,3})*|[a-z]|[ivx]{1,5}|[*†‡§¶‖#↑↩^\ufe0e ]+)\W*", re.IGNORECASE
+)
+_IN_BRACKETS = re.compile(r"\[.*\]|\(\d+\)", re.DOTALL)
+_MARKS_ONLY = re.compile(r"[*†‡§¶‖#]+")
+_SIGNED_NUMBER = re.compile(r"[-+−–]?\d+(?:[.,/]\d+)*|\d*[-+−–]")
+_SEVERAL_NOTES = re.compile(r"\d{1,3}(?:\s*[,;–-]\s*\d{1,3})+")
+_YEAR_OR_LONG_NUMBER = re.compile(r"(?:(?<![\d.,])\d{4,}|\d[.,]\d+)%?$|%$")
+_PRICE = re.compile(r"[$€£¥]\s?\d+$")
+_SHORT_WORD = re.compile(r"(?<![^\W\d_])[^\W\d_]{1,3}$")
+_ORDINAL = re.compile(r"[oaeºª]|[^\W\d_]{2,4}")
+_TRADE_MARK = re.compile(r"[™®©]|TM|SM", re.IGNORECASE)
+_RAISED = (
+    "//sup|//*[contains(@style, 'vertical-align') and contains(translate(@style, ' ', ''), 'vertical-align:super')]"
+)
+_INLINE = frozenset(
+    "a abbr b bdi bdo cite code em font i ins kbd mark q small span strong sub sup tt u var wbr".split()
+)
+_SUPERSCRIPTS = str.maketrans("0123456789+-−–", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁻")
+
+
+def _remove_note_marks(tree: Any) -> None:
+    """Remove the marks of footnotes and the links back from the notes."""
+    marks = tree.xpath("//*[@role='doc-noteref' or @role='doc-backlink' or contains(@class, 'noprint')]")
+    for link in tree.xpath("//a[contains(@href, '#')]"):
+        names = (link.get("href").rpartition("#")[2], link.get("class", ""), link.get("id", ""))
+        is_short = len(shown := link.text_content().strip()) <= 12
+        if is_short and shown and _NOTE_MARK.fullmatch(shown) and any(map(_NOTE_NAME.search, names)):
+            marks.append(link)
+    for raised in tree.xpath(_RAISED):
+        shown = raised.text_content().strip()
+        is_linked = any("#" in (link.get("href") or "") for link in raised.iter("a"))
+        is_named = bool(_NOTE_NAME.match(raised.get("class", "") or raised.get("id", "")))
+        if is_linked or is_named or _IN_BRACKETS.fullmatch(shown) or _MARKS_ONLY.fullmatch(shown):
+            marks.append(raised)
+    for each in marks:
+        if each.getparent() is not None:
+            _replace(each, "")
+
+
+def _write_superscripts(tree: Any) -> None:
+    """Replace raised and lowered numbers by text: "10^6", "km²" and "2_8"; numbers of footnotes are left out."""
+    for power in tree.xpath("//msup"):
+        if len(power) > 1:
+            power[1].text = f"^{power[1].text or ''}"
+    for raised in reversed(tree.xpath(_RAISED)):  # inner ones first
+        if raised.getparent() is not None:
+            before = _text_before(raised)
+            _replace(raised, superscript(before.rstrip(), raised.text_content().strip(), (raised.tail or "").lstrip()))
+    for lowered in tree.xpath("//sub"):
+        shown = lowered.text_content().strip()
+        if lowered.getparent() is not None and shown[:1].isdigit() and _text_before(lowered)[-1:].isdigit():
+            _replace(lowered, f"_{shown}")
+
+
+def superscript(before: str, shown: str, after: str) -> str:
+    """Return what is written for the superscript `shown` between these texts; "" for the number of a footnote."""
+    if not before:
+        return f"{shown} "
+    is_after_digit, is_number = before[-1].isdigit(), bool(_SIGNED_NUMBER.fullmatch(shown))
+    is_note_number = shown.isdigit() and len(shown) <= 3
+    if _TRADE_MARK.fullmatch(shown) or _SEVERAL_NOTES.fullmatch(shown):
+        return ""
+    if is_after_digit and after[:1] in ("/", "⁄") and shown.isdigit():
+        return f" {shown}"  # one and a half
+    if _PRICE.search(before) and shown.isdigit() and len(shown) == 2:
+        return f".{shown}"
+    if is_number and (is_after_digit or before[-1] in ")]"):
+        return "" if is_note_number and _YEAR_OR_LONG_NUMBER.search(before) else f"^{shown}"
+    if is_number and _SHORT_WORD.search(before):
+        return shown.translate(_SUPERSCRIPTS)
+    if is_number:
+        return "" if is_note_number else f"^{shown}"
+    if is_after_digit:
+        is_note = len(shown) == 1 and bool(_YEAR_OR_LONG_NUMBER.search(before))
+        return "" if is_note else shown if _ORDINAL.fullmatch(shown) else f"^{shown}"
+    is_note = len(shown) == 1 and shown.islower() and not _SHORT_WORD.search(before)
+    return "" if is_note else shown
+
+
+def _text_before(element: Any) -> str:
+    """Return the text directly before the element in its paragraph; "" at the start of one."""
+    while element is not None:
+        previous, parent = element.getprevious(), element.getparent()
+        if previous is not None:
+            if text := previous.tail or (previous.text_content() if previous.tag in _INLINE else ""):
+                return str(text)
+            element = previous if previous.tag in _INLINE else None
+        elif parent is None or parent.text:
+            return str(parent.text) if parent is not None else ""
+        else:
+            element = parent if parent.tag in _INLINE else None
+    return ""
+
+
+def _replace(element: Any, text: str) -> None:
+    """Put the text in the place of the element, with a space where words would join."""
+    tail = element.tail or ""
+    is_joined = (text or _text_before(element))[-1:].isalnum() and tail[:1].isalnum()
+    keeps_joined = bool(text) and text.isalpha()  # as in "M<sup>c</sup>Donald"
+    element.tail = f"{text}{' ' if is_joined and not keeps_joined else ''}{tail}"
+    for child in list(element):
+        element.remove(child)
+    element.text = None
+    element.drop_tag()
+
+
+HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
+_BREAKING = frozenset(HEADINGS) | frozenset(
+    "address article aside blockquote body caption dd details div dl dt fieldset figcaption figure footer form "
+    "header hr html legend li main nav ol p pre section summary table tbody td tfoot th thead tr ul".split()
+)
+
+
+def paragraphs_of(tree: Any) -> Iterator[str]:
+    """Yield the texts of an lxml tree between the tags that begin or end a block."""
+    from lxml import etree
+
+    pieces: list[str] = []
+    for event, element in etree.iterwalk(tree, events=("start", "end")):
+        if element.tag in _BREAKING:
+            if text := " ".join("".join(pieces).split()):
+                yield text
+            pieces = []
+        shown = (
+            element.text if event == "start" else " " + (element.tail or "") if element.tag == "br" else element.tail
+        )
+        pieces.append(shown or "")
+    if text := " ".join("".join(pieces).split()):
+        yield text
+
+
+def fragment_of(html: str) -> Any:
+    """Return the cleaned lxml tree of HTML that is nothing but a text: an article's extract, or Markdown's."""
+    from lxml.html import fromstring
+
+    tree = fromstring(f"<div>{html}</div>")
+    clean_markup(tree)
+    return tree
 
 
 def remove_hidden(tree: Any) -> None:

@@ -254,7 +254,7 @@ class WebPages:
         if not (text := _remove_invisible(page.text)[:MAX_TEXT_CHARACTERS].strip()):
             raise CallFailed(f"The page of {site} is empty.")
         title = " ".join(_remove_invisible(page.title).split())[:MAX_TITLE_CHARACTERS]
-        return Page(reply.url, title, site, text, page.published)
+        return Page(reply.url, title, site, text, page.published, page.is_fact_check)
 
 
 def _status_phrase(status: int) -> str:

@@ -114,9 +114,10 @@ class Admission:
             raise CallFailed("The date of the claim cannot be read, so nothing was searched for.")
         return cls(before, undated, fact_checks)
 
-    def admits(self, url: str | None, published: str | None) -> bool:
+    def admits(self, url: str | None, published: str | None, is_fact_check: bool = False) -> bool:
         """Return whether a document with this address and date may be evidence."""
-        return self._of_known_kind(url) and self._in_time(published, self.undated)
+        is_admitted = self._of_known_kind(url) and (self.fact_checks or not is_fact_check)
+        return is_admitted and self._in_time(published, self.undated)
 
     def may_admit(self, hit: SearchHit) -> bool:
         """Return whether the hit's page may be admissible; the page of an undated hit may have a date."""
@@ -157,6 +158,7 @@ def clean_page(page: Page, hit: SearchHit) -> Page:
         site or hit.site,
         visible_text(page.text[:MAX_PAGE_LENGTH]),
         _shown_day(page.published) or hit.published,
+        page.is_fact_check,
     )
 
 

@@ -192,7 +192,7 @@ class WebSearchAnswerer:
                 report_phase("reading what the search shows of it")
             report_problem(f"{error} What the search shows of it was read instead." if snippet else str(error))
             return snippet
-        if not admission.admits(page.url, page.published):
+        if not admission.admits(page.url, page.published, page.is_fact_check):
             return None
         text = window_for(page.text, hit.snippet, question.text) or hit.snippet
         return passage_of_page(page, text, self.origin) if text else None

@@ -241,6 +241,11 @@ class TestFactChecks:
         said = ask(short, hit(2, SNIPPET), pages=[at(short, TEXT, url=self.THEIRS.url)], fact_checks=False)
         assert said.cited.passage.url == hit(2).url
 
+    def test_a_page_whose_markup_says_that_it_is_a_fact_check_is_left_out_too(self) -> None:
+        marked = hit(3, SNIPPET)
+        said = ask(marked, hit(2, SNIPPET), pages=[at(marked, TEXT, is_fact_check=True)], fact_checks=False)
+        assert said.cited.passage.url == hit(2).url
+
 
 class TestVariants:
     def test_without_long_documents_no_page_is_opened(self) -> None:

@@ -132,7 +132,7 @@ FAILURES = {
         "The language model's server {host} broke off in the middle of its reply.",
     ),
     "invalid JSON": (
-        Reply(body=b"<html>not JSON"),
+        Reply(body=b"not JSON"),
         "The server {host} did not send a language model's reply.",
     ),
     "no choices": (

@@ -5,16 +5,14 @@ Every role reads replies here, so preambles, markup, lists, JSON and statements 
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from itertools import islice
 from typing import Any
 
 from app.domain.errors import UnparseableOutput
 from app.domain.model import Label, Question, Sentence
 from app.domain.ports import Ask, Decide
-from app.text.options import declines, is_no_answer, option_in, unwrapped, without_markup
+from app.text.options import declines, is_no_answer, json_in, option_in, unwrapped, without_markup
 from app.text.sentences import ends_in_abbreviation, sentences
 
 MAX_QUESTION_WORDS = 30
@@ -22,8 +20,6 @@ MAX_QUESTION_WORDS = 30
 MAX_QUERY_WORDS, MAX_QUERY_LENGTH = 60, 400
 """A longer question of a pursuit is not usable as a search query."""
 MAX_ANSWER_WORDS = 40
-MAX_JSON_STARTS = 50
-"""Brackets in a reply at which a JSON value is looked for."""
 MAX_RATIONALE_WORDS = 300
 
 LABEL_WORDS = {
@@ -103,7 +99,7 @@ def questions_from(text: str) -> tuple[Question, ...]:
     Raises UnparseableOutput if there is none.
     """
     lines = [line for line in text.replace("**", "").splitlines() if _MARK.search(line)]
-    found = [_cleaned(item) for item in _strings(_json_in(text))]
+    found = [_cleaned(item) for item in _strings(json_in(text))]
     if not found and any(_LISTED.match(line) for line in lines):
         found = list(_questions(text))
     listed = dict.fromkeys(item for item in found if _is_askable(item))
@@ -147,7 +143,7 @@ def first_question(text: str) -> Question:
 def _questions(text: str) -> Iterator[str]:
     """Yield the strings of a JSON value in the text, else the first sentence with a question mark of each line."""
     text = unwrapped(text)
-    if found := list(_strings(_json_in(text))):
+    if found := list(_strings(json_in(text))):
         yield from filter(_is_worded, map(_cleaned, found))
         return
     for line in _EMPHASIS.sub("", text).splitlines():
@@ -184,18 +180,6 @@ def _is_askable(text: str) -> bool:
     return is_short and _is_worded(text) and not declines(text)
 
 
-def _json_in(text: str) -> Any:
-    """Return the first JSON object, or list with a string or an object in it, ignoring the text around; else None."""
-    for start in islice((match.start() for match in re.finditer(r"[\[{]", text)), MAX_JSON_STARTS):
-        try:
-            value, _ = json.JSONDecoder().raw_decode(text, start)
-        except (ValueError, RecursionError):
-            continue
-        if isinstance(value, dict) or any(isinstance(item, str | dict) for item in value):
-            return value
-    return None
-
-
 def _strings(value: Any) -> Iterator[str]:
     """Yield the strings in a JSON value, in their order."""
     remaining = [value]  # not recursive: a reply may be nested deeper than Python's limit
@@ -216,7 +200,7 @@ def answer_from(text: str) -> str | None:
     Raises UnparseableOutput if the line has more than MAX_ANSWER_WORDS words.
     """
     text = unwrapped(text)
-    if isinstance(value := _json_in(text), dict):
+    if isinstance(value := json_in(text), dict):
         found = value.get("answer")
         text = "" if found is None else str(found)
     line = _PREFIX.sub("", _EMPHASIS.sub("", _first_line(text))).strip('"“” ')
@@ -255,7 +239,7 @@ def label_from(text: str, labels: Collection[Label]) -> tuple[Label, str]:
     whole first line. Raises UnparseableOutput if there is none, or two that differ.
     """
     text = unwrapped(text)
-    if isinstance(value := _json_in(text), dict):
+    if isinstance(value := json_in(text), dict):
         found, reasons = _label_of_object(value)
     else:
         found, reasons = _label_of_lines([line.strip() for line in text.splitlines() if line.strip()])

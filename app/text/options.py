@@ -6,11 +6,34 @@ qualified.
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import Any
 
-_THOUGHTS = re.compile(r"\A(?:\s*<think>.*?(?:</think>|\Z)|(?:(?!<think>).)*?</think>)\s*", re.DOTALL)
-"""Reasoning before a reply. Some chat templates leave out the opening tag; a text that was cut off has no end tag."""
+_THINKING = r"(?:\w+:)?(?:ant)?(?:think(?:ing)?|thoughts?|reason(?:ing)?|reflection|scratchpad|analysis)"
+_BEGIN_THOUGHT = re.compile(
+    rf"[<\[◁]{_THINKING}(?:\s[^<>\[\]]*)?[>\]▷]|<\|(?:begin_of|start)_(?:thought|thinking)\|>|<unused94>(?:thought)?"
+    r"|<\|channel>thought",
+    re.IGNORECASE,
+)
+_END_THOUGHT = re.compile(
+    rf"[<\[◁]/\s*{_THINKING}\s*[>\]▷]|<\|end_(?:of_)?(?:thought|thinking)\|>|<unused95>|<channel\|>", re.IGNORECASE
+)
+"""Marks of the reasoning before a reply, in the templates of the known models."""
+_CHANNEL = re.compile(r"<\|channel\|>\s*(\w+)[^<]*(?:<\|constrain\|>[^<]*)?<\|message\|>", re.IGNORECASE)
+_CHANNEL_END = re.compile(r"<\|(?:end|return|start|call|channel)\|>")
+_BARE_CHANNEL = re.compile(r"\Aanalysis(?=[A-Z]).*?(?:assistant\s*final|\Z)", re.DOTALL)
+"""gpt-oss's channels, and what is left of them where a server drops the special tokens."""
+_WRAPPER = re.compile(
+    r"</?(?:final_?answer|answer|final|response|output|solution|result|s|end_of_turn)>"
+    r"|<\|?(?:begin|end)_of_(?:solution|box|sentence|text)\|?>|<[|｜](?:im_end|eot_id|end|return|endoftext)[|｜]>",
+    re.IGNORECASE,
+)
+"""Tags around a reply, and special tokens at its end that some servers leave in the text."""
+MAX_JSON_STARTS = 50
+"""Brackets in a reply at which a JSON value is looked for."""
 _FENCE = re.compile(r"^[ \t]*```[\w-]*[ \t]*$\n?", re.MULTILINE)
 _LATEX = re.compile(r"\$?\\(?:boxed|text|textbf|mathbf|mathrm)\s*\{([^{}]*)\}\$?")
 _MARKUP = re.compile(r"[*_`#\"“”]+")
@@ -24,8 +47,38 @@ _QUALIFIED = re.compile(r"^\W*(?:but|if|unless|though|although|however|except|on
 
 
 def without_thoughts(text: str) -> str:
-    """Return a model's text without the reasoning before its reply."""
-    return _THOUGHTS.sub("", text, count=1)
+    """Return a model's text without the reasoning before its reply, and without tags around the reply.
+
+    A text that was cut off may have no end mark, and some chat templates leave out the beginning.
+    """
+    if channels := list(_CHANNEL.finditer(text)):
+        final = channels[-1] if channels[-1][1].casefold() == "final" else None
+        text = _CHANNEL_END.split(text[final.end() :], maxsplit=1)[0] if final else ""
+    text = _BARE_CHANNEL.sub("", text)
+    while end := _END_THOUGHT.search(text):
+        begin = _BEGIN_THOUGHT.search(text, 0, end.start())
+        is_before_reply = begin is None or not text[: begin.start()].strip()
+        before = "" if begin is None or is_before_reply else text[: begin.start()]
+        text = (before + text[end.end() :]).strip()
+    if _BEGIN_THOUGHT.match(text.lstrip()):
+        text = ""
+    return _WRAPPER.sub("", text).lstrip() if "<" in text else text
+
+
+def json_in(text: str) -> Any:
+    """Return the first JSON object, or list with a string or an object in it, ignoring the text around; else None."""
+    return next(json_values(text), None)
+
+
+def json_values(text: str) -> Iterator[Any]:
+    """Yield the JSON objects, and lists with a string or an object in them, of a text."""
+    for start in islice((match.start() for match in re.finditer(r"[\[{]", text)), MAX_JSON_STARTS):
+        try:
+            value, _ = json.JSONDecoder().raw_decode(text, start)
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(value, dict) or any(isinstance(item, str | dict) for item in value):
+            yield value
 
 
 def unwrapped(text: str) -> str:

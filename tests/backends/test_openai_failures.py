@@ -57,12 +57,17 @@ def completion(**choice) -> Reply:
         ),
         (error(418, "I am a\nteapot"), 'turned the request for tiny down (418): "I am a teapot"'),
         (error(400, "", code="content_filter"), "The content filter of 127.0.0.1"),
-        (Reply(body=b"<html>Hello</html>"), "did not send a language model's reply."),
+        (Reply(body=b"<html>Hello</html>"), "sent a web page and not a language model's reply"),
+        (Reply(body=b"Hello", headers={"Content-Type": "text/html; charset=utf-8"}), "sent a web page and not"),
+        (Reply(body=b'data: {"choices": []}\n\ndata: [DONE]\n\n'), "sends its replies only as streams"),
+        (Reply(body=b": ping\n\n", headers={"Content-Type": "text/event-stream"}), "sends its replies only as streams"),
+        (error(403, "Input was flagged", metadata={"reasons": ["violence"]}), "The moderation of 127.0.0.1"),
+        (error(403, "Blocked by our content policy"), "The moderation of 127.0.0.1"),
+        (error(403, "moderation_blocked"), "The moderation of 127.0.0.1"),
         (Reply(body=b'{"choices": [{"mess'), "did not send a language model's reply."),
         (Reply(body=b""), "did not send a language model's reply."),
         (Reply(body=["what"]), "did not send a language model's reply."),
-        (Reply(body={"choices": [{"message": {"content": ["parts"]}}]}), "did not send a language model's reply."),
-        (Reply(body={"error": {"message": "No provider left"}}), 'a language model\'s reply: "No provider left"'),
+        (Reply(body={"choices": [{"message": {"content": [{"type": "image"}]}}]}), "replied without any text."),
         (Reply(body={"error": None, "message": "No provider left"}), 'a language model\'s reply: "No provider left"'),
         (Reply(body={"error": None}), "did not send a language model's reply."),
         (Reply(body={"choices": []}), "replied without an answer: its list of choices is empty."),
@@ -114,7 +119,7 @@ def test_tokens_of_an_unusable_reply_are_counted():
 def test_a_failing_server_is_tried_four_times_and_then_reported():
     sleeps: list[float] = []
     with OpenAIServer([error(503, "overloaded")]) as server:
-        assert "failed (503)." in failure(server, sleeps=sleeps)
+        assert "failed (503)" in failure(server, sleeps=sleeps)
     assert len(server.asked) == 4
     assert sleeps == [0.5, 1.0, 2.0]
 

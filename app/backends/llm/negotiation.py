@@ -7,7 +7,7 @@ import math
 import re
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Any
 
@@ -30,6 +30,7 @@ _NO_MODEL = re.compile(
 
 _BAD_KEY = re.compile(r"api.?key.{0,20}(?:not valid|invalid)|(?:invalid|incorrect) api.?key")
 """Some servers report a wrong key as a bad request (400)."""
+_MODERATION = re.compile(r"moderation|flagged|content.{0,3}(?:policy|filter)|safety|harmful")
 
 
 def error_message(outcome: HttpResult, model: ModelSettings, seconds: float) -> str:
@@ -59,6 +60,8 @@ def _by_status(outcome: HttpResult, model: ModelSettings) -> str:
         return f"The account at {host} has no credit left for the language model {name} ({status})."
     if status == 404 or (status == 400 and _NO_MODEL.search(_body_text(outcome))):
         return f"The server {host} knows no language model {name}, or its address is wrong ({status})."
+    if status == 403 and _MODERATION.search(_body_text(outcome)):
+        return f"The moderation of {host} turned the prompt for the language model {name} down (403)."
     if status == 403:
         return f"The server {host} does not let this key use the language model {name} (403)."
     if status == 429:
@@ -72,16 +75,57 @@ def _by_status(outcome: HttpResult, model: ModelSettings) -> str:
 
 def error_of(outcome: HttpResult) -> dict[str, Any]:
     """Return the error object in a reply's body, or the whole body where it names none; {} for other content."""
-    body = outcome.parsed
+    body = _object(outcome.parsed)
+    error = body.get("error") or _first_choice(body).get("error") or body
+    return error if isinstance(error, dict) else {"message": str(error)}
+
+
+def _object(body: Any) -> dict[str, Any]:
     if isinstance(body, list) and body:  # some servers wrap it
         body = body[0]
-    error = (body.get("error") or body) if isinstance(body, dict) else {}
-    return error if isinstance(error, dict) else {"message": str(error)}
+    return body if isinstance(body, dict) else {}
+
+
+def _first_choice(body: dict[str, Any]) -> dict[str, Any]:
+    choices = body.get("choices")
+    return _object(choices) if isinstance(choices, list) else {}
+
+
+def with_reported_status(outcome: HttpResult) -> HttpResult:
+    """Return the result with the status of an error that a server reports in a reply with status 200."""
+    body = _object(outcome.parsed) if outcome.status == 200 else {}
+    choice = _first_choice(body)
+    is_failed = choice.get("finish_reason") == "error" or body.get("object") == "error"
+    if not (is_failed or body.get("error") or choice.get("error")):
+        return outcome
+    error = error_of(outcome)
+    codes = (str(error.get(name)) for name in ("code", "status", "status_code"))
+    return replace(outcome, status=next((int(code) for code in codes if re.fullmatch(r"[45]\d\d", code)), 502))
 
 
 def is_overflow(outcome: HttpResult) -> bool:
     """Return whether the server reports that prompt and answer exceed the model's context."""
     return outcome.status in (400, 413, 422) and bool(outcome.status == 413 or _OVERFLOW.search(_body_text(outcome)))
+
+
+def is_about_request(outcome: HttpResult) -> bool:
+    """Return whether the server may have turned the request's form down, in whatever words."""
+    body = _body_text(outcome)
+    is_other = _BAD_KEY.search(body) or _NO_MODEL.search(body) or error_of(outcome).get("code") == "content_filter"
+    is_refusal = outcome.status in (400, 422, 500, 501) and not outcome.has_no_credit and not _is_value_refused(outcome)
+    return is_refusal and not is_overflow(outcome) and not is_other
+
+
+def no_reply_message(outcome: HttpResult, model: ModelSettings) -> str:
+    """Return the sentence for a reply with status 200 that is no chat completion."""
+    kind = outcome.headers.get("content-type", "").partition(";")[0].strip().casefold()
+    begin = outcome.content[:200].lstrip().lower()
+    if kind == "text/event-stream" or begin.startswith((b"data:", b"event:", b":")):
+        return f"The server {model.host} sends its replies only as streams, which are not read."
+    if kind == "text/html" or begin.startswith((b"<!doctype html", b"<html")):
+        return f"The server {model.host} sent a web page and not a language model's reply: its address may be wrong."
+    said = quoted_message(outcome, model.api_key)
+    return f"The server {model.host} did not send a language model's reply{said}."
 
 
 def quoted_message(outcome: HttpResult, key: str | None) -> str:
@@ -132,6 +176,8 @@ class ParameterNegotiation:
         self._thinking_tokens = THINKING_TOKENS if thinking_tokens is None else thinking_tokens
         self._thinks = bool(thinking_tokens)
         self._refused: frozenset[str] = frozenset()
+        self._accepted: frozenset[str] = frozenset()
+        self._doubted: frozenset[str] = frozenset()
         self._lock = threading.Lock()
 
     def adapt(self, request: Mapping[str, Any]) -> dict[str, Any]:
@@ -140,7 +186,7 @@ class ParameterNegotiation:
         A reasoning model gets no stop strings, as they would end its reasoning: the caller cuts the text.
         """
         with self._lock:
-            refused, thinks = self._refused, self._thinks
+            refused, thinks = self._refused | self._doubted, self._thinks
         unwanted = refused | ({"stop"} if thinks else set())
         if refused & {"logprobs", "top_logprobs"}:
             unwanted |= {"logprobs", "top_logprobs"}
@@ -161,11 +207,30 @@ class ParameterNegotiation:
         log.info("%s refuses the parameter %s: leaving it out from now on", self._model, name)
         return True
 
+    def doubt(self, sent: Mapping[str, Any]) -> bool:
+        """Leave out the parameters in `sent` that were never accepted, for one try; return whether there are any.
+
+        A schema is left out first, since the prompts for text differ.
+        """
+        with self._lock:
+            doubted = {name for name in _REFUSABLE if name in sent and name != "max_tokens"} - self._accepted
+            doubted = {JSON_SCHEMA} if JSON_SCHEMA in doubted else doubted
+            self._doubted |= doubted
+            return bool(doubted)
+
+    def settle(self, sent: Mapping[str, Any], is_accepted: bool) -> None:
+        """Record whether the server accepted the request: what was doubted is then refused, or not to blame."""
+        with self._lock:
+            if is_accepted:
+                self._refused |= self._doubted
+                self._accepted |= sent.keys()
+            self._doubted = frozenset()
+
     @property
     def has_json_schema(self) -> bool:
         """Return whether JSON may be requested: until the server has refused or ignored a schema."""
         with self._lock:
-            return JSON_SCHEMA not in self._refused
+            return JSON_SCHEMA not in self._refused | self._doubted
 
     def learn_no_json_schema(self) -> None:
         """Record that the server ignores the JSON schema of a reply."""
@@ -184,6 +249,15 @@ class ParameterNegotiation:
         return True
 
 
+_VALUES = ("max_tokens", "temperature", "seed")
+"""Parameters whose values runs set."""
+
+
+def _is_value_refused(outcome: HttpResult) -> bool:
+    words = outcome.content[:MAX_SEARCHED_CHARACTERS].decode(errors="replace").casefold()
+    return bool(_OUT_OF_RANGE.search(words)) and any(re.search(_REFUSABLE[name], words) for name in _VALUES)
+
+
 def refused_parameter(outcome: HttpResult, sent: Mapping[str, Any]) -> str | None:
     """Return the parameter in `sent` that the server refuses, None when its reply names none.
 
@@ -197,7 +271,7 @@ def refused_parameter(outcome: HttpResult, sent: Mapping[str, Any]) -> str | Non
         patterns = _REFUSABLE.items() if _REFUSAL.search(words) else ()
         named = (each for each, written in patterns if re.search(rf"(?<![a-z_]){written}(?![a-z_])", words))
         name = next((each for each in named if each in sent), None)
-    is_value = name in ("max_tokens", "temperature", "seed") and sent[name] and _OUT_OF_RANGE.search(words)
+    is_value = name in _VALUES and sent[name] and _OUT_OF_RANGE.search(words)
     return None if is_value else name
 
 
@@ -231,7 +305,7 @@ class _Token(_Alternative):
 
 
 class _Message(BaseModel):
-    content: str | None = None
+    content: str | list[Any] | None = None
     refusal: str | None = None
 
 
@@ -253,6 +327,7 @@ class _Usage(BaseModel):
 
 _tokens = TypeAdapter(list[_Token])
 
+TEXT_PARTS = ("text", "output_text")
 NO_CHOICE = "no choice"
 """`Reply.finish` for an empty list of choices."""
 
@@ -264,7 +339,7 @@ def parse_reply(outcome: HttpResult) -> Reply | None:
     except ValidationError:
         return None
     choice = completion.choices[0] if completion.choices else _Choice(message=_Message(), finish_reason=NO_CHOICE)
-    text = choice.message.content
+    text = _text_of(choice.message.content)
     if text is not None:
         text = without_thoughts(_storable(text))
     usage = _usage(completion.usage)
@@ -276,6 +351,15 @@ def parse_reply(outcome: HttpResult) -> Reply | None:
         usage.prompt_tokens,
         usage.completion_tokens,
     )
+
+
+def _text_of(content: str | list[Any] | None) -> str | None:
+    """Return the content as text; of a list of parts those with text, without reasoning."""
+    if not isinstance(content, list):
+        return content
+    parts = [{"text": part} if isinstance(part, str) else part for part in content]
+    texts = [part.get("text") for part in parts if isinstance(part, dict) and part.get("type", "text") in TEXT_PARTS]
+    return "".join(each for each in texts if isinstance(each, str)) if texts else None
 
 
 def _usage(raw: Any) -> _Usage:

@@ -13,10 +13,11 @@ import threading
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 from typing import Any
+from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
 from app.backends.http import HttpResult, RetryPolicy, quoted, result_from_error, run_with_deadline
 from app.backends.llm.negotiation import (
@@ -26,17 +27,19 @@ from app.backends.llm.negotiation import (
     Reply,
     choose_option,
     error_message,
+    is_about_request,
+    no_reply_message,
     parse_reply,
-    quoted_message,
     with_options_listed,
+    with_reported_status,
 )
 from app.backends.llm.registry import ModelSettings, Transport, unavailable_reason
 from app.backends.local.llama_cpp import one_of_grammar
 from app.domain.errors import CallFailed, UnparseableOutput
-from app.domain.instrumentation import Call, cached_call, cached_if_readable, report_usage
+from app.domain.instrumentation import Call, cached_call, cached_if_readable, report_problem, report_usage
 from app.domain.model import Usage
 from app.domain.ports import Chat, Choice
-from app.text.options import unwrapped
+from app.text.options import json_in, json_values, unwrapped
 
 NO_KEY = "none"
 """Placeholder where no key is set: the client requires one, and local servers ignore it."""
@@ -76,7 +79,8 @@ class OpenAITransport:
             logging.getLogger(name).setLevel(logging.WARNING)
         return openai.AsyncOpenAI(
             api_key=self._api_key or NO_KEY,
-            base_url=self.address,
+            base_url=urlunsplit(urlsplit(self.address)._replace(query="")),
+            default_query=dict(parse_qsl(urlsplit(self.address).query)),  # such as Azure's api-version
             timeout=None,
             max_retries=0,
             # A redirect would send the claim to a host that users were not shown.
@@ -86,6 +90,10 @@ class OpenAITransport:
 
 MAX_REPLY_BYTES = 10_000_000
 """Of one reply, decompressed. A token with ALTERNATIVES and their log-probabilities takes about 1,500."""
+MAX_CHARACTERS_PER_TOKEN = 12
+"""A longer reply than its tokens can hold is cut; a prompt with more characters than its tokens can hold was cut."""
+MIN_MISSING_TOKENS = 50
+"""Tokens by which a server must report too few before its prompts count as cut."""
 MAX_REPORTED_TOKENS = 100_000_000
 """Tokens of one call that a server may report; no context is as long."""
 
@@ -240,20 +248,15 @@ class OpenAIChat:
         with suppress(NoJsonSchema), cached_if_readable():
             reply = self._cached_reply(_messages(chat), max_tokens, options=options, **_schema(chat))
             text = unwrapped(reply["text"])
-            if self._has_properties(text, chat):
-                return reply | {"text": text}
+            wanted = chat.schema["properties"].keys()
+            for value in json_values(text):
+                if isinstance(value, dict) and wanted <= value.keys():
+                    return reply | {"text": json.dumps(value, ensure_ascii=False)}
+            if text.lstrip().startswith("{") and json_in(text) is None:
+                raise UnparseableOutput(f"The reply of {self._model.model} was cut off.")
             self._negotiation.learn_no_json_schema()
             raise NoJsonSchema  # ends the blocks above: the reply is not stored
         return None
-
-    def _has_properties(self, text: str, chat: Chat) -> bool:
-        """Return whether the text is an object with the schema's properties. Raises UnparseableOutput if cut off."""
-        try:
-            return chat.schema["properties"].keys() <= json.loads(text).keys()
-        except (ValueError, RecursionError, AttributeError):
-            if text.startswith("{"):
-                raise UnparseableOutput(f"The reply of {self._model.model} was cut off.") from None
-            return False
 
     def _chosen(self, prompt: str, options: Sequence[str], max_tokens: int) -> Choice:
         with cached_if_readable():
@@ -296,31 +299,45 @@ class OpenAIChat:
             raise CallFailed(f"The language model {self.name} cannot be asked. {reason}")
         self._transport.open()
         deadline = self._retry_policy.clock() + self._call_seconds
+        problem = ""
         while True:
             adapted = self._negotiation.adapt(request)
             response = self._retry_policy.run(partial(self._post, adapted), deadline, self._model.host)
             if response.status == 200:
-                reply = self._parsed(response)
+                reply = self._parsed(response, adapted["messages"])
+                self._negotiation.settle(adapted, is_accepted=True)
                 if not (_is_spent(reply) and self._negotiation.learn_thinking(adapted, request["max_tokens"])):
-                    return {"text": self._text_up_to(reply, request.get("stop", ())), "first": reply.first}
+                    text = self._text_up_to(reply, request.get("stop", ()))
+                    return {"text": text[: request["max_tokens"] * MAX_CHARACTERS_PER_TOKEN], "first": reply.first}
             elif not self._negotiation.learn_refusal(response, adapted):
-                raise CallFailed(error_message(response, self._model, self._call_seconds))
-            elif JSON_SCHEMA in request and not self._negotiation.has_json_schema:
+                problem = problem or error_message(response, self._model, self._call_seconds)
+                is_plain = not is_about_request(response) or (response.status >= 500 and JSON_SCHEMA not in adapted)
+                if is_plain or not self._negotiation.doubt(adapted):
+                    self._negotiation.settle(adapted, is_accepted=False)
+                    raise CallFailed(problem)
+            if JSON_SCHEMA in request and not self._negotiation.has_json_schema:
                 raise NoJsonSchema
 
     def _post(self, adapted: Mapping[str, Any], seconds: float) -> HttpResult:
-        return self._transport.post({"model": self._model.model, **adapted}, seconds)
+        result = with_reported_status(self._transport.post({"model": self._model.model, **adapted}, seconds))
+        # Some servers answer 500 to a schema or a system message: without one they may answer at once.
+        return replace(result, permanent=True) if result.status in (500, 501) and JSON_SCHEMA in adapted else result
 
-    def _parsed(self, response: HttpResult) -> Reply:
+    def _parsed(self, response: HttpResult, messages: Messages) -> Reply:
         """Parse the reply and report its token usage. Raises CallFailed when it is not a chat completion."""
         reply = parse_reply(response)
         if reply is None:
-            said = quoted_message(response, self._model.api_key)
-            raise CallFailed(f"The server {self._model.host} did not send a language model's reply{said}.")
+            raise CallFailed(no_reply_message(response, self._model))
         if max(reply.prompt_tokens, reply.completion_tokens) > MAX_REPORTED_TOKENS:
             report_usage(Usage(1))
             raise CallFailed(f"The server {self._model.host} reports more tokens for a reply than any model takes.")
         report_usage(Usage(1, reply.prompt_tokens, reply.completion_tokens, cost=self._cost(reply)))
+        characters = sum(len(message["content"]) for message in messages)
+        if 0 < reply.prompt_tokens < characters / MAX_CHARACTERS_PER_TOKEN - MIN_MISSING_TOKENS:
+            report_problem(
+                f"The server {self._model.host} read only {reply.prompt_tokens:,} tokens of a prompt of {characters:,} "
+                "characters: it cuts long prompts, and its context must be made longer."
+            )
         return reply
 
     def _cost(self, reply: Reply) -> float | None:

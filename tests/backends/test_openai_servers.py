@@ -1,0 +1,239 @@
+"""What servers do that speak OpenAI's protocol in their own way: parts, reasoning, late errors, refused forms."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from app.backends.http import HttpResult
+from app.backends.llm.negotiation import parse_reply
+from app.domain.errors import CallFailed
+from app.domain.events import TroubleMet
+from app.domain.instrumentation import listening
+from app.modules.claim_verifier import PromptedClaimVerifier
+from tests.backends.openai_asking import chat
+from tests.modules.prompted.cases import AUTHOR, CLAIM
+from tests.openai_server import OpenAIServer, Reply, error
+
+
+def text_of(content) -> str | None:
+    body = {"choices": [{"message": {"content": content}}]}
+    return parse_reply(HttpResult(200, content=json.dumps(body).encode())).text
+
+
+@pytest.mark.parametrize(
+    ("parts", "text"),
+    [
+        ([{"type": "text", "text": "Paris"}], "Paris"),
+        (
+            [{"type": "thinking", "thinking": [{"type": "text", "text": "Rome?"}]}, {"type": "text", "text": "Paris"}],
+            "Paris",
+        ),
+        ([{"type": "reasoning", "text": "Rome?"}, {"type": "output_text", "text": "Paris"}], "Paris"),
+        ([{"type": "text", "text": "In "}, {"type": "text", "text": "Paris"}], "In Paris"),
+        (["In ", "Paris"], "In Paris"),
+        ([{"text": "Paris"}], "Paris"),
+        ([{"type": "text", "text": "<think>Rome?</think>Paris"}], "Paris"),
+        ([{"type": "thinking", "thinking": "Rome?"}], None),
+        ([{"type": "text", "text": None}, None, 4], ""),
+        ([], None),
+    ],
+)
+def test_a_list_of_parts_is_the_text_of_its_parts_without_reasoning(parts, text):
+    assert text_of(parts) == text
+
+
+@pytest.mark.parametrize(
+    "reasoned",
+    [
+        "<think>Rome? True.</think>Paris",
+        "<THINK>Rome?</THINK>\nParis",
+        "<thinking>Rome?</thinking>\n\nParis",
+        "<thought>Rome?</thought>Paris",
+        "<thoughts>Rome?</thoughts>Paris",
+        "<reasoning>Rome?</reasoning> Paris",
+        "<reason>Rome?</reason>Paris",
+        "<reflection>Rome?</reflection>Paris",
+        "<scratchpad>Rome?</scratchpad>Paris",
+        "<analysis>Rome?</analysis>Paris",
+        "<antThinking>Rome?</antThinking>Paris",
+        "<seed:think>Rome?</seed:think>Paris",
+        "<think duration='3'>Rome?</think>Paris",
+        "◁think▷Rome?◁/think▷Paris",
+        "[THINK]Rome?[/THINK]Paris",
+        "<|begin_of_thought|>Rome?<|end_of_thought|><|begin_of_solution|>Paris<|end_of_solution|>",
+        "<|START_THINKING|>Rome?<|END_THINKING|>Paris",
+        "<unused94>thought\nRome?<unused95>Paris",
+        "Rome? I think.</think>Paris",
+        "Rome? I think.◁/think▷Paris",
+        "<think>Rome?</think><think>Oslo?</think>Paris",
+        "<think>Rome <think>or Oslo?</think></think>Paris",
+        "<think></think>Paris",
+        "Paris<think>Or Rome?</think>",
+        "<|channel|>analysis<|message|>Rome?<|end|><|start|>assistant<|channel|>final<|message|>Paris<|return|>",
+        "<|channel|>commentary<|message|>Hm<|end|><|channel|>final <|constrain|>json<|message|>Paris",
+        "analysisWe need a city. Rome?assistantfinalParis",
+        "<think>Rome?</think><answer>Paris</answer>",
+        "<|begin_of_box|>Paris<|end_of_box|>",
+        "Paris<|im_end|>",
+        "Paris</s>",
+    ],
+)
+def test_reasoning_in_any_known_mark_is_no_part_of_the_reply(reasoned):
+    assert text_of(reasoned) == "Paris"
+
+
+@pytest.mark.parametrize(
+    "reasoned",
+    [
+        "<think>Paris? Rome",
+        "<thinking>Paris",
+        "◁think▷Paris",
+        "<seed:think>Paris",
+        "[THINK]Paris",
+        "<|channel|>analysis<|message|>Paris",
+        "analysisWe need Paris",
+    ],
+)
+def test_reasoning_that_was_cut_off_is_no_reply(reasoned):
+    assert text_of(reasoned) == ""
+
+
+@pytest.mark.parametrize(
+    "plain", ["Paris [think tank]", "I think: <b>Paris</b>", "Reason: Paris", "analysis of Paris", "[1] Paris", "2 < 3"]
+)
+def test_text_without_such_marks_stays(plain):
+    assert text_of(plain) == plain
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"enough": "Yes"}',
+        '{"enough": "Yes"} The claim is about Hamlet {a play}.',
+        'Here it is:\n{"enough": "Yes"}',
+        '```json\n{"enough": "Yes"}\n```\nI hope this helps.',
+        '<think>{"enough": "No"}</think>{"enough": "Yes"}',
+        '[{"enough": "Yes"}]',
+        '{"thoughts": "..."}\n{"enough": "Yes"}',
+    ],
+)
+def test_json_is_read_with_words_before_and_after_it(text):
+    with OpenAIServer([Reply(text)], has_json_schema=True) as server:
+        assert PromptedClaimVerifier(chat(server)).is_sufficient(CLAIM, (AUTHOR,)).holds
+    assert len(server.asked) == 1
+
+
+LATE_ERRORS = [
+    {"error": {"message": "No provider left", "code": 502}},
+    {"error": {"message": "Overloaded", "code": "503"}},
+    {"error": "upstream timed out"},
+    {"object": "error", "message": "CUDA error", "code": 500},
+    {"choices": [{"message": {"content": ""}, "finish_reason": "error"}]},
+    {"choices": [{"message": {"content": "Half an answ"}, "finish_reason": "error"}]},
+    {"choices": [{"message": {"content": ""}, "finish_reason": None, "error": {"code": 502, "message": "Gone"}}]},
+    [{"error": {"message": "Overloaded", "status": 503}}],
+]
+
+
+@pytest.mark.parametrize("body", LATE_ERRORS)
+def test_an_error_in_a_reply_with_status_200_is_retried_and_then_a_failure(body):
+    with OpenAIServer([Reply(body=body), Reply("Paris")]) as server:
+        assert chat(server).complete("Ask.", max_tokens=5) == "Paris"
+    with OpenAIServer([Reply(body=body)]) as server, pytest.raises(CallFailed):
+        chat(server).complete("Ask.", max_tokens=5)
+    assert len(server.asked) == 4
+
+
+@pytest.mark.parametrize(
+    ("code", "sentence"), [(401, "does not accept the key"), (402, "has no credit"), (429, "too many requests")]
+)
+def test_an_error_in_a_reply_with_status_200_is_named_by_its_code(code, sentence):
+    reply = Reply(body={"error": {"message": "No.", "code": code}})
+    with OpenAIServer([reply]) as server, pytest.raises(CallFailed, match=sentence):
+        chat(server).complete("Ask.", max_tokens=5)
+
+
+REFUSALS = [
+    error(400, "Unknown name additionalProperties at response_schema: Cannot find field."),
+    error(400, "System role not supported"),
+    error(400, "Only user and assistant roles are supported!"),
+    error(422, "body.messages[0].role: input should be user or assistant"),
+    error(500, "Jinja Exception: System role not supported"),
+    error(500, "Failed to parse grammar"),
+    error(400, "Das Schema wird nicht akzeptiert."),
+    error(501, "not implemented"),
+    Reply(status=500, body=b"<html>Internal Server Error</html>"),
+]
+
+
+@pytest.mark.parametrize("refusal", REFUSALS)
+def test_a_schema_or_system_role_that_is_refused_in_any_words_is_not_sent_again(refusal):
+    def script(asked):
+        roles = {message["role"] for message in asked.body["messages"]}
+        return refusal if "system" in roles or "response_format" in asked.body else Reply("Yes")
+
+    with OpenAIServer(script, has_json_schema=True) as server:
+        model = chat(server)
+        for _ in range(2):
+            assert PromptedClaimVerifier(model).is_sufficient(CLAIM, (AUTHOR,)).holds
+    assert len(server.asked) == 3
+
+
+@pytest.mark.parametrize("name", ["logprobs", "seed", "temperature", "stop"])
+def test_a_parameter_that_is_refused_in_any_words_is_not_sent_again(name):
+    def script(asked):
+        return error(422, "Diese Anfrage ist nicht erlaubt.") if name in asked.body else Reply("Yes")
+
+    with OpenAIServer(script) as server:
+        model = chat(server)
+        for _ in range(2):
+            if name == "stop":
+                assert model.complete("Ask.", max_tokens=5, stop=("\n",)) == "Yes"
+            else:
+                assert model.choose("Ask.", ("Yes", "No")).option == "Yes"
+    assert len(server.asked) == 3
+
+
+def test_an_outage_at_the_first_request_teaches_nothing_about_schemas():
+    replies = [error(500, "down")] * 5 + [Reply('{"enough": "Yes"}')]
+    with OpenAIServer(replies, has_json_schema=True) as server:
+        model = chat(server)
+        with pytest.raises(CallFailed):
+            PromptedClaimVerifier(model).is_sufficient(CLAIM, (AUTHOR,))
+        assert PromptedClaimVerifier(model).is_sufficient(CLAIM, (AUTHOR,)).holds
+    assert "response_format" in server.asked[-1].body
+
+
+def test_a_refusal_after_an_accepted_request_is_a_failure():
+    with OpenAIServer([Reply('{"enough": "Yes"}'), error(400, "No.")], has_json_schema=True) as server:
+        model = chat(server)
+        assert PromptedClaimVerifier(model).is_sufficient(CLAIM, (AUTHOR,)).holds
+        with pytest.raises(CallFailed, match="turned the request for tiny down"):
+            PromptedClaimVerifier(model).is_sufficient(CLAIM, ())
+    assert len(server.asked) == 2
+
+
+@pytest.mark.parametrize("query", ["?api-version=2024-10-21", "?api-version=2024-10-21&x=a%20b"])
+def test_a_query_in_the_base_address_follows_the_path(query):
+    with OpenAIServer([Reply("Paris")]) as server:
+        assert chat(server.url + query).complete("Ask.", max_tokens=5) == "Paris"
+    assert server.asked[0].path == f"/v1/chat/completions{query.replace('%20', '+')}"
+
+
+@pytest.mark.parametrize(("tokens", "is_noted"), [(64, True), (100, True), (500, False), (650, False), (0, False)])
+def test_a_prompt_that_the_server_cut_is_noted_on_the_step(tokens, is_noted):
+    notices = []
+    with OpenAIServer([Reply("Paris", usage=(tokens, 2))]) as server, listening(notices.append):
+        chat(server).complete("word " * 505, max_tokens=5)
+    noted = [each.message for each in notices if isinstance(each, TroubleMet)]
+    assert bool(noted) is is_noted and all("127.0.0.1" in each for each in noted)
+
+
+@pytest.mark.parametrize(
+    "text", ["A. B. C. " * 500_000, "9" * 4_000_000, "Paris " * 900_000, "<think>" * 900_000 + "x"]
+)
+def test_a_reply_has_no_more_characters_than_its_tokens_can_hold(text):
+    with OpenAIServer([Reply(text)]) as server:
+        assert len(chat(server).complete("Ask.", max_tokens=50)) <= 600

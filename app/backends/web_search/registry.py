@@ -5,15 +5,16 @@ from __future__ import annotations
 import logging
 import re
 import threading
-import time
+import time as clocks
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict
-from datetime import date, datetime, timedelta
-from email.utils import parsedate_to_datetime
-from functools import partial
+from datetime import date, datetime, time
+from functools import lru_cache, partial
 from importlib import import_module
+from itertools import islice
 from typing import Any
-from urllib.parse import urldefrag, urlsplit
+from urllib.parse import parse_qsl, unquote, urlencode, urlsplit
 
 from app.backends.http import HttpResult, RetryPolicy, destination_of, host_of
 from app.backends.web_search.base import (
@@ -33,49 +34,94 @@ from app.domain.model import CORPUS_SEARCH, SearchHit, Usage
 from app.domain.ports import WebSearch
 from app.text.wording import visible_text
 
-# Publication dates in the forms that providers use:
-#
-#     2026-09-01, 2026-09-01T08:00:00Z          SearXNG, Brave (page_age), Tavily
-#     Tue, 01 Sep 2026 08:00:00 GMT             Tavily, for news
-#     September 1, 2026; Sep 1, 2026; 1 Sep 2026  Brave (age), Serper
-#     3 days ago, an hour ago                   Brave (age), Serper
-#
-# Time zones are ignored. An age becomes the latest day that it can mean, so that evidence never seems older than it is.
+# Publication dates, as ISO ("2026-09-01T08:00:00Z") or in the words of any language ("Sept 1, 2026", "vor 3 Tagen"),
+# which dateparser reads. Time zones are ignored. What is inexact ("2 months ago", "2026", "03/04/2026") becomes the
+# latest day that it can mean, so that evidence never seems older than it is.
 
-_ISO = re.compile(r"(\d{4}-\d{2}-\d{2})(?![\d-])")
-_AGO = re.compile(r"(\d{1,4}|an?|one)\s+(second|sec|minute|min|hour|day|week|month|year)s?\s+ago", re.IGNORECASE)
-_RFC_2822 = re.compile(r"[A-Z][a-z]{2}, \d{1,2} [A-Z][a-z]{2} \d{4}\b")
-_DAYS_PER_UNIT = {"day": 1.0, "week": 7.0, "month": 28.0, "year": 365.0, "hour": 1 / 24}
-_DATE_FORMATS = ("%B %d, %Y", "%b %d, %Y", "%d %b %Y", "%d %B %Y")
 MAX_DATE_CHARACTERS = 100
+MAX_LANGUAGES = 45
+"""The most used ones, in which dates are tried."""
+_ISO = re.compile(r"(\d{4}-\d{2}-\d{2})(?![\d-])")
+_NUMBER = re.compile(r"\d+(?:\.\d+)?")
+_NUMBERS_READ = (4, 8, 10, 13)
+"""Digits of a year, of a day without hyphens, and of Unix times in seconds and milliseconds."""
+_NO_DATE = frozenset(("", "-", "n/a", "na", "none", "null", "unknown"))
 
 
 def parse_date(raw: object, today: date) -> str | None:
     """Parse a provider's date to an ISO date; None when it cannot be parsed."""
-    text = raw.strip() if isinstance(raw, str) else ""
-    if not text or len(text) > MAX_DATE_CHARACTERS:
+    text = _date_text(raw)
+    return _day(text, today) if text and len(text) <= MAX_DATE_CHARACTERS else None
+
+
+def _date_text(raw: object) -> str:
+    """Return what a field says about the date; "" for nothing."""
+    is_said = isinstance(raw, str | int | float) and not isinstance(raw, bool)
+    text = str(raw).strip() if is_said else ""
+    return "" if text.casefold() in _NO_DATE else text
+
+
+@lru_cache(maxsize=1024)
+def _day(text: str, today: date) -> str | None:
+    if (number := _NUMBER.fullmatch(text)) and len(text.partition(".")[0]) not in _NUMBERS_READ:
         return None
+    with suppress(ValueError):
+        return date.fromisoformat(iso[1] if (iso := _ISO.match(text)) else text).isoformat()
+    if _ISO.match(text):
+        return None
+    from dateparser.data.languages_info import language_order
+
+    text = text.partition(".")[0] if number else text
+    found = [day for order in ("MDY", "DMY") if (day := _worded_day(text, today, order, ["en"]))]
+    found = found or [day for day in (_worded_day(text, today, None, language_order[1:MAX_LANGUAGES]),) if day]
+    return max(found).isoformat() if found else None
+
+
+def _worded_day(text: str, today: date, order: str | None, languages: list[str]) -> date | None:
+    import dateparser
+
+    settings: dict[str, Any] = {
+        "RELATIVE_BASE": datetime.combine(today, time(23, 59)),
+        "PREFER_DATES_FROM": "past",
+        "PREFER_DAY_OF_MONTH": "last",
+        "PREFER_MONTH_OF_YEAR": "last",
+    }
     try:
-        return _day(text, today).isoformat()
+        found = dateparser.parse(
+            text, languages=languages, settings=settings | ({"DATE_ORDER": order} if order else {})
+        )
     except (ValueError, OverflowError):
         return None
+    return found.date() if found else None
 
 
-def _day(text: str, today: date) -> date:
-    """Parse a date or an age. Raises ValueError or OverflowError when the text is neither."""
-    if iso := _ISO.match(text):
-        return date.fromisoformat(iso[1])
-    if ago := _AGO.fullmatch(text):
-        count = int(ago[1]) if ago[1].isdecimal() else 1
-        return today - timedelta(days=int(count * _DAYS_PER_UNIT.get(ago[2].lower(), 0.0)))
-    if _RFC_2822.match(text):
-        return parsedate_to_datetime(text).date()
-    for form in _DATE_FORMATS:
-        try:
-            return datetime.strptime(text, form).date()
-        except ValueError:
-            continue
-    raise ValueError(text)
+# One page has many addresses: with and without www, tracking parameters, a default port or a fragment, and for AMP.
+
+_AMP_CACHE = re.compile(
+    r"^https?://(?:www\.google\.[a-z.]+/amp/|[\w-]+\.cdn\.ampproject\.org/(?:c|v|wp)/)(s/)?(?=\w)", re.IGNORECASE
+)
+_AMP_PATH = re.compile(r"(?:/amp|/amp\.html|\.amp|/index\.(?:html?|php|aspx?))\Z", re.IGNORECASE)
+_AMP_PARAMETERS = frozenset((("amp", ""), ("amp", "1"), ("amp", "true"), ("outputtype", "amp"), ("output", "amp")))
+_FIRST_LABELS = re.compile(r"^(?:(?:www\d?|amp|m|mobile)\.)+(?=[^.]+\.)|(?<=^[a-z]{2}\.)m\.(?=[^.]+\.)")
+
+
+def page_key(url: str) -> str:
+    """Return what the addresses of one page have in common."""
+    from courlan.clean import TRACKERS_RE
+
+    parts = urlsplit(_AMP_CACHE.sub("https://", url))
+    host = (parts.hostname or "").rstrip(".")
+    with suppress(UnicodeError):
+        host = host.encode("idna").decode()
+    port = f":{parts.port}" if parts.port not in (None, 80, 443) else ""
+    path = _AMP_PATH.sub("", unquote(parts.path).rstrip("/")).rstrip("/")
+    query = [
+        (name, value)
+        for name, value in parse_qsl(parts.query, keep_blank_values=True)
+        if (name.casefold(), value.casefold()) not in _AMP_PARAMETERS and not TRACKERS_RE.search(name.lower())
+    ]
+    place = f"#{parts.fragment}" if parts.fragment[:1] in ("!", "/") else ""  # a page of an application
+    return f"{_FIRST_LABELS.sub('', host)}{port}{path}?{urlencode(sorted(query))}{place}"
 
 
 # Results -> hits: plain text, URLs of web pages, each page once.
@@ -87,14 +133,26 @@ MAX_RAW_CHARACTERS = 20_000
 """Limit of one text before cleaning, markup included."""
 
 
-def parse_hits(listed: Iterable[Any], fields: Fields, today: date) -> Iterator[SearchHit]:
-    """Yield the results that have a web page's URL, each URL once. Missing or invalid fields are empty."""
+def parse_hits(listed: Iterable[Any], fields: Fields, today: date, before: str | None = None) -> Iterator[SearchHit]:
+    """Yield the results that have a web page's URL, each page once. Missing or invalid fields are empty.
+
+    With `before`, an ISO date, results of that day or later are left out, and those whose date cannot be parsed.
+    """
     seen = set()
     for result in listed:
         hit = _hit(result, fields, today) if isinstance(result, dict) else None
-        if hit and (page := urldefrag(hit.url).url.rstrip("/")) not in seen:
+        if not hit or (before and not _is_before(hit, result, fields, before)):
+            continue
+        if (page := page_key(hit.url)) not in seen:
             seen.add(page)
             yield hit
+
+
+def _is_before(hit: SearchHit, result: Mapping[str, Any], fields: Fields, before: str) -> bool:
+    """Return whether the hit is older than that day, or says nothing about its date."""
+    if hit.published:
+        return hit.published < before
+    return not any(_date_text(result.get(name)) for name in fields.dates)
 
 
 def _hit(result: Mapping[str, Any], fields: Fields, today: date) -> SearchHit | None:
@@ -153,7 +211,7 @@ class ProviderSearch:
         self._transport = SearchTransport(provider.url)
 
     def search(self, query: str, k: int, before: str | None = None) -> tuple[SearchHit, ...]:
-        """Return at most `k` hits, without those known to be published on or after `before`. Raises CallFailed.
+        """Return at most `k` hits, without those dated on or after `before` or unreadably. Raises CallFailed.
 
         An empty query is not sent. A search counts as one call.
         """
@@ -170,8 +228,8 @@ class ProviderSearch:
         limits = self._provider.limits
         day = date.fromisoformat(before) if before else None
         request = self._provider.build_request(words, min(k, limits.hits), day)
-        found = parse_hits(self._listed(self._fetched(request)), self._provider.fields, self._today())
-        return [hit for hit in found if not (before and hit.published and hit.published >= before)][:k]
+        found = parse_hits(self._listed(self._fetched(request)), self._provider.fields, self._today(), before)
+        return list(islice(found, k))
 
     def _fetched(self, request: SearchRequest) -> HttpResult:
         """Return a reply with status 200. Raises CallFailed for everything else."""
@@ -231,7 +289,7 @@ class FailoverSearch:
     `name` is the first engine's; `destination` names every host that may receive a query.
     """
 
-    def __init__(self, searches: Sequence[WebSearch], clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, searches: Sequence[WebSearch], clock: Callable[[], float] = clocks.monotonic) -> None:
         """Create the search. `searches` holds at least one; `clock` returns seconds."""
         self.name = searches[0].name
         self.destination = " or ".join(dict.fromkeys(each.destination for each in searches if each.destination)) or None

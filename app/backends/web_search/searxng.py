@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 from typing import Any, ClassVar
-from urllib.parse import urlsplit
+from urllib.parse import urlsplit, urlunsplit
 
 from app.backends.http import quoted
 from app.backends.web_search.base import Fields, Limits, SearchRequest
@@ -21,7 +21,7 @@ from app.domain.errors import CallFailed, SettingsError
 
 @dataclass(frozen=True)
 class Searxng:
-    """A `Provider`. `base_url` is the address of its start page, with or without /search; no key is sent."""
+    """A `Provider`. `base_url` is the address of its start page, perhaps with /search or a query; no key is sent."""
 
     base_url: str
 
@@ -48,7 +48,9 @@ class Searxng:
 
     @property
     def url(self) -> str:
-        return self.base_url.rstrip("/").removesuffix("/search") + "/search"
+        parts = urlsplit(self.base_url)
+        path = parts.path.rstrip("/").removesuffix("/search") + "/search"
+        return urlunsplit(parts._replace(path=path, fragment=""))
 
     def build_request(self, query: str, k: int, before: date | None) -> SearchRequest:
         """Build a form request, which keeps the query out of access logs, without SearXNG's command prefixes."""

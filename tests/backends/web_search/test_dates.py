@@ -1,4 +1,4 @@
-"""Publication dates are read in the documented formats only."""
+"""Publication dates are read in the words and numbers of any language, never as older than they may be."""
 
 from __future__ import annotations
 
@@ -31,11 +31,38 @@ from tests.backends.web_search.searching_at import TODAY
         ("3 days ago", "2026-11-19"),
         ("1 week ago", "2026-11-15"),
         ("2 Weeks ago", "2026-11-08"),
-        ("one month ago", "2026-10-25"),
-        ("2 years ago", "2024-11-22"),
+        ("one month ago", "2026-10-31"),
+        ("2 years ago", "2024-12-31"),
+        ("Sept 1, 2020", "2020-09-01"),
+        ("Aug. 25, 2020", "2020-08-25"),
+        ("Sep 1st 2020", "2020-09-01"),
+        ("1 Sep 2020 at 5pm", "2020-09-01"),
+        ("25.08.2020", "2020-08-25"),
+        ("31-10-2020", "2020-10-31"),
+        ("20260901", "2026-09-01"),
+        ("1598313600", "2020-08-25"),
+        (1598313600, "2020-08-25"),
+        ("today", "2026-11-22"),
+        ("just now", "2026-11-22"),
+        ("yesterday", "2026-11-21"),
+        ("5 hrs ago", "2026-11-22"),
+        ("2d", "2026-11-20"),
+        ("vor 3 Tagen", "2026-11-19"),
+        ("il y a 5 heures", "2026-11-22"),
+        ("hace 2 días", "2026-11-20"),
+        ("3 дня назад", "2026-11-19"),
+        ("昨天", "2026-11-21"),
+        ("2020年9月1日", "2020-09-01"),
+        ("1er septembre 2020", "2020-09-01"),
+        ("1 de septiembre de 2020", "2020-09-01"),
+        ("03/04/2026", "2026-04-03"),
+        ("September 2020", "2020-09-30"),
+        ("2026-09", "2026-09-30"),
+        ("2025", "2025-12-31"),
+        ("in 3 days", "2026-11-25"),
     ],
 )
-def test_a_documented_format_is_read(said, day):
+def test_a_date_is_read(said, day):
     assert parse_date(said, TODAY) == day
 
 
@@ -43,22 +70,18 @@ def test_a_documented_format_is_read(said, day):
     "said",
     [
         None,
-        20260901,
         ["2026-09-01"],
         "",
         "soon",
-        "2026",
-        "2026-09",
+        "recently",
+        "12",
+        True,
         "2026-02-30",
         "2026-09-011",
-        "03/04/2026",
-        "31-10-2020",
         "February 30, 2026",
         "Tue, 41 Sep 2026 08:00:00 GMT",
         "Tue, 01 Foo 2026",
-        "3 days",
         "9999 years ago",
-        "in 3 days",
         "3 days ago" * 20,
     ],
 )

@@ -62,6 +62,68 @@ def test_each_page_is_listed_once_at_its_best_rank():
     assert [hit.url for hit in made(*listed)] == [PAGE, PAGE + "?other"]
 
 
+@pytest.mark.parametrize(
+    "other",
+    [
+        "http://example.org/a?b=1&c=2",
+        "https://www.example.org/a?b=1&c=2",
+        "https://EXAMPLE.org./a/?c=2&b=1",
+        "https://example.org:443/a?b=1&c=2",
+        "https://example.org/a?b=1&c=2#part",
+        "https://example.org/a?b=1&c=2#:~:text=ship",
+        "https://example.org/a?b=1&utm_source=x&utm_medium=y&c=2&fbclid=z&gclid=1",
+        "https://example.org/%61?b=1&c=2",
+        "https://example.org/a/index.html?b=1&c=2",
+        "https://m.example.org/a?b=1&c=2",
+        "https://amp.example.org/a?b=1&c=2",
+        "https://example.org/a/amp/?b=1&c=2",
+        "https://example.org/a?b=1&c=2&amp=1",
+        "https://example.org/a?b=1&c=2&outputType=amp",
+        "https://www.google.com/amp/s/example.org/a?b=1&c=2",
+        "https://example-org.cdn.ampproject.org/c/s/example.org/a?b=1&c=2",
+    ],
+)
+def test_a_page_under_another_address_is_the_same_page(other):
+    assert len(made({"url": "https://example.org/a?b=1&c=2"}, {"url": other})) == 1
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("https://example.org/a", "https://example.org/b"),
+        ("https://example.org/a?id=1", "https://example.org/a?id=2"),
+        ("https://example.org/A", "https://example.org/a"),
+        ("https://example.org/", "https://news.example.org/"),
+        ("https://example.org/", "https://example.org:8080/"),
+        ("https://example.org/#!/a", "https://example.org/#!/b"),
+        ("https://example.org/example", "https://example.org/ex/amp-le"),
+        ("https://m.org/a", "https://example.org/a"),
+        ("https://en.wikipedia.org/wiki/A", "https://de.wikipedia.org/wiki/A"),
+    ],
+)
+def test_another_page_is_not_the_same_page(one, other):
+    assert len(made({"url": one}, {"url": other})) == 2
+
+
+@pytest.mark.parametrize(
+    ("said", "is_used"),
+    [
+        ({}, True),
+        ({"date": ""}, True),
+        ({"date": "N/A"}, True),
+        ({"date": "Aug. 25, 2020"}, True),
+        ({"date": "recently", "age": "Aug. 25, 2020"}, True),
+        ({"date": "Sept 1, 2020"}, False),
+        ({"date": "recently"}, False),
+        ({"date": "5 hrs ago"}, False),
+        ({"age": "yesterday"}, False),
+    ],
+)
+def test_a_date_that_cannot_be_parsed_counts_as_later_than_the_claim(said, is_used):
+    found = list(parse_hits([{"url": PAGE, **said}], FIELDS, TODAY, "2020-08-31"))
+    assert bool(found) is is_used
+
+
 def test_the_first_readable_date_is_used():
     assert made({"url": PAGE, "date": "soon", "age": "September 1, 2026"})[0].published == "2026-09-01"
     assert made({"url": PAGE, "date": "2026-09-02T00:00:00", "age": "1 day ago"})[0].published == "2026-09-02"

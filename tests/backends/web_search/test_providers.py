@@ -87,6 +87,7 @@ def test_hits_dated_on_or_after_the_day_are_removed_and_undated_ones_kept(name):
         Said("The day", "https://b.example/", "", "2020-11-01"),
         Said("Later", "https://c.example/", "", "3 days ago"),
         Said("Undated", "https://d.example/", ""),
+        Said("Unread", "https://e.example/", "", "some time in the past"),
     ]
     with SearchServer([Reply(REPLIES[name](*said))]) as server:
         found = searching(name, server).search(QUESTION, 10, "2020-11-01")
@@ -136,6 +137,11 @@ def test_searxng_command_syntax_is_removed_from_queries():
 @pytest.mark.parametrize("url", ["http://10.0.0.7:8080", "http://10.0.0.7:8080/", "http://10.0.0.7:8080/search"])
 def test_searxng_may_have_a_private_address_with_or_without_a_path(url):
     assert Searxng(url).url == "http://10.0.0.7:8080/search"
+
+
+@pytest.mark.parametrize("url", ["http://a.example/s?language=en", "http://a.example/s/search?language=en#top"])
+def test_searxng_may_have_an_address_with_a_query(url):
+    assert Searxng(url).url == "http://a.example/s/search?language=en"
 
 
 def test_searxng_fails_when_all_its_engines_are_unresponsive():

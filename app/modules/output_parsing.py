@@ -12,7 +12,7 @@ from typing import Any
 from app.domain.errors import UnparseableOutput
 from app.domain.model import Label, Question, Sentence
 from app.domain.ports import Ask, Decide
-from app.text.options import declines, is_no_answer, json_in, option_in, unwrapped, without_markup
+from app.text.options import declines, is_no_answer, json_in, option_in, unwrapped, with_plain_citations, without_markup
 from app.text.sentences import ends_in_abbreviation, sentences
 
 MAX_QUESTION_WORDS = 30
@@ -52,6 +52,8 @@ _LABEL_WORD = re.compile(rf"\b(?:{'|'.join(sorted(_LABELS, key=len, reverse=True
 _LABEL_LINE = re.compile(rf"^{_LABEL_NAMES}(?: is| =|:)", re.IGNORECASE)
 _LABEL_REASON = re.compile(r"(?<=\w) (?:as(?! (?:long|far|of)\b)|because|based on|according to)\b.*", re.IGNORECASE)
 _EVIDENCE_LABEL = re.compile(r"^(?:the |this )?evidence (support|refute)s (?:the|this) claim(?=[.,]|$)", re.IGNORECASE)
+_VERDICT_VERBS = {"supports": Label.SUPPORTED, "refutes": Label.REFUTED, "nei": Label.NOT_ENOUGH_EVIDENCE}
+"""Labels of data sets, which count only as a whole reply or line."""
 _EMPHASIS = re.compile(r"\*+|`+")
 _COURTESY = r"(?:(?:sure|certainly|of course|okay|here (?:it|you) (?:is|are|go))[!.,:]\s+)?"
 _PREFIX = re.compile(
@@ -281,6 +283,8 @@ def _opening_label(text: str) -> Label | None:
     if evidence := _EVIDENCE_LABEL.match(plain):
         return Label.SUPPORTED if evidence[1].casefold() == "support" else Label.REFUTED
     reply = _LABEL_REASON.sub("", _BEFORE_LABEL.sub("", plain))
+    if label := _VERDICT_VERBS.get(re.sub(r"\W", "", reply.casefold())):
+        return label
     in_label_words = _LABEL_WORD.sub(lambda word: LABEL_WORDS[_LABELS[word.group().casefold()]], reply)
     option = option_in(in_label_words, tuple(LABEL_WORDS.values()))
     named = {_LABELS[word.casefold()] for word in _LABEL_WORD.findall(in_label_words)}
@@ -290,15 +294,15 @@ def _opening_label(text: str) -> Label | None:
 def rationale_from(text: str, hops: Collection[int]) -> tuple[tuple[Sentence, ...], str | None]:
     """Return the sentences of a rationale with the hops they cite, and the text of a line "Missing = ...".
 
-    Citations like [2] are removed from the text; those of hops that are not in `hops` are dropped. A rationale of more
-    than MAX_RATIONALE_WORDS words is cut there, and ends with an ellipsis.
+    Citations of any style, and addresses, are removed from the text; citations of hops that are not in `hops` are
+    dropped. A rationale of more than MAX_RATIONALE_WORDS words is cut there, and ends with an ellipsis.
     """
     lines = [line for each in text.splitlines() if (line := _EMPHASIS.sub("", each).strip())]
     missing = next((match["text"].strip() for line in lines if (match := _MISSING.match(line))), None)
     reasons = " ".join(_PREFIX.sub("", line) for line in lines if not _MISSING.match(line))
     if declines(reasons):
         return (), missing
-    words = _CITATION_AFTER_STOP.sub(r"\2\1", reasons).split()
+    words = _CITATION_AFTER_STOP.sub(r"\2\1", with_plain_citations(reasons)).split()
     kept = " ".join(words) if len(words) <= MAX_RATIONALE_WORDS else " ".join((*words[: MAX_RATIONALE_WORDS - 1], "…"))
     parts = (_with_citations(sentence, hops) for sentence in sentences(kept))
     return tuple(sentence for sentence in parts if sentence.text), missing

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
-from itertools import islice
+import unicodedata
+from collections.abc import Collection, Iterator, Sequence
+from itertools import islice, takewhile
 from typing import Any
 
 _THINKING = r"(?:\w+:)?(?:ant)?(?:think(?:ing)?|thoughts?|reason(?:ing)?|reflection|scratchpad|analysis)"
@@ -38,12 +39,15 @@ _FENCE = re.compile(r"^[ \t]*```[\w-]*[ \t]*$\n?", re.MULTILINE)
 _LATEX = re.compile(r"\$?\\(?:boxed|text|textbf|mathbf|mathrm)\s*\{([^{}]*)\}\$?")
 _MARKUP = re.compile(r"[*_`#\"“”]+")
 _BEFORE = re.compile(
-    r"\A[\s\"'“”‘’`*_#>\[({-]*"
+    r"\A[\s\"'“”‘’`*_#>\[({\u2190-\u27bf\ufe0f\U0001f300-\U0001faff-]*"
     r"(?:(?:the )?(?:final )?(?:answer|prediction|decision|label|verdict)\W*[:=][\s\"'“”‘’`*_]*)?",
     re.IGNORECASE,
 )
 _SENTENCE_END = re.compile(r"[.!?;\n]")
-_QUALIFIED = re.compile(r"^\W*(?:but|if|unless|though|although|however|except|only)\b", re.IGNORECASE)
+_QUALIFIED = re.compile(
+    r"^\W*(?:but|if|unless|though|although|however|except|only|part(?:ly|ially)|in part|mostly|largely|somewhat)\b",
+    re.IGNORECASE,
+)
 
 
 def without_thoughts(text: str) -> str:
@@ -92,6 +96,31 @@ def without_markup(text: str) -> str:
     return " ".join(_MARKUP.sub(" ", text).split())
 
 
+_NUMBERS = r"\d{1,3}(?:\s*(?:,|;|&|\band\b|[-–])\s*(?:[a-z]+ )?\d{1,3})*"
+_CITING = r"(?:answer|question|evidence|source|document|passage|step|hop|pair|reference|citation|ref|doc)s?"
+_CITED = re.compile(
+    rf"(?:\[\[|\[|【)\s*(?:\^|(?:{_CITING}|[qae])\s*[#:.=]?\s*)?({_NUMBERS})(?:†[^】\]]{{0,100}})?\s*(?:\]\]|\]|】)"
+    rf"(?:\(\s*https?://[^\s)]*\s*\))?|\({_CITING} ({_NUMBERS})\)|(?<=[.!?])([⁰¹²³⁴-⁹]{{1,3}})(?!\w)",
+    re.IGNORECASE,
+)
+_RANGE = re.compile(r"(\d+)\s*[-–]\s*(?:[a-z]+ )?(\d+)", re.IGNORECASE)
+_LINK = re.compile(r"\[([^\[\]]*)\]\(\s*(?:https?://|www\.)[^\s)]*\s*\)", re.IGNORECASE)
+_ADDRESS = re.compile(
+    r"\s*\([^()]{0,40}(?:https?://|www\.)[^\s()]+\)|\s*[(<\[]?\b(?:https?://|www\.)[^\s)>\]]+[)>\]]?", re.IGNORECASE
+)
+
+
+def with_plain_citations(text: str) -> str:
+    """Return the text with its citations as [1, 2], whatever their style, and without web addresses."""
+
+    def rewritten(cited: re.Match[str]) -> str:
+        numbers = (cited[1] or cited[2] or unicodedata.normalize("NFKC", cited[3])).casefold()
+        numbers = _RANGE.sub(lambda ends: ", ".join(map(str, range(int(ends[1]), int(ends[2]) + 1))), numbers)
+        return f" [{', '.join(re.findall(r'[0-9]+', numbers))}]"
+
+    return _ADDRESS.sub("", _LINK.sub(r"\1", _CITED.sub(rewritten, text)))
+
+
 def plain(text: str) -> str:
     """Return `text` case-folded, with single spaces for white space and underscores, without outer punctuation."""
     return " ".join(re.sub(r"\A\W+|\W+\Z", "", text.casefold().replace("_", " ")).split())
@@ -137,39 +166,78 @@ _REFUSAL = re.compile(
     r"|fulfil)",
     re.IGNORECASE,
 )
+MAX_STATEMENT_WORDS = 60
+"""Words of a reply in which a statement that there is no answer is looked for."""
 _UNKNOWN = re.compile(
     r"(?:i (?:do not|don[’']t) (?:know|recall|have)\b|i[’']?(?: a)?m not (?:sure|certain)\b).*"
     r"|(?:unknown|unanswerable|unclear|none|n/?a|no answer|not (?:sure|known|stated|specified|given|available)"
-    r"|you (?:do not|don[’']t) know)\.?",
+    r"|null|nil|idk|you (?:do not|don[’']t) know)\.?",
     re.IGNORECASE | re.DOTALL,
 )
-_TEXTS = r"(?:\w+ )?(?:(?:document|passage|text|page|snippet|article|source|result)s?|evidence|information|context)"
-_SAYS = r"(?:say|state|mention|specify|tell|answer|indicate|contain|provide|give|include|address|help)s?\b"
-_NOT = r"(?:do(?:es)?|did)(?: not|n[’']t)"
-_FOUND = r"(?:found|given|provided|available|stated|mentioned|specified|said|included|known|clear)"
-_IN_TEXTS = rf"(?:in|by|from|among) (?:any of )?(?:the|this|these|that) {_TEXTS}"
-_NO = r"(?:there (?:is|was) |i (?:have|found|see) )?no (?:\w+ )?"
-_NOTHING_SAID = re.compile(
-    r"(?:(?:unfortunately|sorry|however),? |(?:based on|according to|from) [^,.]{1,80}, )*(?:"
-    + "|".join(
-        (
-            rf"(?:(?:the|this|these|that|any of the) )?{_TEXTS} (?:here )?{_NOT} {_SAYS}",
-            rf"(?:it|this|that) {_NOT} (?:say|state|specify|mention (?:it|this|that))\b",
-            rf"(?:none|neither) of (?:them|these|those|(?:the|these|those) {_TEXTS}) (?:here )?{_SAYS}",
-            rf"no {_TEXTS} (?:here )?{_SAYS}",
-            rf"{_NO}(?:answer|information|mention|details?|evidence|data)"
-            r"(?: (?:about|on|regarding|concerning) (?:this|that|it|the question))?(?: (?:is|was|were|could be))?"
-            rf"(?: {_FOUND}\b.*| {_IN_TEXTS}.*)?(?:[.!]( .*)?)?$",
-            rf"{_NO}(?:information|mention|details?) (?:about|on|of|regarding)\b",
-            rf"(?:it |this |that )?(?:is |was )?not {_FOUND}\b"
-            rf"(?=[.!]?$|[.!] | (?:when|where|who|what|which|whether|how|why|if|here|{_IN_TEXTS}))",
-            r"(?:i |we )(?:do not|don[’']t|cannot|can[’']t|could not|couldn[’']t) (?:know|say|tell|find|determine)\b",
-            r"(?:it |this )?cannot be (?:said|told|answered|determined)\b",
-        )
-    )
-    + ")",
-    re.IGNORECASE,
+# Words of which a statement that a text does not answer consists, in any order.
+_NEGATIONS = frozenset(
+    "no not nothing none neither nor never nowhere unable without lack lacks lacking missing omits omitted".split()
 )
+_UNSAID = frozenset(
+    "unknown unclear unspecified unavailable unsure uncertain unanswerable unanswered undetermined undisclosed "
+    "unstated unmentioned insufficient inconclusive silent".split()
+)
+_SAYING = frozenset(
+    "mention mentions mentioned say says said state states stated specify specifies specified provide provides "
+    "provided give gives given include includes included contain contains contained address addresses addressed "
+    "answer answers answered indicate indicates indicated tell tells told disclose discloses disclosed discuss "
+    "discusses discussed cover covers covered reveal reveals revealed clarify clarified find found available "
+    "known know knows clear determine determined applicable sure certain identify identified help helps relevant "
+    "recall information info detail details reference indication knowledge idea access".split()
+)
+_TEXTS = frozenset(
+    "document documents passage passages text texts page pages snippet snippets article articles source sources "
+    "result results evidence context excerpt excerpts material paragraph data".split()
+)
+_CONNECTING = frozenset("when where who whom what which whether how why if about regarding concerning on of".split())
+_FILLING = frozenset(
+    "a an the for to this that these those it its i we you am is are was were be been being can could do does did has "
+    "have had will would there here in by from at as with and or any all such so too yet just also sorry however "
+    "based according above question search provided given enough explicit direct specific further afraid able "
+    "remains me us my them they anything anywhere concerned seem seems appear appears available".split()
+)
+_PASSIVELY = frozenset("mentioned stated specified disclosed".split())
+_FIRST_PERSON = re.compile(
+    r"(?:sorry )?(?:i|we) (?:am |are |do |can |could )?not (?:\w+ly )?(?:know|sure|certain|find|recall|say|tell)\b"
+)
+_NOT_SAYING = re.compile(rf"\b(?:do|does|did|could) not (?:\w+ly )?(?:{'|'.join(_SAYING - {'contain', 'help'})})\b")
+_SHORT_FORMS = (("can't", "can not"), ("n't", " not"), ("cannot", "can not"), ("'s", " is"), ("'m", " am"))
+
+
+def _says_nothing(text: str) -> bool:
+    """Return whether the first sentence says that there is no answer, or that a text has none."""
+    plain = text.casefold().replace("’", "'")
+    for short, long in _SHORT_FORMS:
+        plain = plain.replace(short, long)
+    words = re.findall(r"\w+", _SENTENCE_END.split(plain, maxsplit=1)[0])[:MAX_STATEMENT_WORDS]
+    if words[:1] == ["the"] and len(words) == 2:
+        return False  # a title
+    words = [word for word in words[:-1] if not (word.endswith("ly") and len(word) > 5)] + words[-1:]
+    if _FIRST_PERSON.match(" ".join(words)):
+        return True
+    opening = list(takewhile(_is_of_statement, words))
+    ending = list(takewhile(_is_of_statement, reversed(words)))
+    is_denial, is_about_text = _denies(opening), not _TEXTS.isdisjoint(opening)
+    if len(opening) == len(words):
+        return is_denial or (is_about_text and not _NEGATIONS.isdisjoint(opening))
+    if is_denial and (opening[-1] in _CONNECTING or (is_about_text and _NOT_SAYING.search(" ".join(opening)))):
+        return True
+    return _denies(ending) and (not _TEXTS.isdisjoint(ending) or ending[0] in _PASSIVELY)
+
+
+def _is_of_statement(word: str) -> bool:
+    sets = (_NEGATIONS, _UNSAID, _SAYING, _TEXTS, _CONNECTING, _FILLING)
+    return any(word in each for each in sets)
+
+
+def _denies(words: Collection[str]) -> bool:
+    is_negated = not _NEGATIONS.isdisjoint(words) and not _SAYING.isdisjoint(words)
+    return is_negated or not _UNSAID.isdisjoint(words)
 
 
 def declines(text: str) -> bool:
@@ -181,4 +249,4 @@ def declines(text: str) -> bool:
 def is_no_answer(text: str) -> bool:
     """Return whether the text is empty, a refusal, or states that there is no answer: "It does not say."."""
     unmarked = without_markup(text)
-    return not any(letter.isalnum() for letter in unmarked) or declines(unmarked) or bool(_NOTHING_SAID.match(unmarked))
+    return not any(letter.isalnum() for letter in unmarked) or declines(unmarked) or _says_nothing(unmarked)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.text.options import option_in
+from app.text.options import is_no_answer, option_in, with_plain_citations
 
 YES_NO = ("Yes", "No")
 LABELS = ("SUPPORTED", "REFUTED", "NOT_ENOUGH_EVIDENCE")
@@ -55,3 +55,147 @@ def test_the_option_at_the_start_of_a_text_is_found_in_any_case_and_markup(text,
 )
 def test_a_text_that_begins_with_no_option_or_with_two_has_none(text):
     assert option_in(text, YES_NO) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "It's not mentioned in the passage.",
+        "Not applicable",
+        "The document says nothing",
+        "The document says nothing about his birth.",
+        "The exact date of his birth is not mentioned in the passage.",
+        "His birthplace is not specified.",
+        "There isn't any information about this.",
+        "Not enough information",
+        "Insufficient information.",
+        "The passage is silent on this.",
+        "The passage lacks this information.",
+        "Unable to determine.",
+        "Unable to answer based on the passage",
+        "I have no idea.",
+        "Can't say",
+        "Don't know",
+        "Not sure",
+        "No mention.",
+        "Not in the text",
+        "The passage doesn't contain an answer to that",
+        "This question cannot be answered from the given context.",
+        "It remains unknown.",
+        "It is unknown when he was born.",
+        "N/A",
+        "n/a.",
+        "null",
+        "IDK",
+        "None",
+        "Not available.",
+        "The context does not provide specific information regarding his birth.",
+        "The provided text does not explicitly state when he died.",
+        "Information not found",
+        "No answer found in the passage",
+        "No relevant information.",
+        "I could not find an answer.",
+        "The answer is not in the passage.",
+        "We cannot tell from this passage.",
+        "Sorry, the passage doesn't say.",
+        "According to the passage, it is not known.",
+        "There's no mention of that here.",
+        "The text doesn't say who wrote it.",
+        "No data available",
+        "Nothing is said about that.",
+        "The passage never mentions this.",
+        "It doesn't say when.",
+        "The passage does not include details on his family",
+        "Neither document mentions it.",
+        "Not stated in the text.",
+        "Unknown.",
+        "It isn't clear from the passage",
+        "That's not specified.",
+        "The document does not mention Hamlet.",
+        "This is not covered in the article",
+        "I don't have that information.",
+        "I do not have access to this.",
+        "Not disclosed",
+    ],
+)
+def test_a_statement_that_there_is_no_answer_is_recognised_in_any_common_wording(text):
+    assert is_no_answer(text) and is_no_answer(f"**{text.upper()}**")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "None of them",
+        "There is no evidence that vaccines cause autism.",
+        "Not found guilty",
+        "It does not contain gluten",
+        "No evidence of life",
+        "I Can't Help Myself",
+        "Not Given Lightly",
+        "The document says that it opened in 1889",
+        "Unknown Pleasures",
+        "I Can't Get No Satisfaction",
+        "Sorry, Wrong Number",
+        "You Don't Know Jack",
+        "No",
+        "Nothing",
+        "Not yet",
+        "The Unknown",
+        "No Country for Old Men",
+        "Nothing Else Matters",
+        "He did not say that he was a spy",
+        "No one",
+        "The results were not known until 1950",
+        "No Known Survivors",
+        "Not the Nine O'Clock News",
+        "The prize was not given in 1940",
+        "Never",
+        "1815",
+        "no more than 10",
+        "Missing",
+        "The Missing",
+        "No Time to Die",
+        "Neither",
+        "It was not included in the 1990 edition",
+        "Without You",
+        "The source of the Nile was unknown to Europeans until 1858",
+        "Nothing Compares 2 U",
+        "He could not find work in Paris",
+        "The Man Who Knew Too Much",
+        "The Certain Death",
+        "Information Society",
+        "He was never told about the war",
+        "Silent Spring",
+        "Not Without My Daughter",
+    ],
+)
+def test_an_answer_with_such_words_is_an_answer(text):
+    assert not is_no_answer(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "plain"),
+    [
+        ("It was so [2].", "It was so [2]."),
+        ("It was so【1†source】.", "It was so [1]."),
+        ("It was so【3:1†report.pdf】.", "It was so【3:1†report.pdf】."),
+        ("It was so[^2].", "It was so [2]."),
+        ("It was so [Answer 1].", "It was so [1]."),
+        ("It was so [Answers 1 and 3].", "It was so [1, 3]."),
+        ("It was so [Evidence #2].", "It was so [2]."),
+        ("It was so (Answer 2).", "It was so [2]."),
+        ("It was so [[1]].", "It was so [1]."),
+        ("It was so [[1], [2]].", "It was so [1], [2]."),
+        ("It was so [1-3].", "It was so [1, 2, 3]."),
+        ("It was so [Q1].", "It was so [1]."),
+        ("It was so.¹ Then", "It was so. [1] Then"),
+        ("It was so [1](https://a.test/b).", "It was so [1]."),
+        ("See [the page](https://a.test/b).", "See the page."),
+        ("It was so (https://a.test/b).", "It was so."),
+        ("It was so (see www.a.test/b).", "It was so."),
+        ("It was so: https://a.test/b", "It was so:"),
+        ("In [1990] it had 10² [sic] (2) of [a]", "In [1990] it had 10² [sic] (2) of [a]"),
+    ],
+)
+def test_a_citation_of_any_style_becomes_a_number_in_brackets_and_addresses_are_dropped(text, plain):
+    assert " ".join(with_plain_citations(text).split()).replace(" .", ".") == plain

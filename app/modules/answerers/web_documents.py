@@ -20,7 +20,7 @@ from app.modules.answerers.reciter_reader import cite_in
 from app.modules.output_parsing import passage_from
 from app.modules.prompting import ask, few_shot, fill_template, one_line
 from app.text.fact_checkers import is_fact_check
-from app.text.options import is_no_answer
+from app.text.options import is_no_answer, with_plain_citations
 from app.text.sentences import content_words, sentence_spans
 from app.text.wording import normalised, visible_text
 
@@ -287,7 +287,7 @@ NAME = "prompted reader"
 MAX_TOKENS = 160
 MAX_ANSWER_WORDS = 80
 CITE = "End with the number of the document that says so, like [2]."
-_CITED = re.compile(r"\s*\[(?:documents? )?(\d{1,3})\]", re.IGNORECASE)
+_CITED = re.compile(r"\s*\[(\d{1,3})[\d, ]*\]")
 
 
 @dataclass(frozen=True)
@@ -306,7 +306,7 @@ class PromptedReader:
         """
         if not passages:
             return Answer(None, answerer=NAME)
-        reply = self.model.complete(document_prompt(question, passages), max_tokens=MAX_TOKENS)
+        reply = with_plain_citations(self.model.complete(document_prompt(question, passages), max_tokens=MAX_TOKENS))
         text = passage_from(_CITED.sub("", reply), MAX_ANSWER_WORDS)
         if text is None:
             return Answer(None, retrieved=tuple(passages), answerer=NAME)

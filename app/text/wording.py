@@ -159,8 +159,11 @@ _MARKUP = re.compile(
     re.IGNORECASE | re.DOTALL | re.VERBOSE,
 )
 _HIDDEN_TAGS = frozenset("head script style template noscript iframe textarea select".split())
+_STRUCK_OUT = ("del", "s", "strike")
 _VOID_TAGS = frozenset("area base br col embed hr img input link meta source track wbr".split())
 _INLINE_TAGS = frozenset("a abbr b em font i mark s small span strong sub sup u wbr".split())
+_RAISING = {"sup": "^", "sub": "_"}
+"""What keeps a raised or lowered number apart from the one before it."""
 _QUOTED = re.compile(r"\"[^\"]*\"|'[^']*'")
 _HIDDEN_ATTRIBUTE = re.compile(r"(?:^|\s)hidden(?:[\s=/]|$)", re.IGNORECASE)
 _HIDING_STYLE = re.compile(
@@ -195,16 +198,25 @@ def _outside_markup(text: str) -> Iterator[str]:
     A hidden element without an end tag hides the rest of the text. Nesting is counted for its own tag name only.
     """
     at, hider, depth = 0, "", 0
+    lower = text.lower()
+    struck_out = {tag: lower.rfind(f"</{tag}>") for tag in _STRUCK_OUT}  # without an end tag they are no markup
     for match in _MARKUP.finditer(text):
         if not depth:
             yield text[at : match.start()]
         at, tag = match.end(), (match["tag"] or "").lower()
         if tag not in _INLINE_TAGS:
             yield " "
+        elif tag in _RAISING and not match["end"] and text[match.start() - 1 : match.start()].isdigit():
+            yield _RAISING[tag]
         if depth:
             if tag == hider:
                 depth += -1 if match["end"] else 1
-        elif tag and not match["end"] and tag not in _VOID_TAGS and _is_hidden(tag, match["attributes"]):
+        elif (
+            tag
+            and not match["end"]
+            and tag not in _VOID_TAGS
+            and (_is_hidden(tag, match["attributes"]) or match.end() <= struck_out.get(tag, -1))
+        ):
             hider, depth = tag, 1
     if not depth:
         yield text[at:]

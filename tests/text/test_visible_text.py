@@ -14,6 +14,9 @@ from app.text.wording import visible_text
     [
         ("It opened in <b>1889</b>.", "It opened in 1889."),
         ("<p>One.</p><p>Two.</p>", "One. Two."),
+        ("made 10<sup>6</sup> bricks, H<sub>2</sub>O", "made 10^6 bricks, H2O"),
+        ("employed <del>40</del> <s>50</s> 60", "employed 60"),
+        ("the token <s> begins", "the token begins"),
         ("photo<strong>graph</strong>s", "photographs"),
         ("AT&amp;T &quot;grew&quot;", 'AT&T "grew"'),
         ("3 < 4 and 5 > 4, I <3 it", "3 < 4 and 5 > 4, I <3 it"),

@@ -78,7 +78,7 @@ def _guard(app: Flask, settings: Settings) -> None:
     from app.web.security import protect
 
     log_requests(app)
-    require_host(app)
+    require_host(app, settings)
     require_password(app, settings)
     protect(app, settings)
     limit_requests(app, settings)

@@ -13,6 +13,7 @@ import secrets
 import tomllib
 from collections.abc import Callable
 from dataclasses import field
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 
@@ -137,6 +138,14 @@ def like(pattern: str, choices: str) -> dict[str, Any]:
         return raw
 
     return {"parse": parse, "choices": choices}
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether a host name or address without port and brackets is one of this machine's loopback interface."""
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 def keys_named_in(models_file: Path | None) -> set[str]:

@@ -17,6 +17,7 @@ from dotenv import dotenv_values
 
 from app.config.kinds import (
     database,
+    is_loopback,
     keys_named_in,
     like,
     load_or_create_secret,
@@ -339,6 +340,14 @@ class Settings:
         named = keys_named_in(values.get("models_file"))
         given = {name: raw.strip() for name, raw in env.items() if name in named or name.endswith("_API_KEY")}
         return cls(**values, keys={name: key for name, key in given.items() if key})
+
+    @property
+    def is_local(self) -> bool:
+        """Return whether only this machine can reach the server, so that only this machine's names are answered.
+
+        ALLOWED_HOSTS or a reverse proxy (PROXIES) says otherwise.
+        """
+        return is_loopback(self.host) and not self.allowed_hosts and not self.proxies
 
     def by_name(self) -> dict[str, Any]:
         """Return the values and the keys by the names of their environment variables."""

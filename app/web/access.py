@@ -13,16 +13,19 @@ import hmac
 import math
 import re
 import time
+from ipaddress import ip_address
 from typing import Any
+from urllib.parse import urlsplit
 
 from flask import Blueprint, Flask, Response, abort, current_app, redirect, render_template, request, session
 from flask.typing import ResponseReturnValue
 from flask_limiter import Limiter, RequestLimit
 from flask_wtf.csrf import CSRFError
 from werkzeug.datastructures import WWWAuthenticate
-from werkzeug.exceptions import SecurityError, TooManyRequests
+from werkzeug.exceptions import TooManyRequests
 from werkzeug.urls import iri_to_uri
 
+from app.config.kinds import is_loopback
 from app.config.settings import Settings
 from app.domain.errors import InvalidInput
 from app.web import services
@@ -46,18 +49,19 @@ _LOCAL = re.compile(r"/(?![/\\])[!-\[\]-~]*")
 """A local address: one slash, then ASCII without backslashes, which browsers treat as slashes."""
 
 
-UNKNOWN_HOST = "This site is not reached by that name."
+UNKNOWN_HOST = "This site is not reached by that name. Its operator can add the name to ALLOWED_HOSTS."
 
 
-def require_host(app: Flask) -> None:
-    """Answer only requests for a name in ALLOWED_HOSTS, and for /healthz, which monitors request by IP address.
+def require_host(app: Flask, settings: Settings) -> None:
+    """Answer only requests for a name of this site, and for /healthz, which monitors request by IP address.
 
-    Call before other `before_request` functions. For other names Flask matches no route and builds no URLs.
+    A page of another site could else reach a local server by a name that it resolves to 127.0.0.1 (DNS rebinding).
+    Call before other `before_request` functions.
     """
 
     @app.before_request
     def refuse_unknown_host() -> Response | None:
-        if not isinstance(request.routing_exception, SecurityError):
+        if _is_name_of_site(host_name(request.host), settings):
             return None
         if request.path == "/healthz":
             return healthz()
@@ -65,6 +69,26 @@ def require_host(app: Flask) -> None:
         if request.path.startswith(f"{API}/"):
             return problem(400, UNKNOWN_HOST)
         return Response(f"{UNKNOWN_HOST}\n", 400, mimetype="text/plain")
+
+
+def _is_name_of_site(name: str | None, settings: Settings) -> bool:
+    if name is None:
+        return False
+    if settings.is_local:
+        return is_loopback(name) or name == settings.host
+    return not settings.allowed_hosts or name in settings.allowed_hosts
+
+
+def host_name(host: str) -> str | None:
+    """Return the name or address in a Host header in lower case, without port and brackets; None if it is malformed."""
+    try:
+        name = (urlsplit(f"//{host}").hostname or "").removesuffix(".")
+        if ":" in name:
+            return str(ip_address(name))
+        name.encode("idna").decode("idna")  # raises UnicodeError, a ValueError, for an empty or too long part
+    except ValueError:
+        return None
+    return name if name and not name.endswith(".") else None
 
 
 def require_password(app: Flask, settings: Settings) -> None:

@@ -121,7 +121,6 @@ def protect(app: Flask, settings: Settings) -> None:
     trust_proxies(app, settings.proxies)
     app.config.update(
         MAX_CONTENT_LENGTH=MAX_REQUEST_BYTES,
-        TRUSTED_HOSTS=settings.allowed_hosts or None,
         SESSION_COOKIE_NAME="hopcheck",
         SESSION_COOKIE_HTTPONLY=True,
         SESSION_COOKIE_SAMESITE="Lax",

@@ -10,6 +10,7 @@ from werkzeug.test import TestResponse
 
 from app.extensions import db
 from app.runs.db import DatabaseUnavailable
+from app.web.access import host_name
 from tests.web.conftest import finished, send, started, token, wait_for
 
 
@@ -127,23 +128,70 @@ def test_a_wrong_method_returns_the_allowed_ones(client):
     assert set(client.get("/runs").headers["Allow"].split(", ")) == {"POST", "OPTIONS"}
 
 
-HOSTS = ("evil.example", "check.example.org.evil.example", "127.0.0.1", "a b", "")
+MALFORMED = (
+    ".",
+    "..",
+    "a..b",
+    "localhost..",
+    "x" * 70,
+
+    "a b",
+    "",
+    "[::1",
+    "localhost:port",
+    "localhost:99999",
+    "ü.example",
+)
+FOREIGN = (
+    "evil.example",
+    "check.example.org.evil.example",
+    "10.0.0.1",
+    "127.0.0.1.evil.example",
+    "localhost.evil.example",
+)
+PATHS = ("/", "/readyz", "/runs/none/events", "/static/style.css", "/api/v1/runs", "/opensearch.xml")
 
 
-@pytest.mark.parametrize("host", HOSTS)
+@pytest.mark.parametrize("host", ["xn--a:8000", "a.xn--a.example"])
+def test_a_host_that_is_no_valid_international_name_is_malformed(host):
+    assert host_name(host) is None
+
+
+def is_refused(client, host: str) -> bool:
+    """Whether every path but /healthz is refused to requests for this host, without repeating its name."""
+    assert client.get("/healthz", headers={"Host": host}).status_code == 200
+    answers = [client.get(path, headers={"Host": host, "Origin": f"http://{host}"}) for path in PATHS]
+    answers += [
+        client.post(path, headers={"Host": host}, json={"claim": "A claim."}) for path in ("/runs", "/api/v1/runs")
+    ]
+    refused = {answer.status_code == 400 and "not reached by that name" in answer.text for answer in answers}
+    assert len(refused) == 1 and all(answer.headers["X-Content-Type-Options"] == "nosniff" for answer in answers)
+    if refused == {True}:
+        assert not any(len(host) > 2 and host in answer.text for answer in answers)
+    return refused == {True}
+
+
+@pytest.mark.parametrize("host", [*MALFORMED, *FOREIGN, "127.0.0.1"])
 @pytest.mark.parametrize("password", [None, "a long password"])
 def test_only_requests_for_an_allowed_host_are_answered(make_app, host, password):
     client = make_app(allowed_hosts=("check.example.org", "localhost"), site_password=password).test_client()
-    assert client.get("/healthz", headers={"Host": host}).status_code == 200
-    for path in "/", "/readyz", "/runs/none/events", "/static/style.css", "/api/v1/runs":
-        answer = client.get(path, headers={"Host": host})
-        assert answer.status_code == 400 and "This site is not reached by that name." in answer.text
-        assert answer.headers["X-Content-Type-Options"] == "nosniff"
-        assert client.get(path, headers={"Host": "check.example.org:8000"}).status_code != 400
+    assert is_refused(client, host)
+    assert not any(is_refused(client, known) for known in ("check.example.org:8000", "Check.Example.org", "localhost."))
 
 
-def test_without_a_list_any_host_is_answered(client):
-    assert client.get("/", headers={"Host": "any.example"}).status_code == 200
+@pytest.mark.parametrize("at", ["127.0.0.1", "localhost", "::1", "127.0.0.5"])
+def test_a_server_on_loopback_answers_to_names_of_this_machine_only(make_app, at):
+    client = make_app(host=at).test_client()
+    for known in ("localhost", "localhost:8000", "LOCALHOST:8000", "127.0.0.1:8000", "127.0.0.5", "[::1]:8000"):
+        assert not is_refused(client, known)
+    assert all(is_refused(client, host) for host in (*MALFORMED, *FOREIGN))
+
+
+@pytest.mark.parametrize("settings", [{"host": "0.0.0.0"}, {"host": "::"}, {"proxies": 1}])
+def test_a_server_that_others_can_reach_answers_to_any_well_formed_name(make_app, settings):
+    client = make_app(**settings).test_client()
+    assert not any(is_refused(client, host) for host in (*FOREIGN, "localhost", "web:8000", "[2001:db8::1]:8000"))
+    assert all(is_refused(client, host) for host in MALFORMED)
 
 
 def test_lists_reports_and_exports_are_not_stored_by_browsers_and_proxies(client):

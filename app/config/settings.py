@@ -115,7 +115,10 @@ class Settings:
         "PROXIES", 0, "Reverse proxies in front of the server, whose X-Forwarded headers are trusted", **whole(0, 9)
     )
     allowed_hosts: tuple[str, ...] = setting(
-        "ALLOWED_HOSTS", (), "Host names that requests may use, with commas between; any when not set", **names()
+        "ALLOWED_HOSTS",
+        (),
+        "Host names that requests may use; when not set any, with HOST on loopback its own",
+        **names(),
     )
     api_tokens: Path | None = setting(
         "API_TOKENS",

@@ -2,9 +2,9 @@
 
 Where SITE_PASSWORD is set, a browser that has given it gets a proof in its signed cookie, valid until the password or
 the signing key changes; a program sends an API token (API_TOKENS). /healthz, /metrics (which has its own token), the
-static files and the icon stay open. Reading is not limited: only requests count that started a run or a batch, imported
-a report, or had a text split or hinted at. Counts are kept in Redis where REDIS_URL is set. While Redis is down, and
-without it, each process counts in its own memory.
+static files and the icon stay open. Reading is not limited. Requests to start a run or a batch, or to import a report,
+count before their work, also those that are then refused. Counts are kept in Redis where REDIS_URL is set. While Redis
+is down, and without it, each process counts in its own memory.
 """
 
 from __future__ import annotations
@@ -194,30 +194,21 @@ REDIS_SECONDS = 0.5
 
 
 def limit_requests(app: Flask, settings: Settings) -> None:
-    """Limit run starts to RATE_LIMIT per client and passwords to PASSWORD_LIMIT; answer 429 beyond."""
+    """Limit requests to START_ENDPOINTS to RATE_LIMIT per client and passwords to PASSWORD_LIMIT; answer 429 beyond."""
     timeouts: dict[str, Any] = {"socket_timeout": REDIS_SECONDS, "socket_connect_timeout": REDIS_SECONDS}
     limiter = Limiter(
         client,
         app=app,
         application_limits=[settings.rate_limit],
         application_limits_exempt_when=lambda: request.endpoint not in START_ENDPOINTS or request.method != "POST",
-        application_limits_deduct_when=_has_started,
         on_breach=_refuse,
         storage_uri=settings.redis_url or "memory://",
         storage_options=timeouts if settings.redis_url else {},
         in_memory_fallback_enabled=bool(settings.redis_url),
-        swallow_errors=True,  # Redis may fail between the check and the count; the run has started by then
+        swallow_errors=True,
         strategy="moving-window",
     )
     _limit_guesses(app, limiter)
-
-
-def _has_started(response: Response) -> bool:
-    """Return whether the request counts.
-
-    It started a run or a batch, imported a report, or had its text split or hinted at, which may call a model.
-    """
-    return response.status_code in (201, 303) or (request.endpoint == "pages.start" and response.status_code == 200)
 
 
 def _limit_guesses(app: Flask, limiter: Limiter) -> None:

@@ -10,6 +10,7 @@ import pytest
 from flask import Flask
 
 from app.web.observability import client_address
+from app.web.pages import home
 from app.web.views import about
 from tests.fakes import Gate, scripted_container
 from tests.redis_server import RedisServer, running
@@ -131,9 +132,45 @@ def test_reading_is_not_limited(make_app):
     assert {client.get(path).status_code for path in ("/", "/", "/", link, link, "/static/style.css")} == {200}
 
 
-def test_a_refused_form_does_not_count_against_the_limit(make_app):
+MANY_NAMES = "Ab Cd. " * 30_000
+"""A text of short names, over the limit of a text: finding its sentences would take seconds."""
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "refused"),
+    [
+        ("/runs", {"data": {"claim": ""}}, 422),
+        ("/runs", {"data": {"claim": MANY_NAMES}}, 422),
+        ("/runs", {"data": {"claim": "A claim.", "max_hops": "many"}}, 422),
+        ("/batches", {"data": {"claims": "?\n?"}}, 422),
+        ("/import", {"data": {"file": (io.BytesIO(b"no report"), "report.json")}}, 422),
+        (RUNS, {"json": {"claim": MANY_NAMES}}, 422),
+        (RUNS, {"json": {"claim": CLAIM, "answerer": "none"}}, 422),
+        (RUNS, {"data": "no JSON"}, 415),
+        ("/api/v1/batches", {"json": {"claims": ["?"]}}, 422),
+        ("/api/v1/import", {"json": {}}, 422),
+    ],
+)
+def test_a_refused_request_counts_against_the_limit(make_app, path, body, refused):
     client = make_app(rate_limit="1 per hour").test_client()
-    assert [send(client, "").status_code, send(client).status_code] == [422, 303]
+    if "data" in body and not path.startswith("/api/"):
+        body = {"data": {"csrf_token": token(client), **body["data"]}}
+    assert [client.post(path, **body).status_code, send(client).status_code] == [refused, 429]
+
+
+def test_a_form_without_its_token_and_a_refusal_by_the_limit_do_not_count(make_app):
+    client = make_app(rate_limit="1 per second, 2 per hour").test_client()
+    form = {"csrf_token": token(client), "claim": CLAIM}
+    assert client.post("/runs", data={"claim": CLAIM}).status_code == 400
+    assert [client.post("/runs", data=form).status_code for _ in range(3)] == [303, 429, 429]
+    until(lambda: client.post("/runs", data=form).status_code == 303, "the second start of the hour")
+
+
+def test_a_text_above_the_limit_is_refused_before_its_sentences_are_looked_for(make_app, monkeypatch):
+    monkeypatch.setattr(home, "kind_of", lambda text: pytest.fail("looked at"))
+    monkeypatch.setattr(home, "candidates", lambda text, **_: pytest.fail("looked at"))
+    answer = send(make_app().test_client(), MANY_NAMES)
+    assert answer.status_code == 422 and "at most 20,000 are allowed" in answer.text
 
 
 def test_all_of_several_rate_limits_apply(make_app):

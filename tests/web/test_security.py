@@ -134,7 +134,6 @@ MALFORMED = (
     "a..b",
     "localhost..",
     "x" * 70,
-
     "a b",
     "",
     "[::1",

@@ -71,6 +71,7 @@ def start() -> ResponseReturnValue:
     A text, or the page at a link, is split into claims to choose from, unless batches are turned off.
     """
     form = sent_form()
+    _check_length(form.claim)
     # The buttons "Check it as it is" and those of the samples skip the classification.
     kind = Kind.CLAIM if {"as_is", "sample"} & set(request.form) else kind_of(form.claim)
     if kind in (Kind.TEXT, Kind.LINK) and services().settings.batch_claims:
@@ -83,6 +84,13 @@ def start() -> ResponseReturnValue:
         session["source"] = form.from_source
     log_run(run_id)
     return redirect(url_for("pages.run", run_id=run_id), 303)
+
+
+def _check_length(text: str) -> None:
+    """Raise InvalidInput for a text above MAX_TEXT_CHARACTERS, before any work on it. A CRLF counts once."""
+    length = len(text.strip().replace("\r\n", "\n"))
+    if length > MAX_TEXT_CHARACTERS:
+        raise InvalidInput(f"The text has {length:,} characters; at most {MAX_TEXT_CHARACTERS:,} are allowed.")
 
 
 @pages.get("/runs/<run_id>")
@@ -167,8 +175,6 @@ def _claims_of_text(form: ClaimForm, link: str | None) -> str:
     options = resolve_options(form.raw(), capabilities())
     title, url, text = _read(link) if link else ("", "", form.claim)
     text = "".join(each if each.isprintable() or each == "\n" else " " for each in text.replace("\r\n", "\n")).strip()
-    if len(text) > MAX_TEXT_CHARACTERS and not link:
-        raise InvalidInput(f"The text has {len(text):,} characters; at most {MAX_TEXT_CHARACTERS:,} are allowed.")
     text = text[:MAX_TEXT_CHARACTERS]
     found = candidates(text, line_by_line=bool(link))
     if not found:

@@ -19,32 +19,55 @@ from app.bootstrap import startup_problem
 from app.components import keep_warm
 from app.config.settings import load_settings
 from app.logging import configure_logging, formatter
-from app.web.http_delivery import SlowClientLogFilter, set_socket_timeouts
+from app.web.http_delivery import HalfSentRequests, RequestReader, SlowClientLogFilter, set_socket_timeouts
 
 _settings = load_settings()
+
+MAX_SILENT = 200
+"""Connections without a first byte, of which the oldest is closed when there are more."""
 
 
 class Worker(ThreadWorker):
     """Gunicorn's threaded worker, in which a slow client delays neither the main thread nor other connections."""
+
+    half_sent = HalfSentRequests()
 
     def enqueue_req(self, conn):
         """Give a connection a thread once data has arrived; until then it waits in the poller, up to `keepalive` s."""
         if conn.initialized or conn.data_ready:
             super().enqueue_req(conn)
             return
+        if len(self.pending_conns) >= MAX_SILENT:
+            self.pending_conns[0].timeout = 0.0
+            self.murder_pending()
         conn.sock.setblocking(False)
         conn.set_timeout()
         self.pending_conns.append(conn)
         self.poller.register(conn.sock, selectors.EVENT_READ, partial(self.on_pending_socket_readable, conn))
 
     def handle(self, conn):
-        """Also close the connection here: Gunicorn would wait for the client in its main thread, up to 2 s."""
+        """Read the request with a deadline. Also close the connection here: Gunicorn would do so in its main thread.
+
+        There it would wait for the client, up to 2 s.
+        """
+        if not conn.initialized:
+            conn.init()
+            reader = RequestReader(conn.sock, self._address(conn), self.half_sent)
+            reader.unread(conn.parser.unreader.take_buffered())
+            conn.parser.unreader = reader
+        else:
+            conn.parser.unreader.begin()
         is_kept = super().handle(conn)
         if not is_kept:
             with suppress(OSError):  # it may be closed already
                 conn.close(graceful=True)
             conn.close = lambda graceful=False: None
         return is_kept
+
+    @staticmethod
+    def _address(conn):
+        """Return the client's address, "" for a Unix socket."""
+        return conn.client[0] if conn.client else ""
 
 
 class JsonLogger(Logger):

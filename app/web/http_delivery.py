@@ -1,23 +1,31 @@
 """Caching of static files, compression of responses, and protection from clients that are slow to send or to read.
 
-Such clients take none of the THREADS that compute responses. They are disconnected after TIMEOUT_SECONDS: accepted
-sockets inherit the timeouts of the listening socket, and an expired one raises BlockingIOError.
+Such clients take none of the THREADS that compute responses. They are disconnected after TIMEOUT_SECONDS without a byte
+(accepted sockets inherit the timeouts of the listening socket, and an expired one raises BlockingIOError), when they
+send too slowly, and when too many wait: then the oldest of the client that has most.
 """
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import logging
 import socket
 import struct
 import threading
+import time
+from collections import Counter
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from flask import Flask, request
 from flask_compress import Compress
+from gunicorn.http.unreader import SocketUnreader
+
+from app.web.observability import client_network
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
@@ -124,7 +132,73 @@ class _ResponseChunks:
 
 
 TIMEOUT_SECONDS = 10
-"""Seconds without a byte. A reverse proxy must stop clients that send one now and then (docs/operations.md)."""
+"""Seconds without a byte."""
+
+MAX_WAIT_SECONDS = 10
+MIN_BYTES_PER_SECOND = 1000
+"""The server waits MAX_WAIT_SECONDS for a request, and a second more for each MIN_BYTES_PER_SECOND that it got."""
+
+MAX_HALF_SENT = 400
+"""Requests whose next bytes are awaited. They are fewer than Gunicorn's threads, so that other requests find one."""
+
+
+class HalfSentRequests:
+    """The requests whose next bytes are awaited, MAX_HALF_SENT at most. Thread-safe."""
+
+    def __init__(self, maximum: int = MAX_HALF_SENT) -> None:
+        self._maximum = maximum
+        self._lock = threading.Lock()
+        self._waiting: dict[RequestReader, None] = {}
+
+    def __len__(self) -> int:
+        return len(self._waiting)
+
+    @contextmanager
+    def waiting(self, reader: RequestReader) -> Iterator[None]:
+        """Count this request inside the block. Above the maximum, disconnect the oldest of the client with most."""
+        with self._lock:
+            self._waiting[reader] = None
+            if len(self._waiting) > self._maximum:
+                ((client, _),) = Counter(each.client for each in self._waiting).most_common(1)
+                oldest = min((each for each in self._waiting if each.client == client), key=lambda each: each.began_at)
+                del self._waiting[oldest]
+                oldest.disconnect()
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._waiting.pop(reader, None)
+
+
+class RequestReader(SocketUnreader):
+    """Reads the requests of one connection, and disconnects a client that sends one too slowly."""
+
+    def __init__(self, sock: socket.socket, client: str, half_sent: HalfSentRequests) -> None:
+        super().__init__(sock)
+        self.client = client_network(client)
+        self._half_sent = half_sent
+        self.begin()
+
+    def begin(self) -> None:
+        """Begin to read another request."""
+        self.began_at = time.monotonic()
+        self._waited, self._received = 0.0, 0
+
+    def chunk(self, size_hint: int | None = None) -> bytes:
+        """Return the next bytes. Raises BlockingIOError when they, or the request as a whole, take too long."""
+        if self._waited > MAX_WAIT_SECONDS + self._received / MIN_BYTES_PER_SECOND:
+            raise BlockingIOError(errno.EAGAIN, "the request was sent too slowly")
+        asked_at = time.monotonic()
+        with self._half_sent.waiting(self):
+            data: bytes = super().chunk(size_hint)
+        self._waited += time.monotonic() - asked_at  # not the time between, when the request waited for a slot
+        self._received += len(data)
+        return data
+
+    def disconnect(self) -> None:
+        """End the connection; its thread, which waits for bytes, gets none."""
+        with suppress(OSError):
+            self.sock.shutdown(socket.SHUT_RDWR)
 
 
 def set_socket_timeouts(listening: Iterable[socket.socket], seconds: int = TIMEOUT_SECONDS) -> None:

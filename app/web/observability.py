@@ -111,11 +111,15 @@ def log_refusal_by_status(response: Response) -> Response:
 
 
 def client_address() -> str:
-    """Return the client's IPv4 address, or its /64 network for IPv6.
+    """Return the client's network, as `client_network` does.
 
     Forwarding headers count only if they come from trusted proxies (setting PROXIES).
     """
-    raw = request.remote_addr or ""
+    return client_network(request.remote_addr or "")
+
+
+def client_network(raw: str) -> str:
+    """Return an IPv4 address as it is, and the /64 network of an IPv6 address."""
     try:
         address = ip_address(raw)
     except ValueError:  # a Unix socket has no address

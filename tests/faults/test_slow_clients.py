@@ -1,4 +1,4 @@
-"""Hundreds of clients that read, send or close nothing do not keep others waiting."""
+"""Hundreds of clients that read, send or close nothing, or send a byte now and then, do not keep others waiting."""
 
 from __future__ import annotations
 
@@ -61,3 +61,34 @@ def test_hundreds_of_slow_clients_do_not_keep_others_waiting(instance):
                 while client.recv(4096):  # until the server closes the connection
                     pass
         assert "disconnected a client that was too slow" in server.said() and "Traceback" not in server.said()
+
+
+MANY = 800
+"""As many connections as the server takes."""
+
+
+def test_as_many_half_sent_requests_as_there_are_connections_do_not_keep_others_waiting(instance):
+    """They send a byte now and then, and connect again when they are disconnected."""
+    with serving(instance, THREADS="4") as server:
+        server.get("/")
+        address = ("127.0.0.1", int(server.address.rpartition(":")[2]))
+        began, seconds, clients = time.monotonic(), [], {}
+        while time.monotonic() - began < 2 * TIMEOUT_SECONDS:
+            for number in range(MANY):
+                try:
+                    clients[number].sendall(b"x")
+                except (KeyError, OSError):
+                    if number in clients:
+                        clients.pop(number).close()
+                    client = socket.create_connection(address, timeout=LONG)
+                    client.sendall(HEADERS + b"X-Slow: " if number % 2 else HALF_SENT[1])
+                    clients[number] = client
+            for path in "/", "/healthz", "/how-it-works":
+                asked_at = time.monotonic()
+                assert server.get(path, timeout=LONG).status == 200
+                seconds.append(time.monotonic() - asked_at)
+        *_, usual = statistics.quantiles(seconds, n=20)
+        print(f"{len(seconds)} pages: 19 of 20 under {usual:.3f} s, longest {max(seconds):.3f} s")
+        for client in clients.values():
+            client.close()
+        assert max(seconds) < MAX_SECONDS and "Traceback" not in server.said()

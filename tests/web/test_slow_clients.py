@@ -13,8 +13,15 @@ from typing import Any
 
 import pytest
 
-from app.web.http_delivery import SlowClientLogFilter, ThreadLimit, set_socket_timeouts
-from tests.waiting import LONG
+from app.web import http_delivery
+from app.web.http_delivery import (
+    HalfSentRequests,
+    RequestReader,
+    SlowClientLogFilter,
+    ThreadLimit,
+    set_socket_timeouts,
+)
+from tests.waiting import LONG, until
 
 
 @pytest.fixture
@@ -35,6 +42,61 @@ def test_reading_from_a_silent_client_times_out(connection):
 def test_writing_to_a_client_that_does_not_read_times_out(connection):
     with pytest.raises(BlockingIOError):
         connection.sendall(b"x" * 100_000_000)
+
+
+@pytest.fixture
+def pairs() -> Iterator[list[tuple[socket.socket, socket.socket]]]:
+    """Four connections: the server's and the client's end of each."""
+    made = [socket.socketpair() for _ in range(4)]
+    yield made
+    for each in (end for pair in made for end in pair):
+        each.close()
+
+
+@pytest.mark.parametrize(("sent_bytes", "is_refused"), [(1, True), (9_000, True), (11_000, False)])
+def test_a_request_may_take_longer_the_more_of_it_has_come(pairs, monkeypatch, sent_bytes, is_refused):
+    server, client = pairs[0]
+    reader = RequestReader(server, "192.0.2.1", HalfSentRequests())
+    client.sendall(b"x" * sent_bytes)
+    now = iter((0.0, 20.0))
+    monkeypatch.setattr(http_delivery.time, "monotonic", lambda: next(now))
+    assert len(reader.chunk(sent_bytes)) == sent_bytes
+    monkeypatch.undo()
+    client.sendall(b"y")
+    if is_refused:
+        with pytest.raises(BlockingIOError):
+            reader.chunk()
+    else:
+        assert reader.chunk() == b"y"
+    reader.begin()
+    client.sendall(b"z")
+    assert reader.chunk() in (b"z", b"yz")
+
+
+@pytest.mark.parametrize(
+    ("clients", "disconnected"),
+    [
+        (("192.0.2.1", "192.0.2.2", "192.0.2.2", "192.0.2.3"), 1),
+        (("192.0.2.1", "192.0.2.1", "192.0.2.1", "192.0.2.2"), 0),
+        (("2001:db8::9", "2001:db8:0:1::1", "2001:db8:0:1::2", "192.0.2.2"), 1),
+    ],
+)
+def test_above_the_maximum_the_oldest_half_sent_request_of_the_client_with_most_is_disconnected(
+    pairs, clients, disconnected
+):
+    half_sent = HalfSentRequests(3)
+    readers = [RequestReader(server, client, half_sent) for (server, _), client in zip(pairs, clients, strict=True)]
+    with ThreadPoolExecutor(4) as pool:
+        results = []
+        for number, reader in enumerate(readers, 1):
+            results.append(pool.submit(reader.chunk))
+            until(lambda number=number: len(half_sent) >= min(number, 3), "a request that waits")
+        assert results[disconnected].result(LONG) == b""
+        for number, (_, client) in enumerate(pairs):
+            if number != disconnected:
+                client.sendall(b"rest")
+                assert results[number].result(LONG) == b"rest"
+    assert len(half_sent) == 0
 
 
 @pytest.mark.parametrize(

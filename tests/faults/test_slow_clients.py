@@ -12,11 +12,9 @@ from app.web.http_delivery import TIMEOUT_SECONDS
 from tests.faults.servers import Server, serving
 from tests.waiting import LONG
 
-LINGERING = b"GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+LINGERING = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
 """A whole request; its client never closes the connection."""
-HEADERS = (
-    b"POST /runs HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 1000\r\n"
-)
+HEADERS = b"POST /runs HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 1000\r\n"
 HALF_SENT = (HEADERS, HEADERS + b"\r\nclaim=")
 """Requests that stop in the middle of their headers, or of their form."""
 SILENT = b""
@@ -73,7 +71,7 @@ def test_as_many_half_sent_requests_as_there_are_connections_do_not_keep_others_
         server.get("/")
         address = ("127.0.0.1", int(server.address.rpartition(":")[2]))
         began, seconds, clients = time.monotonic(), [], {}
-        while time.monotonic() - began < 2 * TIMEOUT_SECONDS:
+        while time.monotonic() - began < TIMEOUT_SECONDS + 4:
             for number in range(MANY):
                 try:
                     clients[number].sendall(b"x")
@@ -87,8 +85,9 @@ def test_as_many_half_sent_requests_as_there_are_connections_do_not_keep_others_
                 asked_at = time.monotonic()
                 assert server.get(path, timeout=LONG).status == 200
                 seconds.append(time.monotonic() - asked_at)
+            time.sleep(0.5)
         *_, usual = statistics.quantiles(seconds, n=20)
         print(f"{len(seconds)} pages: 19 of 20 under {usual:.3f} s, longest {max(seconds):.3f} s")
         for client in clients.values():
             client.close()
-        assert max(seconds) < MAX_SECONDS and "Traceback" not in server.said()
+        assert max(seconds) < TIMEOUT_SECONDS and "Traceback" not in server.said()

@@ -166,7 +166,46 @@ def test_the_repr_of_settings_hides_the_key():
 
 def test_the_example_file_in_the_docs_is_valid(file):
     page = (Path(__file__).parents[2] / "docs" / "language-models.md").read_text(encoding="utf-8")
-    (example,) = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
-    small, house = configured_models(None, None, None, file(example), {"OPENAI_API_KEY": KEY, "HOUSE_KEY": "house"})
+    examples = "".join(re.findall(r"```toml\n(.*?)```", page, re.DOTALL))
+    secrets = {"OPENAI_API_KEY": KEY, "HOUSE_KEY": "house", "AZURE_KEY": "azure"}
+    small, house, azure = configured_models(None, None, None, file(examples), secrets)
+    assert (azure.api_key, azure.base_url.rpartition("?")[2]) == ("azure", "api-version=2024-10-21")
     assert (small.destination, small.api_key, small.prompt_price) == ("api.openai.com", KEY, 0.15)
     assert (house.destination, house.api_key, house.thinking_tokens) == ("gpu.example", "house", 4000)
+
+
+AZURE = """
+[[model]]
+name = "Azure"
+model = "gpt-4o-mini"
+base_url = "https://us.openai.azure.example/openai/deployments/mini"
+api_key_env = "AZURE_KEY"
+headers = { api-key = "{key}" }
+query = { api-version = "2024-10-21" }
+extra = { reasoning_effort = "low", chat_template_kwargs = { enable_thinking = false } }
+"""
+
+
+def test_an_entry_may_have_headers_a_query_and_more_fields_of_the_body(file):
+    (model,) = configured_models(None, None, None, file(AZURE), {"AZURE_KEY": KEY})
+    assert model.base_url == "https://us.openai.azure.example/openai/deployments/mini?api-version=2024-10-21"
+    assert (model.headers, model.destination) == ({"api-key": "{key}"}, "us.openai.azure.example")
+    assert model.extra == {"reasoning_effort": "low", "chat_template_kwargs": {"enable_thinking": False}}
+    assert KEY not in repr(model)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'headers = { "a b" = "x" }',
+        'headers = { api-key = "x\\ny" }',
+        "headers = { api-key = 1 }",
+        "query = { api-version = 1 }",
+        'extra = { messages = "x" }',
+        'extra = { model = "other" }',
+        "extra = { day = 2024-10-21 }",
+    ],
+)
+def test_headers_a_query_and_more_fields_that_cannot_be_sent_are_an_error(file, line):
+    with pytest.raises(SettingsError, match="model 1: "):
+        configured_models(None, None, None, file(f'[[model]]\nname = "A"\nmodel = "a"\n{line}\n'))

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Any
+from urllib.parse import urlsplit
 
 from pydantic import BaseModel, FiniteFloat, NonNegativeInt, TypeAdapter, ValidationError
 
@@ -59,7 +60,8 @@ def _by_status(outcome: HttpResult, model: ModelSettings) -> str:
     if outcome.has_no_credit:
         return f"The account at {host} has no credit left for the language model {name} ({status})."
     if status == 404 or (status == 400 and _NO_MODEL.search(_body_text(outcome))):
-        return f"The server {host} knows no language model {name}, or its address is wrong ({status})."
+        hint = "" if model.gguf or urlsplit(model.base_url).path.strip("/") else " Most addresses end in /v1."
+        return f"The server {host} knows no language model {name}, or its address is wrong ({status}).{hint}"
     if status == 403 and _MODERATION.search(_body_text(outcome)):
         return f"The moderation of {host} turned the prompt for the language model {name} down (403)."
     if status == 403:

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 from typing import Any
-from urllib.parse import parse_qsl, urlsplit, urlunsplit
+from urllib.parse import parse_qsl, urlsplit
 
 from app.backends.http import HttpResult, RetryPolicy, quoted, result_from_error, run_with_deadline
 from app.backends.llm.negotiation import (
@@ -41,6 +41,7 @@ from app.domain.model import Usage
 from app.domain.ports import Chat, Choice
 from app.text.options import json_in, json_values, unwrapped
 
+KEY = "{key}"
 NO_KEY = "none"
 """Placeholder where no key is set: the client requires one, and local servers ignore it."""
 
@@ -48,9 +49,11 @@ NO_KEY = "none"
 class OpenAITransport:
     """Client for one server and key, without streaming. Thread-safe; the client is created at first use."""
 
-    def __init__(self, base_url: str, api_key: str | None) -> None:
+    def __init__(self, base_url: str, api_key: str | None, headers: Mapping[str, str] | None = None) -> None:
+        """`base_url` may have a query, which each request gets. "{key}" in `headers` stands for the key."""
         self.address = base_url
         self._api_key = api_key
+        self._headers = headers or {}
         self._client: Any = None
         self._client_lock = threading.Lock()
 
@@ -68,19 +71,27 @@ class OpenAITransport:
     def _create_client(self) -> Any:
         import openai
 
+        has_own_key_header = any(
+            KEY in text and name.lower() != "authorization" for name, text in self._headers.items()
+        )
+
         class LimitedClient(openai.DefaultAsyncHttpxClient):
             """Reads at most MAX_REPLY_BYTES of a reply, decompressed."""
 
             async def send(self, request: Any, **options: Any) -> Any:
+                if has_own_key_header:
+                    request.headers.pop("authorization", None)
                 return await _read_up_to_limit(await super().send(request, **(options | {"stream": True})))
 
         # At DEBUG these log whole prompts, at INFO a line for every call.
         for name in ("openai", "httpx2", "httpcore2"):
             logging.getLogger(name).setLevel(logging.WARNING)
+        url = urlsplit(self.address)
         return openai.AsyncOpenAI(
             api_key=self._api_key or NO_KEY,
-            base_url=urlunsplit(urlsplit(self.address)._replace(query="")),
-            default_query=dict(parse_qsl(urlsplit(self.address).query)),  # such as Azure's api-version
+            base_url=url._replace(query="", fragment="").geturl(),
+            default_headers={name: text.replace(KEY, self._api_key or "") for name, text in self._headers.items()},
+            default_query=dict(parse_qsl(url.query)),  # such as Azure's api-version
             timeout=None,
             max_retries=0,
             # A redirect would send the claim to a host that users were not shown.
@@ -194,7 +205,7 @@ class OpenAIChat:
         self._model = model
         self._call_seconds = call_seconds
         self._retry_policy = retry_policy or RetryPolicy()
-        self._transport: Transport = transport or OpenAITransport(model.base_url, model.api_key)
+        self._transport: Transport = transport or OpenAITransport(model.base_url, model.api_key, model.headers)
         self._negotiation = ParameterNegotiation(model.model, model.thinking_tokens)
         self._sampling = Sampling()
         self._is_text_only = False
@@ -290,7 +301,8 @@ class OpenAIChat:
         if options:
             request |= {"logprobs": True, "top_logprobs": ALTERNATIVES}
             request |= {"grammar": one_of_grammar(options)} if self._model.gguf else {}
-        call = Call(f"{self._model.model} at {self._transport.address}", request, costly=True)
+        extra = {"extra": self._model.extra} if self._model.extra else {}
+        call = Call(f"{self._model.model} at {self._transport.address}", request | extra, costly=True)
         return cached_call(call, lambda: self._request_reply(request))
 
     def _request_reply(self, request: dict[str, Any]) -> dict[str, Any]:
@@ -319,7 +331,9 @@ class OpenAIChat:
                 raise NoJsonSchema
 
     def _post(self, adapted: Mapping[str, Any], seconds: float) -> HttpResult:
-        result = with_reported_status(self._transport.post({"model": self._model.model, **adapted}, seconds))
+        extra = {"extra_body": self._model.extra} if self._model.extra else {}
+        sent = {"model": self._model.model, **adapted, **extra}
+        result = with_reported_status(self._transport.post(sent, seconds))
         # Some servers answer 500 to a schema or a system message: without one they may answer at once.
         return replace(result, permanent=True) if result.status in (500, 501) and JSON_SCHEMA in adapted else result
 

@@ -11,6 +11,9 @@ file that this process runs, and any number in a TOML file (MODELS_FILE):
     prompt_price = 0.15                   # per million tokens
     completion_price = 0.60
     thinking_tokens = 4000                # tokens for reasoning, added to those for the answer
+    headers = { api-key = "{key}" }       # more headers; with {key} in one, no other header has the key
+    query = { api-version = "2024-10-21" }
+    extra = { reasoning_effort = "low" }  # more fields of each request
 
 Found are Ollama, LM Studio, llama.cpp and vLLM at their usual ports. The list of a server's models is all that is asked
 for; a model gets its first prompt when somebody has chosen it.
@@ -18,6 +21,7 @@ for; a model gets its first prompt when somebody has chosen it.
 
 from __future__ import annotations
 
+import json
 import threading
 import time
 import tomllib
@@ -26,6 +30,7 @@ from dataclasses import dataclass, field
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from typing import Annotated, Any, Protocol
+from urllib.parse import urlencode
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
 
@@ -58,6 +63,10 @@ class ModelSettings:
     """The variable that holds the key, for messages; None where no key is sent."""
     gguf: Path | None = None
     """The file of a model that runs in this process, without a server."""
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """Headers of each request in addition; "{key}" in a value stands for the key."""
+    extra: Mapping[str, Any] = field(default_factory=dict)
+    """Fields of each request's body in addition."""
     found_by: str = ""
     """The kind of server on which the model was found; "" for a configured model."""
 
@@ -137,6 +146,12 @@ Text = Annotated[
 Price = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
+HeaderName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9-]{1,100}$")]
+HeaderValue = Annotated[str, StringConstraints(max_length=2_000, pattern=r"^[!-~]([ -~]*[!-~])?$")]
+RESERVED = frozenset({"model", "messages", "stream", "n"})
+"""Fields of a request that `extra` cannot replace."""
+
+
 class _Entry(BaseModel):
     """One [[model]] of the file."""
 
@@ -149,6 +164,19 @@ class _Entry(BaseModel):
     prompt_price: Price | None = None
     completion_price: Price | None = None
     thinking_tokens: Annotated[int, Field(ge=0, le=1_000_000)] | None = None
+    headers: dict[HeaderName, HeaderValue] = {}
+    query: dict[str, str] = {}
+    extra: dict[str, Any] = {}
+
+    @model_validator(mode="after")
+    def _no_reserved_fields(self) -> _Entry:
+        if reserved := RESERVED & set(self.extra):
+            raise ValueError(f"extra cannot replace {', '.join(sorted(reserved))}")
+        try:
+            json.dumps(self.extra)
+        except TypeError:  # TOML has dates
+            raise ValueError("extra must hold what JSON can hold") from None
+        return self
 
     @model_validator(mode="after")
     def _both_prices(self) -> _Entry:
@@ -162,12 +190,14 @@ class _Entry(BaseModel):
         return ModelSettings(
             self.name,
             self.model,
-            self.base_url,
+            self.base_url + (("&" if "?" in self.base_url else "?") + urlencode(self.query) if self.query else ""),
             secrets.get(variable) if variable else None,
             self.prompt_price,
             self.completion_price,
             self.thinking_tokens,
             variable,
+            headers=self.headers,
+            extra=self.extra,
         )
 
 

@@ -72,6 +72,7 @@
       line.hidden = !searched.includes(line.dataset.sourceSends);
       line.querySelector(".when").hidden = true;
     }
+    for (const line of form.querySelectorAll("[data-scope]")) line.hidden = line.dataset.scope !== source.value;
     const words = source.querySelector("[data-source-now]");
     words.textContent = own ? `Own choice: ${ownChoice() || "none chosen"}` : "Own choice, under Options";
   };

@@ -189,15 +189,31 @@ class BatchResult:
     """The reason why there is no verdict."""
     permalink: str | None
     """The address of its report."""
+    verdict: str | None = None
+    """The verdict in everyday words."""
+    answer: str | None = None
+    """The answer that decides."""
+    quote: str | None = None
+    """The sentence that decides."""
+    source: str | None = None
+    """The title of the page with that sentence, and where it is from."""
+    url: str | None = None
+    """The address of that page."""
+    own_label: Label | None = None
+    """The owner's own verdict."""
+    own_reason: str | None = None
+    own_name: str | None = None
+    """The name under the owner's own verdict."""
 
 
 COLUMNS = tuple(each.name for each in fields(BatchResult))
 
-Address = Callable[[str], str]
-"""Returns the address of a run's report, given its id."""
+Details = Callable[[BatchClaim], Mapping[str, str]]
+"""Returns the fields `permalink` to `url` of a result, as far as they are known."""
 
 
-def result(claim: BatchClaim, address: Address) -> BatchResult:
+def result(claim: BatchClaim, details: Details) -> BatchResult:
+    own = claim.own_verdict
     return BatchResult(
         number=claim.number,
         claim=claim.claim.text,
@@ -207,21 +223,24 @@ def result(claim: BatchClaim, address: Address) -> BatchResult:
         confidence=claim.confidence,
         state=claim.state,
         problem=claim.problem or None,
-        permalink=address(claim.run_id) if claim.run_id else None,
+        own_label=own.label if own else None,
+        own_reason=own.text or None if own else None,
+        own_name=own.signed or None if own else None,
+        **{"permalink": None, **details(claim)},
     )
 
 
-def as_jsonl(claims: Iterable[BatchClaim], address: Address) -> Iterator[str]:
+def as_jsonl(claims: Iterable[BatchClaim], details: Details) -> Iterator[str]:
     """Yield one JSON object per line."""
     for claim in claims:
-        yield json.dumps(as_json(result(claim, address)), ensure_ascii=False) + "\n"
+        yield json.dumps(as_json(result(claim, details)), ensure_ascii=False) + "\n"
 
 
-def as_csv(claims: Iterable[BatchClaim], address: Address) -> Iterator[str]:
+def as_csv(claims: Iterable[BatchClaim], details: Details) -> Iterator[str]:
     """Yield a header and one record per claim (RFC 4180). Text that looks like a formula gets a leading apostrophe."""
     yield _record(COLUMNS)
     for claim in claims:
-        yield _record(map(_escape_formula, as_json(result(claim, address)).values()))
+        yield _record(map(_escape_formula, as_json(result(claim, details)).values()))
 
 
 def _escape_formula(value: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -13,12 +14,13 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session, sessionmaker
 
 from app.domain.events import RunStarted
-from app.domain.model import BatchLine, Claim, Label, RunOptions, SourceText
+from app.domain.model import BatchLine, Claim, Label, Note, RunOptions, SourceText
 from app.runs.admission import id_for_form, is_invalid_id, new_id
 from app.runs.db import changes_row, database_now
-from app.runs.event_store import encode_options
+from app.runs.event_store import decode_options, encode_options
 from app.runs.lifecycle import UNDO_SECONDS
-from app.runs.models import RUNNING, BatchClaimRow, BatchRow, EventRow, RunRow, is_visible
+from app.runs.models import RUNNING, BatchClaimRow, BatchRow, EventRow, NoteRow, RunRow, is_visible
+from app.runs.notes import is_own_verdict, note_from_row
 
 BAD_INPUT, WAITING, DELETED = "bad input", "waiting", "deleted"
 """States of a claim without a run: not valid, not started yet, run deleted. Others have the state of their run."""
@@ -64,6 +66,8 @@ class BatchClaim:
     """The reason why there is no verdict, in one sentence."""
     reason: str = ""
     """What was missing for a verdict, else the first sentence of the rationale."""
+    own_verdict: Note | None = None
+    """The owner's own verdict."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +85,11 @@ class Progress:
     def done(self) -> int:
         """Return the number of claims that need no more work."""
         return self.total - self.counts.get(WAITING, 0) - self.counts.get(RUNNING, 0)
+
+    @property
+    def bad(self) -> int:
+        """Return the number of claims that cannot be checked."""
+        return self.counts.get(BAD_INPUT, 0)
 
     @property
     def with_verdict(self) -> int:
@@ -142,6 +151,14 @@ class Batches:
             row = session.scalar(select(BatchRow).where(BatchRow.id == batch_id, BatchRow.deleted_at.is_(None)))
             return batch_from_row(row) if row else None
 
+    def options_of(self, batch_id: str) -> RunOptions | None:
+        """Return the options of the batch's runs; None for those of another version."""
+        with self._sessions() as session:
+            stored = session.scalar(select(BatchRow.options).where(BatchRow.id == batch_id))
+        with suppress(ValueError):
+            return decode_options(stored) if stored else None
+        return None
+
     def of_owner(self, owner: str, limit: int = 50) -> tuple[Batch, ...]:
         """Return the owner's batches, newest first."""
         chosen = select(BatchRow).where(BatchRow.owner == owner, BatchRow.deleted_at.is_(None))
@@ -151,22 +168,25 @@ class Batches:
 
     def progress(self, batch_id: str) -> Progress:
         """Count the batch's claims by state."""
-        status = func.coalesce(case((_state() == "verdict", RunRow.label)), _state()).label("status")
+        status = _status().label("status")
         counted = select(status, func.count()).select_from(BatchClaimRow).outerjoin(RunRow, _is_own_run())
         with self._sessions() as session:
             found = session.execute(counted.where(BatchClaimRow.batch_id == batch_id).group_by(status))
             return Progress(dict(found.all()))
 
-    def claims(self, batch_id: str, after: int = 0, limit: int = 100) -> tuple[BatchClaim, ...]:
-        """Return up to `limit` claims numbered above `after`, in order."""
+    def claims(self, batch_id: str, after: int = 0, limit: int = 100, status: str = "") -> tuple[BatchClaim, ...]:
+        """Return up to `limit` claims numbered above `after`, in order; only those of this label or state, if given."""
         last_event = and_(EventRow.run_id == RunRow.id, EventRow.seq == RunRow.last_seq, RunRow.state != RUNNING)
         chosen = (
-            select(BatchClaimRow, _state().label("state"), RunRow.label, EventRow.body)
+            select(BatchClaimRow, _state().label("state"), RunRow.label, EventRow.body, NoteRow)
             .outerjoin(RunRow, _is_own_run())
             .outerjoin(EventRow, last_event)
+            .outerjoin(NoteRow, and_(NoteRow.run_id == RunRow.id, is_own_verdict()))
             .where(BatchClaimRow.batch_id == batch_id, BatchClaimRow.number > after)
             .order_by(BatchClaimRow.number)
         )
+        if status:
+            chosen = chosen.where(_status() == status)
         with self._sessions() as session:
             return tuple(_claim(*row) for row in session.execute(chosen.limit(limit)))
 
@@ -191,12 +211,19 @@ def _state() -> ColumnElement[str]:
     )
 
 
+def _status() -> ColumnElement[str]:
+    """Return the claim's label, or its state where it has none."""
+    return func.coalesce(case((_state() == "verdict", RunRow.label)), _state())
+
+
 def batch_from_row(row: BatchRow) -> Batch:
     source = SourceText(**row.source) if row.source else None
     return Batch(row.id, row.owner, row.title, BatchState(row.state), row.created_at, source)
 
 
-def _claim(row: BatchClaimRow, state: str, label: str | None, last: dict[str, Any] | None) -> BatchClaim:
+def _claim(
+    row: BatchClaimRow, state: str, label: str | None, last: dict[str, Any] | None, note: NoteRow | None
+) -> BatchClaim:
     claim = Claim(row.claim, row.speaker, row.date)
     if state in (BAD_INPUT, WAITING, DELETED):
         return BatchClaim(row.number, claim, state, problem=row.problem or "")
@@ -205,7 +232,8 @@ def _claim(row: BatchClaimRow, state: str, label: str | None, last: dict[str, An
     reason = verdict.get("missing") or next((each["text"] for each in verdict.get("rationale", ())), "")
     found = Label(label) if label else None
     problem = last.get("message", "")
-    return BatchClaim(row.number, claim, state, row.run_id, found, verdict.get("confidence"), problem, reason)
+    own = note_from_row(note) if note else None
+    return BatchClaim(row.number, claim, state, row.run_id, found, verdict.get("confidence"), problem, reason, own)
 
 
 BATCH_CANCELLED = "Its batch was cancelled."

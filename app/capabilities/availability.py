@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from app.backends.corpus.registry import installed
+from app.backends.corpus.registry import installed, scope_of
 from app.backends.corpus.wikipedia import HOST, LIVE, OFF
 from app.backends.llm.registry import ModelSettings, unavailable_reason
 from app.backends.local.loading import is_path, shown_name, why_missing
@@ -331,7 +331,7 @@ class Availability:
     def _corpora(self) -> Iterator[Choice]:
         default = default_corpora(self.settings)
         for info in installed(self.settings.instance):
-            choice = Choice(info.name, info.title)
+            choice = Choice(info.name, info.title, scope=scope_of(info), built_at=info.built_at)
             if info.state != "ready":
                 choice = choice.unavailable(info.message, info.fix)
             elif info.name in default:
@@ -340,4 +340,5 @@ class Availability:
         language = self.settings.wikipedia
         if language != OFF:
             title = SOURCE_TITLES[LIVE] + ("" if language == "en" else f" ({language})")
-            yield Choice(LIVE, title, destination=HOST.format(language))
+            scope = "the whole articles of Wikipedia, as they are now"
+            yield Choice(LIVE, title, destination=HOST.format(language), scope=scope)

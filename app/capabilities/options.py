@@ -32,10 +32,10 @@ def searches_corpora(options: RunOptions) -> bool:
 WEB = "web"
 """The source that is searched with a search engine. Every other source is the corpus of its name."""
 
-VITAL, SIMPLE_WIKIPEDIA = "vital", "simple-wikipedia"
+VITAL, SIMPLE_WIKIPEDIA, LIVE_WIKIPEDIA = "vital", "simple-wikipedia", "wikipedia-live"
 SOURCE_TITLES = {
     VITAL: "Wikipedia extracts (offline)",
-    "wikipedia-live": "Wikipedia, live",
+    LIVE_WIKIPEDIA: "Wikipedia, live",
     SIMPLE_WIKIPEDIA: "Simple Wikipedia",
     WEB: "The web",
 }
@@ -93,6 +93,10 @@ class Choice:
     """True if a language model must be chosen with it."""
     found: bool = False
     """True for a language model that was found on this machine and that no setting names."""
+    scope: str = ""
+    """How much a source holds, and of when."""
+    built_at: str = ""
+    """ISO time since which the corpus holds that."""
 
     def unavailable(self, reason: str, fix: str) -> Choice:
         """Return the choice as unavailable."""
@@ -183,7 +187,7 @@ class Capabilities:
         return *(self._answered(each, RETRIEVER_READER) for each in corpora), self._answered(self._web(), WEB_SEARCH)
 
     def _web(self) -> Choice:
-        web, engine = Choice(WEB, SOURCE_TITLES[WEB]), self._engine()
+        web, engine = Choice(WEB, SOURCE_TITLES[WEB], scope="the web pages that a search engine finds"), self._engine()
         if engine:
             return replace(web, destination=engine.destination)
         settings = (each.mend for each in self.searches if each.name != CORPUS_SEARCH)

@@ -15,7 +15,7 @@ from click.core import ParameterSource
 from flask.cli import with_appcontext
 
 from app.batches.files import as_csv, as_jsonl, read_claims
-from app.batches.service import BatchState, Progress
+from app.batches.service import BatchClaim, BatchState, Progress
 from app.capabilities.options import Capabilities
 from app.cli.output import (
     Writer,
@@ -35,6 +35,7 @@ from app.runs.json_schema import descriptions
 from app.runs.service import Runs, StoredEvent
 from app.runs.transfer import run_as_dict
 from app.web import services
+from app.web.run_view import verdict_details
 
 OWNER = "command line"
 """The owner of runs that this command starts."""
@@ -218,7 +219,12 @@ def _progress_line(progress: Progress) -> str:
 def _write_results(runs: Runs, batch_id: str, out: Path | None) -> None:
     """Write the results as CSV for a .csv file, else as JSON Lines; to standard output without a file."""
     write: Callable = as_csv if out and out.suffix.lower() == ".csv" else as_jsonl
-    written = write(runs.batches.all_claims(batch_id), lambda run_id: f"/runs/{run_id}")
+
+    def details(claim: BatchClaim) -> dict[str, str]:
+        run = runs.report(claim.run_id) if claim.run_id else None
+        return {"permalink": f"/runs/{run.id}", **verdict_details(run)} if run else {}
+
+    written = write(runs.batches.all_claims(batch_id), details)
     if out is None:
         for line in written:
             click.echo(line, nl=False)

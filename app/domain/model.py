@@ -198,7 +198,7 @@ MAX_NOTE_LENGTH = 2000
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """An owner's opinion on one hop, or on how the run ended. `text` is not empty if `agrees` is None."""
+    """An owner's opinion on one hop, or on how the run ended. One of `agrees`, `label` and `text` is set."""
 
     hop: int
     """The number of a hop, 0 for the verdict or what ended the run instead."""
@@ -206,6 +206,10 @@ class Note:
     """Whether the owner agrees; null for no opinion either way."""
     text: str
     written_at: datetime
+    label: Label | None = None
+    """The owner's own verdict, which anybody with the run's link can read, with its text; null for none."""
+    signed: str = ""
+    """The name under the owner's verdict, empty for none."""
 
 
 Context = tuple[Hop, ...]

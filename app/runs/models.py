@@ -134,6 +134,9 @@ class NoteRow(Base):
     agrees: Mapped[bool | None]
     text: Mapped[str] = mapped_column(Text, default="")
     written_at: Mapped[datetime] = mapped_column(UtcDateTime)
+    label: Mapped[str | None] = mapped_column(String(32))
+    """The owner's own verdict, which is public with its text; None for a private note."""
+    signed: Mapped[str] = mapped_column(Text, default="", server_default="")
 
 
 class BatchRow(Base):

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, delete, insert, select, update
+from sqlalchemy import ColumnElement, and_, delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session, sessionmaker
 
 from app.domain.errors import HopcheckError, InvalidInput
-from app.domain.model import MAX_NOTE_LENGTH, Note
+from app.domain.model import MAX_NOTE_LENGTH, Label, Note
 from app.domain.report import Report
 from app.runs.db import changes_row, database_now
 from app.runs.models import NoteRow
+
+MAX_SIGNATURE_LENGTH = 100
 
 VERDICT = 0
 """The hop number of a note on the verdict, or on the error that ended the run."""
@@ -34,17 +37,33 @@ class Notes:
         """Return the notes on a run: the verdict's first, then by hop."""
         with self._sessions() as session:
             found = session.scalars(select(NoteRow).where(NoteRow.run_id == run_id).order_by(NoteRow.hop))
-            return tuple(Note(row.hop, row.agrees, row.text, row.written_at) for row in found)
+            return tuple(map(note_from_row, found))
 
-    def write(self, run_id: str, hop: int, agrees: bool | None, text: str, seen: datetime | None) -> None:
+    def verdicts(self, run_ids: Sequence[str]) -> dict[str, Note]:
+        """Return the owner's own verdict on each of these runs that has one. Anybody may read them."""
+        with self._sessions() as session:
+            found = session.scalars(select(NoteRow).where(NoteRow.run_id.in_(run_ids), is_own_verdict()))
+            return {row.run_id: note_from_row(row) for row in found}
+
+    def write(
+        self,
+        run_id: str,
+        hop: int,
+        agrees: bool | None,
+        text: str,
+        seen: datetime | None,
+        label: Label | None = None,
+        signed: str = "",
+    ) -> None:
         """Add a note to a hop, or change the one written at `seen`; None adds one.
 
         Raises NoteChanged if that note was changed or deleted since or, for None, if there is one. A note that already
         has this content is accepted, because a form may be sent twice.
         """
-        if not self._write(run_id, hop, seen, agrees=agrees, text=text):
+        values = {"agrees": agrees, "text": text, "label": label.value if label else None, "signed": signed}
+        if not self._write(run_id, hop, seen, **values):
             there = next((note for note in self.of(run_id) if note.hop == hop), None)
-            if there is None or (there.agrees, there.text) != (agrees, text):
+            if there is None or any(getattr(there, name) != value for name, value in values.items()):
                 raise NoteChanged
 
     def remove(self, run_id: str, hop: int, seen: datetime | None) -> None:
@@ -65,6 +84,30 @@ class Notes:
         except IntegrityError:
             return False
         return True
+
+
+def is_own_verdict() -> ColumnElement[bool]:
+    """Return the condition that a note is the owner's own verdict, which is public."""
+    return and_(NoteRow.hop == VERDICT, NoteRow.label.is_not(None))
+
+
+def note_from_row(row: NoteRow) -> Note:
+    label = Label(row.label) if row.label else None
+    return Note(row.hop, row.agrees, row.text, row.written_at, label, row.signed)
+
+
+def clean_signature(raw: str) -> str:
+    """Return a name on one line, cleaned like a note. Raises InvalidInput above MAX_SIGNATURE_LENGTH."""
+    name = " ".join(clean_note(raw).split())
+    if len(name) > MAX_SIGNATURE_LENGTH:
+        problem = f"The signature has {len(name)} characters; at most {MAX_SIGNATURE_LENGTH} are allowed."
+        raise InvalidInput(problem, "signed")
+    return name
+
+
+def agreement(label: Label | None, report: Report) -> bool | None:
+    """Return whether the owner's own verdict is that of the run; None where one of them is missing."""
+    return label == report.verdict.label if label and report.verdict else None
 
 
 def clean_note(raw: str) -> str:

@@ -25,7 +25,7 @@ from app.runs.event_store import EventStore, command_from_column, decode_options
 from app.runs.jobs import BATCHES, PEOPLE
 from app.runs.json_schema import Moment
 from app.runs.leases import is_free
-from app.runs.models import RUNNING, Cursor, RunRow, comes_after, is_visible
+from app.runs.models import RUNNING, Cursor, NoteRow, RunRow, comes_after, is_visible
 from app.runs.report_schema import STATES
 from app.text.wording import search_words
 
@@ -71,6 +71,8 @@ class RunFilter:
     outcome: str = ""
     """A label, or the state of a run without one."""
     answerer: str = ""
+    disagreed: bool = False
+    """Whether the owner's own verdict must differ from that of the run."""
 
 
 class Projection(NamedTuple):
@@ -239,4 +241,7 @@ def _conditions(wanted: RunFilter) -> list[ColumnElement[bool]]:
         conditions.append(or_(RunRow.label == wanted.outcome, RunRow.state == wanted.outcome))
     if wanted.answerer:
         conditions.append(RunRow.options["answerer"].as_string() == wanted.answerer)
+    if wanted.disagreed:
+        differs = (NoteRow.run_id == RunRow.id, NoteRow.hop == 0, NoteRow.agrees.is_(False))
+        conditions.append(select(NoteRow.hop).where(*differs).exists())
     return conditions

@@ -105,6 +105,7 @@ else:
         Note,
         hop=Annotated[int, Field(ge=0)],
         text=Annotated[str, Field(max_length=MAX_NOTE_LENGTH)],
+        label=Label | None,
         written_at=Moment,
     )
 
@@ -254,7 +255,7 @@ class ExportedRun(RunReport):
     OPTIONAL: ClassVar = ("notes",)
 
     notes: tuple[RunNote, ...] = ()
-    """The owner's notes; only if the owner requested them."""
+    """The owner's own verdict; the other notes only if the owner requested them."""
 
 
 @cache

@@ -76,15 +76,17 @@ def inherited_events(
 
 
 def hop_to_change(report: Report, number: int) -> Hop:
-    """Return that hop of an ended run. Raises InvalidInput for an unknown hop, or an imported or unfinished run."""
+    """Return that hop of an ended run; the number after the last one is a hop to add, which has no question yet.
+
+    Raises InvalidInput for an unknown hop, or an imported or unfinished run.
+    """
     if report.imported:
         raise InvalidInput("An imported report cannot be continued; check its claim again instead.", "hop")
     if not report.ended:
         raise InvalidInput("This check is still running; stop it first, or wait for its end.", "hop")
-    found = next((hop for hop in report.hops if hop.number == number), None)
-    if found is None:
+    if not 1 <= number <= len(report.hops) + 1:
         raise InvalidInput(f"This check has no hop {number}.", "hop")
-    return found
+    return report.hops[number - 1] if number <= len(report.hops) else Hop(number, Question(""))
 
 
 def _before(events: Iterable[Event], number: int) -> tuple[Event, ...]:

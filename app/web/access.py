@@ -177,6 +177,7 @@ START_ENDPOINTS = frozenset(
         "pages.start",
         "branching.branch",
         "batches.start",
+        "batches.recheck",
         "importing.upload",
         "api_batches.start",
         "api_runs.start",

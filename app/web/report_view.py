@@ -15,8 +15,17 @@ from urllib.parse import quote, urlsplit
 
 from flask import has_app_context
 
-from app.capabilities.options import BASELINES, SOURCE_TITLES, WEB, WEB_SEARCH, searches_corpora, source_of
-from app.domain.model import Answer, Hop, Label, Origin, Passage, RunOptions, Sentence, Span
+from app.capabilities.options import (
+    BASELINES,
+    LIVE_WIKIPEDIA,
+    SOURCE_TITLES,
+    VITAL,
+    WEB,
+    WEB_SEARCH,
+    searches_corpora,
+    source_of,
+)
+from app.domain.model import Answer, Branch, Hop, Label, Origin, Passage, RunOptions, Sentence, Span
 from app.domain.report import Report
 from app.text.sentences import sentence_spans
 from app.web import capabilities
@@ -294,6 +303,19 @@ def source_words(options: RunOptions) -> str:
     return corpora_words(options) + read_whole
 
 
+ASKED_WORDS = {
+    VITAL: "the offline extracts",
+    LIVE_WIKIPEDIA: "live Wikipedia",
+    WEB: "the web",
+}
+"""Sources as buttons name them: "Ask live Wikipedia"."""
+
+
+def hop_to_ask_again(report: Report) -> Hop | None:
+    """Return the hop from which another source is asked: the first that found nothing of use, else the last."""
+    return next(iter(report.set_aside or report.hops[-1:]), None)
+
+
 def models_words(options: RunOptions) -> str:
     """Return the model of a check, in a few words: the language model, or the mix of modules."""
     return options.model or ("local models" if options.preset == "local" else options.preset)
@@ -325,14 +347,22 @@ def distinct_choices(report: Report, reports: Sequence[Report]) -> tuple[str, ..
     if any(each.branch for each in reports):  # leaving a step out raises the limit of steps by one
         del own["steps"]
     differing = (words for name, words in own.items() if any(each[name] != words for each in others))
-    changed = f"step {branch.hop} {'changed' if branch.question else 'left out'}" if branch else ""
-    return tuple(filter(None, (changed, *differing)))
+    return tuple(filter(None, (branch_words(branch), *differing)))
+
+
+def branch_words(branch: Branch | None) -> str:
+    """Return what a branch changed, in a few words; "" for a run that is no branch."""
+    if branch is None:
+        return ""
+    return f"step {branch.hop} asked “{branch.question.text}”" if branch.question else f"step {branch.hop} left out"
 
 
 FILTERS: dict[str, Callable] = {
     "plain_label": PLAIN_LABELS.__getitem__,
     "source_words": source_words,
     "models_words": models_words,
+    "asked_words": lambda source: ASKED_WORDS.get(source.name, source.title),
+    "hop_to_ask_again": hop_to_ask_again,
     "strategy_words": lambda options: STRATEGY_WORDS.get(options.strategy, options.strategy),
     "choices": choices,
     "distinct_choices": distinct_choices,

@@ -7,11 +7,13 @@ from datetime import datetime
 
 from flask import render_template, session, url_for
 
+from app.capabilities.options import Choice, source_of
 from app.domain.comparison import normalised_claim
-from app.domain.model import MAX_NOTE_LENGTH, Note
+from app.domain.model import MAX_NOTE_LENGTH, Note, RunOptions
+from app.domain.report import Report
 from app.runs.service import RunFilter, RunSummary, StoredRun
-from app.web import services
-from app.web.report_view import PLAIN_LABELS, Card, differences, shown_verdict, web_link
+from app.web import capabilities, services
+from app.web.report_view import PLAIN_LABELS, Card, branch_words, differences, shown_verdict, web_link
 from app.web.security import allow_indexing
 from app.web.views import FACES
 
@@ -30,6 +32,8 @@ class NoteForm:
     agrees: str = ""
     text: str = ""
     seen: str = ""  # time of the stored note that the form shows, "" for none
+    label: str = ""
+    signed: str = ""
 
     @classmethod
     def of(cls, note: Note | None) -> NoteForm:
@@ -37,7 +41,7 @@ class NoteForm:
         if note is None:
             return cls()
         side = next(name for name, agrees in SIDES.items() if agrees is note.agrees)
-        return cls(side, note.text, note.written_at.isoformat())
+        return cls(side, note.text, note.written_at.isoformat(), note.label or "", note.signed)
 
     @property
     def seen_at(self) -> datetime | None:
@@ -78,7 +82,7 @@ class Origin:
     choices_then: tuple[str, ...]
     """The choices of that check that differ from this one's."""
     was: str | None = None
-    """The question of the changed step, None for a check that repeats another."""
+    """The question of the changed step; None for one that was added, and for a check that repeats another."""
 
 
 def run_page(stored: StoredRun, notice: str = "", rejected: NotePlace | None = None) -> str:
@@ -128,6 +132,11 @@ def note_places(run: StoredRun) -> dict[int, NotePlace]:
     }
 
 
+def readers_verdict(run: StoredRun) -> Note | None:
+    """Return the owner's own verdict on an ended run, which anybody may read; None for none."""
+    return services().runs.notes.verdicts([run.id]).get(run.id) if run.report.ended else None
+
+
 def notes_on(run: StoredRun) -> tuple[Note, ...]:
     """Return the notes on a run. The caller must check that this browser owns it."""
     return services().runs.notes.of(run.id)
@@ -150,8 +159,16 @@ def others_of(run: StoredRun) -> tuple[Other, ...]:
     same = [each for each in found if each.id != run.id and normalised_claim(each.claim) == normalised_claim(claim)]
     others = same[:MAX_OTHERS]
     options = services().runs.queries.options_of([each.id for each in others])  # without runs that cannot be read
-    mine = run.report.options
-    return tuple(Other(each, ", ".join(differences(mine, options[each.id]))) for each in others if each.id in options)
+    return tuple(Other(each, _differs(run.report, each, options[each.id])) for each in others if each.id in options)
+
+
+def _differs(mine: Report, other: RunSummary, options: RunOptions) -> str:
+    """Return the choices of the other check that differ or, with the same choices, the question that does."""
+    if words := ", ".join(differences(mine.options, options)):
+        return words
+    stored = services().runs.report(other.id)
+    changed = branch_words(stored.report.branch) if stored else ""
+    return changed or (f"step {mine.branch.hop} as it was" if mine.branch and mine.branch.parent == other.id else "")
 
 
 def origin_of(run: StoredRun, others: tuple[Other, ...]) -> Origin | None:
@@ -163,7 +180,7 @@ def origin_of(run: StoredRun, others: tuple[Other, ...]) -> Origin | None:
             return None
         return Origin(before.run.id, before.run.label or before.run.state, (before.differs,) if before.differs else ())
     parent = None if run.report.imported else services().runs.report(branch.parent)
-    if parent is None or branch.hop > len(parent.report.hops):
+    if parent is None:
         return None
     earlier = parent.report
     # Leaving a step out raises the limit of hops by one, which is no choice.
@@ -173,8 +190,25 @@ def origin_of(run: StoredRun, others: tuple[Other, ...]) -> Origin | None:
         branch.parent,
         outcome,
         differences(run.report.options, earlier_options),
-        earlier.hops[branch.hop - 1].question.text,
+        earlier.hops[branch.hop - 1].question.text if branch.hop <= len(earlier.hops) else None,
     )
+
+
+def sources_to_ask(run: StoredRun) -> tuple[Choice, ...]:
+    """Return the available sources other than the run's own; none where nothing is searched."""
+    own = source_of(run.report.options)
+    return tuple(each for each in capabilities().sources if each.available and each.name != own)
+
+
+def scope_words(run: StoredRun) -> str:
+    """Return how much the run's source holds and of when; "" where that is not known or may have changed since."""
+    options, source = run.report.options, source_of(run.report.options)
+    names = (source,) if source else options.corpora
+    known = {each.name: each for each in capabilities().sources}
+    found = [known[name] for name in names if name in known and known[name].scope]
+    is_current = all(not each.built_at or datetime.fromisoformat(each.built_at) <= run.created_at for each in found)
+    is_complete = len(found) == len(names) and is_current and not run.report.imported
+    return " and ".join(each.scope for each in found) if is_complete else ""
 
 
 def may_embed() -> bool:
@@ -202,6 +236,18 @@ def summary_of(run: StoredRun) -> str:
         f"Checked by a machine with Hopcheck: {address}",
     )
     return "\n".join(filter(None, lines))
+
+
+def verdict_details(run: StoredRun | None) -> dict[str, str]:
+    """Return the verdict in everyday words, and the answer, sentence, source and address that decide it."""
+    if run is None or run.report.verdict is None:
+        return {}
+    found = {"verdict": PLAIN_LABELS[run.report.verdict.label]}
+    for card in shown_verdict(run.report).cards[:1]:
+        source = ", ".join(filter(None, (card.passage.title, card.passage.source)))
+        found |= {"answer": card.text.answer, "quote": card.sentence, "source": source}
+        found["url"] = web_link(card.passage) or ""
+    return {name: text for name, text in found.items() if text}
 
 
 def _quotation(card: Card) -> str:

@@ -151,7 +151,7 @@ FACES = {
     HopStatus.FAILED: Face("Failed", "cross", "failed"),
     HopStatus.INTERRUPTED: Face("Interrupted", "stop", "interrupted"),
     "running": Face("Running", "dots", "open"),
-    "bad input": Face("Bad input", "cross", "failed"),
+    "bad input": Face("Bad input", "pencil", "aside"),
     "deleted": Face("Deleted", "aside", "aside"),
 }
 """By label, hop status, and state of a run or of a batch's claim, which share some names."""

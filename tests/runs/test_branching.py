@@ -142,7 +142,7 @@ def test_the_hop_in_progress_when_a_run_was_stopped_can_be_asked_again(runs_with
     assert [hop.status for hop in ended(others, child).hops] == [HopStatus.KEPT] * 2
 
 
-@pytest.mark.parametrize("number", [-1, 0, 4])
+@pytest.mark.parametrize("number", [-1, 0, 5])
 def test_branching_at_a_missing_hop_is_refused(parent, branching, number):
     first, (runs, _) = parent(), branching(THREE)
     with pytest.raises(InvalidInput, match=f"This check has no hop {number}."):

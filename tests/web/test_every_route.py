@@ -48,6 +48,7 @@ EQUIVALENTS = {
     "GET /batches/<batch_id>/cancel": NO_API_ROUTE,
     "POST /batches/<batch_id>/cancel": (f"POST {API}/batches/<batch_id>/cancel",),
     "POST /batches/<batch_id>/retry": (f"POST {API}/batches/<batch_id>/retry",),
+    "POST /batches/<batch_id>/recheck": NO_API_ROUTE,
     "GET /batches/<batch_id>/delete": NO_API_ROUTE,
     "POST /batches/<batch_id>/delete": (f"DELETE {API}/batches/<batch_id>",),
     "POST /batches/<batch_id>/restore": (f"POST {API}/batches/<batch_id>/restore", f"GET {API}/deleted/batches"),

@@ -30,6 +30,7 @@ from app.backends.corpus.index import (
     Kind,
     Manifest,
     PrintLine,
+    format_count,
     install_index,
     manifest_for,
     passage_json,
@@ -127,6 +128,9 @@ VITAL = Corpus("vital", "Wikipedia's vital articles", "Wikipedia, CC BY-SA 4.0",
 
 CORPORA = {corpus.name: corpus for corpus in (VITAL,)}
 
+VITAL_NEWEST = "July 2026"
+"""The newest month in the text of `vital`; its package does not say on which day the text was collected."""
+
 
 @dataclass(frozen=True, slots=True)
 class CorpusInfo:
@@ -178,6 +182,16 @@ def about(folder: Path) -> CorpusInfo:
     return CorpusInfo(
         name, manifest.title, manifest.source, manifest.kind, manifest.count, manifest.bytes, manifest.built_at, "ready"
     )
+
+
+def scope_of(info: CorpusInfo) -> str:
+    """Return how much a corpus holds and of when, as part of a sentence; "" unless it is ready."""
+    if info.state != "ready":
+        return ""
+    if info.name == VITAL.name:
+        return f"the first lines of {info.passages:,} Wikipedia articles; the newest date in them is {VITAL_NEWEST}"
+    # The source of a fetched Wikipedia has its day; that of other corpora may have none.
+    return f"{format_count(info.passages, info.kind)} of {info.source or info.title}, indexed on {info.built_at[:10]}"
 
 
 def build_built_in(corpus: Corpus, folder: Path, java: Java = DEFAULT_JAVA, say: PrintLine = log.info) -> Manifest:

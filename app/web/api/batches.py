@@ -18,7 +18,7 @@ from app.web.api import schemas
 from app.web.api.auth import current_principal, principal_for_new_run
 from app.web.api.blueprint import API, api_blueprint, sent, sent_batch, sent_key, sent_limit
 from app.web.observability import log_refusal
-from app.web.pages.batches import CLOSED, NOT_NOW, NOTHING_FAILED, most_claims, permalink
+from app.web.pages.batches import CLOSED, NOT_NOW, NOTHING_FAILED, details_of, most_claims
 
 api_batches = api_blueprint("api_batches")
 
@@ -53,7 +53,7 @@ def results(batch_id: str) -> Response:
     claims = services().runs.batches.claims(batch.id, after, limit + 1)
     page = claims[:limit]
     next_after = page[-1].number if len(claims) > limit else None
-    return jsonify(as_json(schemas.BatchResults(tuple(result(each, permalink) for each in page), next_after)))
+    return jsonify(as_json(schemas.BatchResults(tuple(result(each, details_of) for each in page), next_after)))
 
 
 @api_batches.post(f"{API}/batches/<batch_id>/pause")

@@ -10,7 +10,7 @@ from app.domain.comparison import NoSuchRun, PageUsed, pages, rows, runs_to_comp
 from app.domain.errors import InvalidInput
 from app.domain.model import Label, Note
 from app.runs.json_schema import as_json
-from app.runs.notes import NoteChanged, clean_note, parse_note_hop
+from app.runs.notes import VERDICT, NoteChanged, agreement, clean_note, clean_signature, parse_note_hop
 from app.runs.service import StoredRun
 from app.runs.transfer import note_of, usage_of
 from app.web import services
@@ -145,11 +145,15 @@ def write(run_id: str, hop: str) -> Response:
     """Write a note, replacing the one that exists."""
     run, body = owned(run_id), sent(NewNote)
     number, text = _hop(run, hop), clean_note(body.text or "")
-    if body.agrees is None and not text:
+    if body.agrees is None and not text and not body.label:
         raise InvalidInput(NOTHING_SAID, "text")
+    if body.label and number != VERDICT:
+        raise InvalidInput("A verdict is on the whole check: write it as the note on hop 0.", "label")
+    agrees = agreement(body.label, run.report) if body.label else body.agrees
     current = _current_note(run_id, number)
+    seen, signed = current.written_at if current else None, clean_signature(body.signed or "")
     try:
-        services().runs.notes.write(run_id, number, body.agrees, text, current.written_at if current else None)
+        services().runs.notes.write(run_id, number, agrees, text, seen, body.label, signed)
     except NoteChanged:
         raise Conflict(CHANGED) from None
     written = _current_note(run_id, number)

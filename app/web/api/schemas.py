@@ -14,6 +14,7 @@ from app.domain.model import MAX_NOTE_LENGTH, RANGES, Label, LabelSet, RunOption
 from app.runs.admission import Place
 from app.runs.json_schema import Moment, descriptions
 from app.runs.lifecycle import PublishedRun
+from app.runs.notes import MAX_SIGNATURE_LENGTH
 from app.runs.projections import RunSummary
 from app.runs.report_schema import STATES, Options, RunNote, RunReport, RunUsage
 from app.text.claims import MAX_CLAIM_LENGTH, MAX_DATE_LENGTH, MAX_SPEAKER_LENGTH, MIN_CLAIM_LENGTH
@@ -111,6 +112,10 @@ class NewNote(Request, use_attribute_docstrings=True):
     """True if the owner agrees. If omitted, the note has no opinion either way, and needs a text."""
     text: str | None = Field(None, json_schema_extra={"maxLength": MAX_NOTE_LENGTH})
     """The reason."""
+    label: Label | None = None
+    """The owner's own verdict on the claim, for hop 0 only; anybody with the run's link can read it, with the text."""
+    signed: str | None = Field(None, json_schema_extra={"maxLength": MAX_SIGNATURE_LENGTH})
+    """The name under that verdict."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,11 +1,13 @@
 """Notes on finished reports, their publication, and the gallery.
 
-Notes are read and written by their owner only. With JavaScript a note is replaced in its card; without, the run's page
-is rendered again. A rejected note is shown as typed, with the reason. Publishing needs PUBLISHING=on.
+Notes are read and written by their owner only, but the owner's own verdict is shown to everybody. With JavaScript a
+note is replaced in its card; without, the run's page is rendered again. A rejected note is shown as typed, with the
+reason. Publishing needs PUBLISHING=on.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from urllib.parse import urlencode
 
 from flask import Blueprint, redirect, render_template, request, url_for
@@ -14,18 +16,19 @@ from flask_wtf.csrf import CSRFError
 
 from app.domain.errors import InvalidInput
 from app.domain.model import Label
-from app.runs.notes import NoteChanged, clean_note, parse_note_hop
+from app.runs.notes import VERDICT, NoteChanged, agreement, clean_note, clean_signature, parse_note_hop
 from app.runs.service import StoredRun
 from app.web import services
 from app.web.pages.history import INVALID_CURSOR, decode_cursor, encode_cursor
 from app.web.pages.run_actions import is_htmx_request, owned
-from app.web.run_view import SIDES, NoteForm, NotePlace, may_steer, run_page
+from app.web.run_view import SIDES, NoteForm, NotePlace, may_steer, readers_verdict, run_page
 from app.web.security import STALE, on_csrf_error
 
 notes = Blueprint("notes", __name__)
+notes.add_app_template_global(readers_verdict)
 
 CHANGED = "This note was changed in another tab meanwhile. What you typed is still here: save it to replace that one."
-NOTHING_SAID = "Say whether you agree, or write something."
+NOTHING_SAID = "Choose one of these, or write something."
 
 
 @notes.post("/runs/<run_id>/notes")
@@ -38,7 +41,7 @@ def write(run_id: str) -> ResponseReturnValue:
         return run_page(run, str(error)), 409
     sent = _sent()
     try:
-        _store(run_id, hop, sent)
+        _store(run, hop, sent)
     except InvalidInput as error:
         return _rejected(run, hop, sent, str(error), 422)
     except NoteChanged:
@@ -62,17 +65,20 @@ def _hop(run: StoredRun) -> int:
 
 
 def _sent() -> NoteForm:
-    return NoteForm(*(request.form.get(name, "") for name in ("agrees", "text", "seen")))
+    return NoteForm(*(request.form.get(name, "") for name in ("agrees", "text", "seen", "label", "signed")))
 
 
-def _store(run_id: str, hop: int, sent: NoteForm) -> None:
+def _store(run: StoredRun, hop: int, sent: NoteForm) -> None:
     """Store the submitted note. Raises InvalidInput, and NoteChanged if another tab changed it first."""
+    notes = services().runs.notes
     if "remove" in request.form:
-        return services().runs.notes.remove(run_id, hop, sent.seen_at)
-    text, agrees = clean_note(sent.text), SIDES.get(sent.agrees)
-    if agrees is None and not text:
+        return notes.remove(run.id, hop, sent.seen_at)
+    text, signed = clean_note(sent.text), clean_signature(sent.signed)
+    label = Label(sent.label) if hop == VERDICT and sent.label in set(Label) else None
+    agrees = agreement(label, run.report) if label else SIDES.get(sent.agrees)
+    if label is None and agrees is None and not text:
         raise InvalidInput(NOTHING_SAID, "text")
-    return services().runs.notes.write(run_id, hop, agrees, text, sent.seen_at)
+    return notes.write(run.id, hop, agrees, text, sent.seen_at, label, signed if label else "")
 
 
 def _place(run_id: str, hop: int) -> NotePlace:
@@ -83,7 +89,7 @@ def _place(run_id: str, hop: int) -> NotePlace:
 def _rejected(run: StoredRun, hop: int, sent: NoteForm, problem: str, code: int) -> ResponseReturnValue:
     """Return the note as typed, the error and the stored note, which the next submission replaces."""
     current = _place(run.id, hop)
-    form = NoteForm(sent.agrees, sent.text, current.form.seen)
+    form = replace(sent, seen=current.form.seen)
     place = NotePlace(run.id, hop, current.note, form, problem)
     if is_htmx_request():
         return _render(place)

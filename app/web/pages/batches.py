@@ -28,15 +28,18 @@ from werkzeug.exceptions import RequestEntityTooLarge
 from app.batches.feeder import UNREADABLE
 from app.batches.files import MAX_BYTES, TOO_LARGE, as_csv, as_jsonl, check_lines, line_of, read_claims, title_of
 from app.batches.service import Batch, BatchClaim, BatchState
-from app.capabilities.options import PURSUIT
+from app.capabilities.options import PURSUIT, Choice, source_of
 from app.domain.errors import InvalidInput
-from app.domain.model import BatchLine, SourceText
-from app.run_request import resolve_options
+from app.domain.model import BatchLine, Label, SourceText
+from app.run_request import raw_options, resolve_options
 from app.runs.models import RUNNING
 from app.text.claims import Candidate
-from app.web import capabilities, services, views
+from app.web import capabilities, report_view, services, views
+from app.web.corrections import Marked, marked_pieces
+from app.web.forms import SET_BY_SOURCE
 from app.web.observability import log_refusal
 from app.web.pages.home import claims_page, sent_form, sent_source
+from app.web.run_view import verdict_details
 from app.web.security import STALE, on_csrf_error, owner
 
 batches = Blueprint("batches", __name__)
@@ -112,6 +115,30 @@ def retry(batch_id: str) -> ResponseReturnValue:
     return _done(owned(batch_id), services().runs.batch_commands.retry(batch_id) > 0, NOTHING_FAILED)
 
 
+@batches.post("/batches/<batch_id>/recheck")
+def recheck(batch_id: str) -> ResponseReturnValue:
+    """Start a batch of the undecided claims with another source, and redirect to its page."""
+    batch, runs = owned(batch_id), services().runs
+    undecided = runs.batches.claims(batch.id, limit=most_claims(), status=Label.NOT_ENOUGH_EVIDENCE)
+    options = runs.batches.options_of(batch.id)
+    if not undecided or options is None:
+        return _page(batch, NOT_NOW), 409
+    raw = {name: value for name, value in raw_options(options).items() if name not in SET_BY_SOURCE}
+    try:
+        again = resolve_options({**raw, "source": request.form.get("source", "")}, capabilities())
+    except InvalidInput as error:
+        return _page(batch, str(error)), 422
+    source = batch.source
+    if source:
+        source = replace(source, spans=tuple(source.spans[each.number - 1] for each in undecided))
+    lines = tuple(BatchLine(each.claim) for each in undecided)
+    title = title_of(f"{batch.title} ({report_view.source_words(again)})")
+    form_id = request.form.get("form_name", "")
+    return redirect(
+        url_for("batches.page", batch_id=runs.start_batch(lines, again, owner(), title, form_id, source)), 303
+    )
+
+
 @batches.get("/batches/<batch_id>/results.csv")
 def results_csv(batch_id: str) -> Response:
     """Return the results as CSV."""
@@ -124,9 +151,12 @@ def results_jsonl(batch_id: str) -> Response:
     return _results(batch_id, as_jsonl, "application/jsonl", "jsonl")
 
 
-def permalink(run_id: str) -> str:
-    """Return the absolute address of a run's page."""
-    return url_for("pages.run", run_id=run_id, _external=True)
+def details_of(claim: BatchClaim) -> dict[str, str]:
+    """Return the address of the claim's report, its verdict in everyday words, and the sentence that decides."""
+    if not claim.run_id:
+        return {}
+    found = {"permalink": url_for("pages.run", run_id=claim.run_id, _external=True)}
+    return found | verdict_details(services().runs.report(claim.run_id)) if claim.label else found
 
 
 @on_csrf_error(batches)
@@ -220,36 +250,50 @@ def form_page(problem: str = "", read: bool = True, notice: str = "") -> str:
 
 def _page(batch: Batch, notice: str = "") -> str:
     store = services().runs.batches
-    after = request.args.get("after", "0")
+    after, label = request.args.get("after", "0"), request.args.get("label", "")
     first = int(after) if after.isascii() and after.isdigit() and len(after) < 8 else 0
+    fixes = [number for number in request.args.getlist("fix") if number.isascii() and number.isdigit()]
     progress = store.progress(batch.id)
-    claims = store.claims(batch.id, first, CLAIMS_PER_PAGE)
+    label = label if label in progress.counts else ""
+    found = store.claims(batch.id, first, CLAIMS_PER_PAGE + 1, label)
+    claims = found[:CLAIMS_PER_PAGE]
     is_going = batch.state is BatchState.GOING or bool(progress.counts.get(RUNNING))
     is_moving = is_going and progress.done < progress.total
+    is_own = session.get("owner") == batch.owner
     return render_template(
         "batch.html",
         batch=batch,
         progress=progress,
         claims=claims,
-        segments=_segments(batch.source, claims) if batch.source and not first else (),
+        label=label,
+        pieces=_pieces(batch, set(map(int, fixes))) if batch.source and not first else (),
+        fixes=fixes,
         first=first,
-        at_once=CLAIMS_PER_PAGE,
+        before=0 if label else max(first - CLAIMS_PER_PAGE, 0),
+        after=claims[-1].number if len(found) > len(claims) else 0,
         moving=is_moving,
         held_up=services().runs.feeder.held_up(batch.id) if batch.state is BatchState.GOING else None,
         other_version=UNREADABLE,
-        own=session.get("owner") == batch.owner,
+        own=is_own,
+        sources=_other_sources(batch) if is_own and progress.counts.get(Label.NOT_ENOUGH_EVIDENCE) else (),
         notice=notice,
     )
 
 
-def _segments(source: SourceText, claims: Sequence[BatchClaim]) -> Iterator[tuple[str, BatchClaim | None]]:
-    """Yield the pieces of the text in order, each with the claim that was taken from it, if any."""
-    at = 0
-    for (start, end), claim in zip(source.spans, claims, strict=False):
-        yield source.text[at:start], None
-        yield source.text[start:end], claim
-        at = end
-    yield source.text[at:], None
+def _pieces(batch: Batch, taken: set[int]) -> list[Marked]:
+    """Return the pieces of the batch's text, with the corrections of its false claims."""
+    source = batch.source or SourceText("", ())
+    claims = services().runs.batches.claims(batch.id, limit=len(source.spans))
+    refuted = [each.run_id for each in claims if each.run_id and each.label is Label.REFUTED]
+    read = {run_id: services().runs.report(run_id) for run_id in refuted}
+    reports = {run_id: run.report for run_id, run in read.items() if run}
+    return list(marked_pieces(source, claims, reports, taken))
+
+
+def _other_sources(batch: Batch) -> tuple[Choice, ...]:
+    options = services().runs.batches.options_of(batch.id)
+    own = source_of(options) if options else ""
+    return tuple(each for each in capabilities().sources if each.available and each.name != own) if own else ()
 
 
 def _cancel_confirmation(batch: Batch, notice: str = "") -> str:
@@ -275,7 +319,7 @@ def _done(batch: Batch, changed: bool, otherwise: str = NOT_NOW) -> ResponseRetu
 def _results(batch_id: str, write: Callable[..., Iterator[str]], media: str, suffix: str) -> Response:
     """Stream the results, so that a long batch is never held in memory."""
     batch = services().runs.batches.get(batch_id) or abort(404)
-    lines = write(services().runs.batches.all_claims(batch.id), permalink)
+    lines = write(services().runs.batches.all_claims(batch.id), details_of)
     response = Response(stream_with_context(lines), mimetype=media)
     response.headers["Content-Disposition"] = f"attachment; filename=hopcheck-batch.{suffix}"
     return response

@@ -47,6 +47,8 @@ def decode_cursor(cursor: str) -> Cursor:
 history = Blueprint("history", __name__)
 
 RUNS_PER_PAGE = 20
+MAX_BATCHES = 5
+"""Batches above the list of runs."""
 MAX_SEARCH = 500
 """Characters, as in a claim."""
 
@@ -76,6 +78,8 @@ def history_page(notice: str = "", after: Cursor | None = None) -> str:
         "history.html",
         runs=shown,
         options=runs.queries.options_of([each.id for each in shown]),
+        own_verdicts=runs.notes.verdicts([each.id for each in shown]),
+        batches=() if after else runs.batches.of_owner(owner, MAX_BATCHES),
         wanted=wanted,
         newest=_address(wanted) if after else None,
         older=older,
@@ -94,11 +98,13 @@ def list_filters() -> RunFilter:
         words[:MAX_SEARCH].strip(),
         outcome if outcome in OUTCOMES else "",
         answerer if answerer in known else "",
+        request.args.get("disagreed") == "yes",
     )
 
 
 def _address(wanted: RunFilter, after: str = "") -> str:
     query = {"q": wanted.words, "label": wanted.outcome, "answerer": wanted.answerer, "after": after}
+    query["disagreed"] = "yes" if wanted.disagreed else ""
     return f"{url_for('history.page')}?{urlencode({name: value for name, value in query.items() if value})}"
 
 

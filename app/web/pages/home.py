@@ -11,6 +11,7 @@ from flask import Blueprint, Response, abort, current_app, redirect, render_temp
 from flask.typing import ResponseReturnValue
 from itsdangerous import BadSignature, URLSafeSerializer
 
+from app.capabilities.options import source_of
 from app.domain.errors import CallFailed, InvalidInput, UnparseableOutput
 from app.domain.model import RANGES, RunOptions, SourceText
 from app.run_request import RunRequest, resolve_options
@@ -50,6 +51,9 @@ pages = Blueprint("pages", __name__)
 MAX_RECENT = 5
 """Runs of this browser on the home page."""
 
+WORKING = ("running", "verdict")
+"""States of a run whose source may be offered first again."""
+
 
 @pages.get("/")
 def home() -> str:
@@ -59,7 +63,7 @@ def home() -> str:
     """
     earlier = request.args.get("again")
     if earlier is None:
-        return home_page(replace(_with_remembered_source(_blank_form()), claim=request.args.get("claim", "")))
+        return home_page(replace(_with_last_source(_blank_form()), claim=request.args.get("claim", "")))
     run = services().runs.report(earlier) or abort(404)
     return home_page(ClaimForm.repeating(run.report.claim, run.report.options, _blank_form()))
 
@@ -80,8 +84,6 @@ def start() -> ResponseReturnValue:
     if hint := _hint(kind, sent):
         return home_page(form, hint=hint)
     run_id = services().runs.start(sent.claim, sent.options, owner(), request.form.get("form_name", ""), client())
-    if form.from_source and form.from_source != session.get("source"):
-        session["source"] = form.from_source
     log_run(run_id)
     return redirect(url_for("pages.run", run_id=run_id), 303)
 
@@ -247,10 +249,15 @@ def _blank_form() -> ClaimForm:
     return ClaimForm.from_options(usual.defaults(), usual.default_options.preset, usual.default_pursuit.preset)
 
 
-def _with_remembered_source(blank: ClaimForm) -> ClaimForm:
-    """Return the form with the source that this browser chose last, if that is still available."""
-    last = [each for each in capabilities().sources if each.available and each.name == session.get("source")]
-    return replace(blank, from_source=last[0].name) if last else blank
+def _with_last_source(blank: ClaimForm) -> ClaimForm:
+    """Return the form with the source of this browser's last check, of those still available that did not fail."""
+    runs = services().runs
+    recent = [each.id for each in runs.recent(session.get("owner", ""), MAX_RECENT) if each.state in WORKING]
+    options = runs.queries.options_of(recent)
+    usable = {each.name for each in capabilities().sources if each.available}
+    used = (source_of(options[run_id]) for run_id in recent if run_id in options)
+    last = next((name for name in used if name in usable), blank.from_source)
+    return replace(blank, from_source=last)
 
 
 def form_context(form: ClaimForm, error: InvalidInput | None = None, hint: Hint | None = None) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from flask import Blueprint, abort, redirect, render_template, request, session,
 from flask.typing import ResponseReturnValue
 from flask_wtf.csrf import CSRFError
 
+from app.capabilities.options import source_of
 from app.domain.errors import InvalidInput
 from app.domain.model import RANGES, Hop, Question
 from app.run_request import raw_options, resolve_options
@@ -21,6 +22,7 @@ from app.runs.service import RunSummary, StoredRun, Unreadable, hop_to_change
 from app.text.claims import clean_question
 from app.web import capabilities, services
 from app.web.api.auth import client
+from app.web.forms import SET_BY_SOURCE
 from app.web.observability import log_refusal, log_run
 from app.web.pages.history import history_page
 from app.web.run_view import may_steer, run_page
@@ -101,6 +103,7 @@ class BranchForm:
 
     question: str
     answerer: str = ""  # "" keeps the run's own
+    source: str = ""  # "" keeps the run's own
     name: str = ""  # random, so that submitting twice starts one run
 
 
@@ -112,7 +115,8 @@ def form(run_id: str) -> ResponseReturnValue:
         hop = _hop(run, request.args.get("hop", ""))
     except InvalidInput as error:
         return run_page(run, str(error)), 404
-    return _branch_page(run, hop, BranchForm(hop.question.text, run.report.options.answerer))
+    options = run.report.options
+    return _branch_page(run, hop, BranchForm(hop.question.text, options.answerer, source_of(options)))
 
 
 @branching.post("/runs/<run_id>/branch")
@@ -123,7 +127,7 @@ def branch(run_id: str) -> ResponseReturnValue:
         hop = _hop(run, request.form.get("hop", ""))
     except InvalidInput as error:
         return run_page(run, str(error)), 409
-    sent = BranchForm(*(request.form.get(name, "") for name in ("question", "answerer", "form_name")))
+    sent = _sent_branch()
     try:
         child = branch_off(run, hop, sent, "leave_out" in request.form, owner())
     except InvalidInput as error:
@@ -140,8 +144,11 @@ def _stale_branch(error: CSRFError) -> ResponseReturnValue:
         hop = _hop(run, request.form.get("hop", ""))
     except InvalidInput:
         return run_page(run, STALE), 400
-    sent = BranchForm(request.form.get("question", ""), request.form.get("answerer", ""))
-    return _branch_page(run, hop, sent, InvalidInput(STALE, "question")), 400
+    return _branch_page(run, hop, _sent_branch(), InvalidInput(STALE, "question")), 400
+
+
+def _sent_branch() -> BranchForm:
+    return BranchForm(*(request.form.get(name, "") for name in ("question", "answerer", "source", "form_name")))
 
 
 def _hop(run: StoredRun, number: str) -> Hop:
@@ -157,16 +164,24 @@ def branch_off(run: StoredRun, hop: Hop, sent: BranchForm, leave_out: bool, owne
     With `leave_out` the hop is dropped and the question ignored. Raises InvalidInput, which names the field.
     """
     question = None if leave_out else Question(clean_question(sent.question))
-    answerer = {"answerer": sent.answerer} if sent.answerer else {}
-    options = resolve_options({**raw_options(run.report.options), **answerer}, capabilities())
-    if question is None:  # the dropped hop counts towards the limit, and is replaced by another
+    before = run.report.options
+    raw = raw_options(before)
+    if sent.source and sent.source != source_of(before):
+        raw = {name: value for name, value in raw.items() if name not in SET_BY_SOURCE} | {"source": sent.source}
+    if sent.answerer and sent.answerer != before.answerer:
+        raw["answerer"] = sent.answerer
+    options = resolve_options(raw, capabilities())
+    if hop.number > RANGES["max_hops"].maximum:
+        raise InvalidInput(f"A check has at most {RANGES['max_hops'].maximum} questions.", "question")
+    if question is None or hop.number > options.max_hops:  # the dropped or added hop counts towards the limit
         options = replace(options, max_hops=min(options.max_hops + 1, RANGES["max_hops"].maximum))
     return services().runs.branch(run.id, hop.number, question, options, owner, sent.name, client())
 
 
 def _branch_page(run: StoredRun, hop: Hop, form: BranchForm, error: InvalidInput | None = None) -> str:
+    usable = [each for each in capabilities().sources if each.available] if source_of(run.report.options) else []
     answerers = capabilities().answerers
-    return render_template("branch.html", run=run, hop=hop, form=form, error=error, answerers=answerers)
+    return render_template("branch.html", run=run, hop=hop, form=form, error=error, answerers=answerers, sources=usable)
 
 
 deleting = Blueprint("deleting", __name__)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from ipaddress import ip_address
 from typing import Any
+from urllib.parse import urlsplit
 
 from flask import Blueprint, Response, abort, jsonify, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
@@ -19,7 +21,16 @@ from app.web import services
 from app.web.exporters import Export, exporter_of, exporters
 from app.web.exporters.claim_review import claim_review
 from app.web.observability import log_run
-from app.web.run_view import may_embed, may_steer, notes_on, run_page, summary_of
+from app.web.run_view import (
+    may_embed,
+    may_steer,
+    notes_on,
+    readers_verdict,
+    run_page,
+    scope_words,
+    sources_to_ask,
+    summary_of,
+)
 from app.web.security import STALE, allow_embedding, on_csrf_error, owner
 
 exports = Blueprint("exports", __name__)
@@ -51,12 +62,28 @@ for _each in exporters():
 exports.add_app_template_global(exporters, "exporters")
 exports.add_app_template_global(may_embed)
 exports.add_app_template_global(summary_of)
+exports.add_app_template_global(sources_to_ask)
+exports.add_app_template_filter(scope_words)
 
 
 def export_of(run: StoredRun, notes: tuple[Note, ...] | None = None) -> Export:
-    """Return what an exporter of the run gets."""
+    """Return what an exporter of the run gets. Without `notes` it gets the owner's own verdict, which is public."""
+    public = readers_verdict(run) if notes is None else None
+    notes = (public,) if public else notes
     page, home = url_for("pages.run", run_id=run.id, _external=True), url_for("pages.home", _external=True)
     return Export(run, page, home, notes)
+
+
+@exports.app_template_global("is_on_loopback")
+def is_on_loopback() -> bool:
+    """Return whether this page was requested by an address that only this machine has."""
+    host = urlsplit(request.host_url).hostname or ""
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 @exports.app_template_global("review_of")

@@ -28,7 +28,7 @@ from tests.fakes import (
 from tests.waiting import LONG
 from tests.web.conftest import started, token, wait_for
 
-FORMS = ("export.json", "export.md", "claimreview.json", "export.ris", "export.bib")
+FORMS = ("export.json", "export.md", "export.html", "claimreview.json", "export.ris", "export.bib")
 HOSTILE = '[click](https://evil.example) <script>alert(1)</script> "</script>"'
 
 
@@ -115,12 +115,12 @@ def test_the_markdown_contains_the_whole_trail(browse):
         "# Hamlet's author was born in England.",
         "Said by A teacher, 2020-10-31",
         f"[with Hopcheck](<http://localhost{path}>)",
-        "## Verdict: Supported",
+        "## Verdict: True (Supported)",
         "Source: Wikipedia extracts (offline). Model: local models.",
-        "High confidence, 91%",
-        "He was born in England. ([hop 2](#hop-2))",
+        "High confidence",
+        "He was born in England. ([step 2](#step-2))",
         "*A machine made this verdict, and machines are often wrong. Read the evidence before you rely on it.*",
-        "### Hop 1",
+        "### Step 1",
         "**Is Hamlet a play?**",
         "No answer was found in what was read.",
         "Not used, ",
@@ -132,6 +132,26 @@ def test_the_markdown_contains_the_whole_trail(browse):
         "- Reasoner: scripted",
     ):
         assert content in text, content
+
+
+def test_the_html_file_has_the_trail_and_needs_no_other_file(browse):
+    client = browse(ONE_SET_ASIDE)
+    path = export(client, claim=HOSTILE)
+    answered = client.get(f"{path}/export.html")
+    assert answered.headers["Content-Disposition"].startswith("attachment")
+    page = answered.text
+    assert "<script" not in page and "<form" not in page and "<link" not in page and "--ground:" in page
+    assert re.findall(r'href="([^#"]*)"', page).count(f"http://localhost{path}") == 1
+    assert not re.findall(r'(?:href|src)="/', page), "a link into a site that the reader may not reach"
+    assert "Is Hamlet a play?" in page and "<mark>William Shakespeare</mark>" in page and "Denmark" in page
+
+
+def test_the_share_menu_of_a_local_address_says_that_its_link_works_on_this_computer_only(browse):
+    client = browse()
+    path = export(client)
+    assert "This link works on this computer only" in client.get(path, base_url="http://127.0.0.1:8000").text
+    shared = client.get(path, base_url="http://checks.example.org").text
+    assert "this computer only" not in shared and "Anyone with the link can read this report." in shared
 
 
 def test_the_markdown_names_the_site_date_and_fact_checker_of_each_web_page(browse):
@@ -187,7 +207,7 @@ def test_the_claim_review_has_a_software_author_and_a_rating_with_its_scale(brow
     }
     assert review["reviewRating"] == {
         "@type": "Rating",
-        "alternateName": "Supported",
+        "alternateName": "True",
         "ratingValue": 5,
         "bestRating": 5,
         "worstRating": 1,
@@ -198,9 +218,9 @@ def test_the_claim_review_has_a_software_author_and_a_rating_with_its_scale(brow
 @pytest.mark.parametrize(
     "label, rating",
     [
-        (Label.REFUTED, {"alternateName": "Refuted", "ratingValue": 1, "bestRating": 5, "worstRating": 1}),
-        (Label.NOT_ENOUGH_EVIDENCE, {"alternateName": "Not enough evidence"}),
-        (Label.CONFLICTING_EVIDENCE, {"alternateName": "Conflicting evidence"}),
+        (Label.REFUTED, {"alternateName": "False", "ratingValue": 1, "bestRating": 5, "worstRating": 1}),
+        (Label.NOT_ENOUGH_EVIDENCE, {"alternateName": "Can’t tell"}),
+        (Label.CONFLICTING_EVIDENCE, {"alternateName": "Sources disagree"}),
     ],
 )
 def test_the_claim_review_has_a_number_only_for_a_decisive_verdict(browse, label, rating):
@@ -268,13 +288,16 @@ def references(client, path: str) -> tuple[list[dict], list[dict]]:
 
 def test_a_reference_manager_reads_each_cited_source_once(browse):
     client = browse(ONE_SET_ASIDE)
-    ris, bib = references(client, export(client))
+    path = export(client)
+    ris, bib = references(client, path)
+    day = client.get(f"{path}/export.json").json["created_at"][:10]
     assert ris == [
         {
             "type_of_reference": "ELEC",
             "title": title,
             "publisher": "Vital articles, CC BY-SA 4.0",
             "urls": [f"https://en.wikipedia.org/wiki/{title.replace(' ', '_')}"],
+            "access_date": day.replace("-", "/"),
         }
         for title in ("Hamlet", "William Shakespeare")
     ]

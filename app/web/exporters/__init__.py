@@ -15,7 +15,7 @@ from app.runs.report_schema import ExportedRun
 from app.runs.service import StoredRun
 from app.runs.transfer import note_of, report_fields, run_as_dict
 
-MODULES = ("markdown", "claim_review", "citations")
+MODULES = ("markdown", "web_page", "claim_review", "citations")
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from app.domain.comparison import pages
-from app.domain.model import Origin, Passage
+from app.domain.model import Passage
 from app.runs.service import StoredRun
 from app.web.exporters import Exporter, ExportOperation
 from app.web.exporters.markdown import IMPORTED, encoded
@@ -38,7 +38,7 @@ class Source(NamedTuple):
     publisher: str  # the site, or the corpus with its licence
     url: str
     date: tuple[str, ...]  # year, month and day, as far as known
-    accessed: str  # the day of the check, for a web page
+    accessed: str  # the day of the check
     note: str
 
 
@@ -61,7 +61,7 @@ def _source(passage: Passage, run: StoredRun) -> Source:
         _one_line(passage.source),
         encoded(web_link(passage) or ""),
         tuple(filter(None, published.groups())) if published else (),
-        checked_at[:10] if passage.origin is Origin.WEB else "",
+        checked_at[:10],
         IMPORTED if run.report.imported else "",
     )
 

@@ -9,14 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from app.domain.model import Answer, Hop, Note, Origin, Passage, RunOptions, Span, Verdict
+from app.domain.model import Answer, Hop, Label, Note, Origin, Passage, RunOptions, Span, Verdict
 from app.domain.report import Report
 from app.runs.notes import VERDICT
 from app.runs.service import StoredRun
 from app.text.fact_checkers import is_fact_check
 from app.text.wording import escape_direction
 from app.web.exporters import Exporter, ExportOperation
-from app.web.report_view import corpora_words, models_words, source_words, web_link
+from app.web.report_view import PLAIN_LABELS, corpora_words, models_words, source_words, web_link
 from app.web.views import (
     FACES,
     claim_only,
@@ -25,6 +25,7 @@ from app.web.views import (
     duration,
     made_at,
     moment,
+    page_words,
     usage_words,
     web_search_words,
 )
@@ -113,7 +114,8 @@ def _head(run: StoredRun, address: str) -> Iterator[str]:
 
 def _verdict(report: Report) -> Iterator[str]:
     if report.verdict:
-        yield f"## Verdict: {FACES[report.verdict.label].word}"
+        label = report.verdict.label
+        yield f"## Verdict: {PLAIN_LABELS[label]} ({FACES[label].word})"
         yield from _reasons(report.verdict, report)
     else:
         yield f"## No verdict: the check {'failed' if report.ended == 'failed' else 'was interrupted'}"
@@ -123,18 +125,18 @@ def _verdict(report: Report) -> Iterator[str]:
     if report.stopped_because and claim_only(report.options):
         yield line(report.stopped_because)
     elif report.stopped_because:
-        yield f"**Why it stopped asking.** {plain(report.stopped_because)}"
+        yield f"**Why it stopped asking.** {plain(page_words(report.stopped_because, is_owner=False))}"
     if report.verdict:
         yield f"*{disclaimer(report.options)}*"
 
 
 def _reasons(verdict: Verdict, report: Report) -> Iterator[str]:
-    if verdict.confidence is not None:
-        yield f"{confidence_words(verdict.confidence)}, {100 * verdict.confidence:.0f}%"
+    if verdict.confidence is not None and verdict.label is not Label.NOT_ENOUGH_EVIDENCE:
+        yield confidence_words(verdict.confidence)
     recited = {hop.number for hop in report.hops if hop.from_memory}
     sentences = []
     for sentence in verdict.rationale:
-        hops = [f"[hop {hop}{f', {FROM_MEMORY}' if hop in recited else ''}](#hop-{hop})" for hop in sentence.hops]
+        hops = [f"[step {hop}{f', {FROM_MEMORY}' if hop in recited else ''}](#step-{hop})" for hop in sentence.hops]
         sentences.append(line(sentence.text) + (f" ({', '.join(hops)})" if hops else ""))
     if sentences:
         yield " ".join(sentences)
@@ -143,7 +145,7 @@ def _reasons(verdict: Verdict, report: Report) -> Iterator[str]:
 
 
 def _hop(hop: Hop, report: Report) -> Iterator[str]:
-    yield f"### Hop {hop.number}"
+    yield f"### Step {hop.number}"
     yield f"**{plain(hop.question.text).strip() or 'No question could be asked'}**"
     if hop.answer:
         yield (
@@ -153,7 +155,7 @@ def _hop(hop: Hop, report: Report) -> Iterator[str]:
     outcome = [FACES[hop.status].word, "from an earlier check" if is_inherited else duration(report.seconds_of(hop))]
     if hop.from_memory:
         outcome.append(FROM_MEMORY)
-    yield f"{', '.join(outcome)}. {plain(hop.reason)}".strip()
+    yield f"{', '.join(outcome)}. {plain(page_words(hop.reason, is_owner=False))}".strip()
     if hop.answer:
         yield from _evidence(hop.answer, report.claim.date)
 
@@ -173,8 +175,12 @@ def _notes(notes: Sequence[Note], hop: int) -> Iterator[str]:
     """Yield the note on that hop, or on the VERDICT, with agreement or disagreement in bold."""
     for note in notes:
         if note.hop == hop:
-            heading = {True: "My note. I agree.", False: "My note. I disagree.", None: "My note."}[note.agrees]
-            yield f"**{heading}** {plain(note.text)}".strip()
+            if note.label:
+                heading = f"The reader’s verdict: {PLAIN_LABELS[note.label]}."
+            else:
+                heading = {True: "My note. I agree.", False: "My note. I disagree.", None: "My note."}[note.agrees]
+            signed = f" – {plain(note.signed)}" if note.signed else ""
+            yield f"**{heading}** {plain(note.text)}".strip() + signed
 
 
 def _quoted(span: Span) -> str:

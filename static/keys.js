@@ -3,6 +3,7 @@
 (() => {
   "use strict";
 
+  const FIELDS = "textarea, select, input:not([type=checkbox], [type=radio], [type=submit], [type=button])";
   const list = document.getElementById("shortcuts");
   const steps = () => [...document.querySelectorAll("li.hop:not([hidden])")];
 
@@ -25,7 +26,7 @@
 
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
-    if (!Object.hasOwn(KEYS, event.key) || event.target.closest("input, textarea, select")) return;
+    if (!Object.hasOwn(KEYS, event.key) || event.target.closest(FIELDS)) return;
     event.preventDefault();
     KEYS[event.key]();
   });

@@ -1,4 +1,4 @@
-"""What a visitor trusts and takes along: scope, other sources, an own verdict, corrections and shortcuts, in Chromium."""
+"""What a visitor trusts and takes along: scope, other sources, an own verdict, corrections and shortcuts."""
 
 from __future__ import annotations
 

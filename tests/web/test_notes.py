@@ -75,7 +75,7 @@ def test_with_script_only_the_section_of_the_note_is_returned(client, path):
     [
         ("x" * 2001, "no", "The note has 2,001 characters; at most 2,000 are allowed."),
         ("a\x07b", "yes", "The note holds control characters; please take them out."),
-        ("  ", "", "Say whether you agree, or write something."),
+        ("  ", "", "Choose one of these, or write something."),
     ],
 )
 def test_an_invalid_note_comes_back_as_typed(client, path, text, agrees, sentence, headers):

@@ -103,7 +103,7 @@ class _Questioning:
             enough = bool(so_far.sufficiency and so_far.sufficiency.holds)
         else:
             enough = yield from self._is_enough()
-        while not enough:
+        while self.history.given or not enough:  # a question that was added to a branch is asked in any case
             if reason := reason_to_stop(self.control):
                 return QuestioningEnded(reason, early=True)
             if reason := self._reason_without_command(self.history):

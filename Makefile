@@ -65,7 +65,7 @@ models: $(VENV)/.installed ## Obtain the local model, and install the packages t
 evaluate: $(VENV)/.installed-research setup ## Measure on a data set (ARGS="FILE --format hover --out FOLDER")
 	@$(BIN)/flask --app app evaluate $(ARGS)
 
-train: $(VENV)/.installed-research setup ## Train a judge, a reader or a questioner (ARGS="reader --help")
+train: $(VENV)/.installed-research setup ## Train the adapter or a questioner (ARGS="adapter --help")
 	@$(BIN)/flask --app app train $(ARGS)
 
 test: $(VENV)/.installed-dev setup ## Set up and run the tests (ARGS="tests/runs -x")

@@ -15,7 +15,7 @@ from app.config.settings import Settings, load_settings
 from app.domain.errors import CallFailed, ModelUnavailable
 from app.domain.model import LabelSet
 from app.modules.local import LocalJudge
-from research.training.pairs import row_is_held_out
+from research.training.held_out import row_is_held_out
 from tests.evaluation.rows import averitec, hover, written
 from tests.fake_model import EQUAL
 from tests.fakes import AWAY, TWO_HOPS, Script, scripted_container

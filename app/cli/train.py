@@ -1,4 +1,4 @@
-"""The command group `train`: train the judge, the reader and the question generators (docs/training.md).
+"""The command group `train`: train the local model's adapter, and question generators (docs/training.md).
 
 Training is seeded, logs its loss and time, and uses a GPU if there is one. A repeated command resumes from the
 checkpoint in OUT. Heavy imports are inside the commands, so that others start fast.
@@ -6,9 +6,8 @@ checkpoint in OUT. Heavy imports are inside the commands, so that others start f
 
 from __future__ import annotations
 
-import json
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -17,15 +16,19 @@ from typing import Any
 import click
 from flask.cli import AppGroup
 
+from app.backends.local.base_model import base_model_path
 from app.backends.local.loading import fetch, is_path, why_missing
+from app.capabilities.options import VITAL
 from app.cli.output import EXIT_INTERRUPTED, one_line_errors
+from app.container.container import corpus_registry
+from app.modules.transcript import Source
+from app.web import services
 
-train = AppGroup("train", help="Train the judge, the reader, or models that ask questions.")
+train = AppGroup("train", help="Train the adapter of the local model, or models that ask questions.")
 
 SEED = 7
 THREADS = 2
 
-Command = Callable[..., Any]
 _data = click.option("--data", required=True, type=click.Path(path_type=Path), help="Data to train on.")
 _out = click.option(
     "--out", required=True, type=click.Path(file_okay=False, path_type=Path), help="Folder for the weights."
@@ -33,68 +36,76 @@ _out = click.option(
 _seed = click.option("--seed", default=SEED, show_default=True, help="Seed of all random numbers.")
 
 
-def _base(default: str | None, about: str) -> Callable[[Command], Command]:
-    """Return the option `--base`: a name on the hub, or a folder."""
-    return click.option("--base", default=default, show_default=bool(default), help=about)
-
-
-@train.command("entailment")
+@train.command("adapter")
 @_data
-@_base(None, "Causal language model to start from: a name on the hub, or a folder. SmolLM2-135M when left out.")
+@click.option(
+    "--base",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="GGUF file of the language model. The one that Hopcheck runs on when left out.",
+)
 @_out
 @_seed
-@click.option("--minutes", default=60.0, show_default=True, help="Maximum duration of training.")
-@click.option("--epochs", default=1, show_default=True, type=click.IntRange(1), help="Passes over the data.")
-@click.option("--rank", default=32, show_default=True, type=click.IntRange(1), help="Rank of the adapter.")
 @click.option(
-    "--resume-from",
-    type=click.Path(exists=True, path_type=Path),
-    help="Start from the weights of an earlier run: its checkpoint, or the folder with its adapter.",
+    "--minutes", type=click.FloatRange(0, min_open=True), help="Maximum duration. All examples when left out."
 )
+@click.option("--epochs", default=2, show_default=True, type=click.IntRange(1), help="Passes over the claims.")
+@click.option("--rank", default=16, show_default=True, type=click.IntRange(1), help="Rank of the adapter.")
+@click.option("--learning-rate", default=2e-4, show_default=True, type=click.FloatRange(0, min_open=True))
+@click.option("--batch-tokens", type=click.IntRange(1), help="Tokens in one step. 12288 on a GPU, else 1024.")
 @click.option(
-    "--neighbours",
+    "--start",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="Sentences that a search finds for each claim, from `python -m research.training.neighbours`.",
+    help="Adapter to go on from: GGUF or safetensors, of the same rank.",
 )
-def entailment(
+@click.option("--examples-only", is_flag=True, help="Write OUT/tokens.npz, to train on another machine.")
+def adapter(
     data: Path,
-    base: str | None,
+    base: Path | None,
     out: Path,
-    seed: int,
-    minutes: float,
     epochs: int,
-    rank: int,
-    resume_from: Path | None,
-    neighbours: Path | None,
+    batch_tokens: int | None,
+    start: Path | None,
+    examples_only: bool,
+    **rest: Any,
 ) -> None:
-    """Train the judge on the sets in the folder DATA, then measure and calibrate it on held-out pairs."""
-    with _training_session(out):
-        from research.claims.data import CLAIMS_FILE, read_claims
-        from research.training.adapter_training import AdapterSettings
-        from research.training.calibration import calibrate
-        from research.training.files import first_adapted_layer, require_judge_base, require_judge_data
-        from research.training.judge import train as train_judge
-        from research.training.judge_examples import epochs_of, held_out
+    """Train the adapter of the local model on transcripts of the sets in the folder DATA.
 
-        require_judge_data(data)
-        start = require_judge_base(_downloaded(base)) if base else _packaged_base()
-        claims = read_claims(data / CLAIMS_FILE)
-        settings = AdapterSettings(
-            seed=seed, minutes=minutes, epochs=epochs, rank=rank, first_layer=first_adapted_layer(start)
-        )
-        retrieved = json.loads(neighbours.read_text(encoding="utf-8")) if neighbours else None
-        measured, families = held_out(data, claims), epochs_of(data, claims, epochs, seed, retrieved)
-        card = train_judge(families, measured, start, out, settings, resume_from, threads=THREADS)
-        click.echo(f"trained on {card['trained_on']} pairs in {card['minutes']} minutes (data {card['data_hash']})")
-        for source, row in calibrate(start, out, measured, THREADS)["by_source"].items():
-            shown = {name: "none " if value is None else f"{value:.3f}" for name, value in row.items()}
-            line = f"three-way {shown['three_way']}  AUC {shown['auc']}  false supported {shown['false_supported']}"
-            click.echo(f"{source:22} n {row['n']:4}  {line}")
+    OUT gets adapter.gguf, and training.json with figures on held-out examples.
+    """
+    with _training_session(out):
+        from research.training.adapter import TUNING, WEIGHTS, convert, table
+        from research.training.adapter import train as train_adapter
+        from research.training.gguf_base import describe
+        from research.training.tokens import Tokens, tokenizer_of
+        from research.training.transcripts import examples
+
+        base = base or base_model_path(services().settings)
+        about = describe(base)
+        made = list(examples(data, _search(), epochs, rest["seed"]))
+        tokens = Tokens.of(made, tokenizer_of(base), about)
+        click.echo(f"{len(made)} transcripts, {len(tokens.tokens)} tokens (data {tokens.about['data_hash']})")
+        if examples_only:
+            tokens.save(out / "tokens.npz")
+            return
+        card = train_adapter(tokens, base, out, replace(TUNING, **rest), batch_tokens, start)
+        convert(out / WEIGHTS, out / "adapter.gguf")
+        click.echo(table(card))
+
+
+def _search() -> Callable[[str, int], Sequence[Source]]:
+    """Return a search of the shipped corpus, as in a run."""
+    retriever = corpus_registry(services().settings).retriever(VITAL)
+    return lambda query, count: [Source(each.title, each.text) for each in retriever.retrieve(query, count)]
 
 
 @train.command("question-generator")
 @_data
-@_base("google/flan-t5-base", "Sequence-to-sequence model to start from: a name on the hub, or a folder.")
+@click.option(
+    "--base",
+    default="google/flan-t5-base",
+    show_default=True,
+    help="Sequence-to-sequence model to start from: a name on the hub, or a folder.",
+)
 @_out
 @_seed
 @click.option("--only", type=click.Choice(["first", "next"]), help="Train one of the two models. Both when left out.")
@@ -126,56 +137,6 @@ def question_generator(
             click.echo(f"{out / questioner.name}: {text}{measured}")
 
 
-@train.command("reader")
-@_data
-@_base(None, "Encoder to start from: a name on the hub, or a folder. Hopcheck's own small reader when left out.")
-@_out
-@_seed
-@click.option("--minutes", default=27.0, show_default=True, help="Maximum duration of training without --base.")
-@click.option(
-    "--epochs", default=2, show_default=True, type=click.IntRange(1), help="Passes over the data, with --base."
-)
-@click.option(
-    "--continue-from",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="Folder of a reader of Hopcheck's own to train further, on longer windows and all unanswerable questions.",
-)
-def reader(
-    data: Path, base: str | None, out: Path, seed: int, minutes: float, epochs: int, continue_from: Path | None
-) -> None:
-    """Train a reader on SQuAD's files in the folder DATA, and measure it on held-out articles.
-
-    With --base, OUT gets a folder for READER; without, weights for Hopcheck's own reader.
-    """
-    if base and continue_from:
-        raise click.UsageError("--base and --continue-from are two places to start from; give one of them.")
-    with _training_session(out):
-        from research.training.files import require_squad
-
-        require_squad(data)
-        if base:
-            _train_base_reader(data, _downloaded(base), out, seed, epochs)
-            return
-        from research.training.reader import CONTINUED, ReaderSettings
-        from research.training.reader_run import make_reader
-
-        settings = replace(CONTINUED if continue_from else ReaderSettings(), seed=seed, minutes=minutes)
-        for source, parts in make_reader(data, out, settings, THREADS, continue_from).items():
-            for part, row in parts.items():
-                click.echo(f"{source:24} {part:14} n {row['n']:4}  EM {row['EM']}  F1 {row['F1']}")
-
-
-def _train_base_reader(data: Path, base: str, out: Path, seed: int, epochs: int) -> None:
-    from research.training.base_reader import TUNING
-    from research.training.base_reader import train as train_reader
-    from research.training.squad import squad_examples
-
-    card = train_reader(squad_examples(data), base, out, replace(TUNING, seed=seed, epochs=epochs), THREADS)
-    held = card["held_out"]
-    click.echo(f"trained on {card['questions']} questions in {card['minutes']} minutes (data {card['data_hash']})")
-    click.echo(f"held out: n {held['n']}  EM {held['EM']}  F1 {held['F1']}")
-
-
 @contextmanager
 def _training_session(out: Path) -> Iterator[None]:
     """Log progress to standard error and turn errors into one line; after Ctrl-C, name the checkpoint and exit."""
@@ -196,7 +157,3 @@ def _downloaded(base: str) -> str:
         click.echo(f"Fetching {base} ...", err=True)
         fetch(base)
     return base
-
-
-def _packaged_base() -> Path:
-    raise click.UsageError("Name a base with --base.")

@@ -34,7 +34,7 @@ from research.evaluation.harness import RowPredictor, predict, select_rows
 from research.evaluation.outputs import Evaluation, write_outputs
 from research.evaluation.predictions import Prediction, Predictions
 from research.evaluation.runs import answerer_for, run_predictor, uses_judge
-from research.training.pairs import row_is_held_out
+from research.training.held_out import row_is_held_out
 
 NOT_MEASURED = ("long documents", "metadata", "dates")
 """Features that have no effect with given sentences, which have no page, title or date."""

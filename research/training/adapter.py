@@ -1,96 +1,258 @@
-"""A LoRA layer for training on a CPU (Hu et al., 2021, arXiv 2106.09685).
+"""Train the adapter of the local model on tokenised transcripts, measure its verdicts, and write it for llama.cpp.
 
-peft computes the adapter of a bfloat16 base in float32; on a CPU, casting the activations back and forth costs as much
-as the products themselves. Here everything but the stored adapter is bfloat16. The weights are saved under peft's
-names, so peft loads them.
+    python -m research.training.adapter train TOKENS BASE OUT --minutes 6
+    python -m research.training.adapter convert OUT/adapter.safetensors adapter.gguf
+
+`flask train adapter` does all of it. The first command is for a machine with a GPU and little else: it needs PyTorch,
+transformers, numpy and safetensors; TOKENS comes from `flask train adapter --examples-only`. The second converts
+either way. The adapter is stored as float16: Q8_0 has blocks of 32 values, and a row of a matrix B only has as many as
+the rank.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
-import math
-from collections.abc import Iterator
+import logging
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import torch
-from safetensors.torch import load_file, save_file
-from torch import nn
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
+from torch import Tensor, nn
+from torch.nn.functional import linear, log_softmax
 
-TARGETS = ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj")
+from app.domain.errors import HopcheckError, InvalidInput
+from research.training.checkpoints import CHECKPOINT, best_device, replacing
+from research.training.fine_tuning import Tuning, fine_tune, mean_loss
+from research.training.gguf_base import ARCHITECTURE, adapter_name, load_base, sha256
+from research.training.lora import SCALE, add_lora
+from research.training.tokens import VERDICTS, Batches, Tokens, batches_of
+
+log = logging.getLogger(__name__)
+
+TUNING = Tuning(epochs=1, rank=16, learning_rate=2e-4, warmup_steps=40)
+BATCH_TOKENS = {"cuda": 12_288, "cpu": 1_024}
+WEIGHTS = "adapter.safetensors"
 
 
-class LoraLinear(nn.Module):
-    """y = W x + b + scale B A x, with W, b frozen in bfloat16 and A [rank, in], B [out, rank] trained in float32."""
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """What a model returns to `fine_tune`."""
 
-    def __init__(self, base: nn.Linear, rank: int, scale: float) -> None:
+    loss: Tensor
+
+
+class TranscriptModel(nn.Module):
+    """A base with an adapter, and the loss of its continuations."""
+
+    def __init__(self, base: nn.Module, rank: int) -> None:
         super().__init__()
-        self.weight, self.bias, self.scale = base.weight, base.bias, scale
-        self.a = nn.Parameter(torch.empty(rank, base.in_features))
-        self.b = nn.Parameter(torch.zeros(base.out_features, rank))
-        nn.init.kaiming_uniform_(self.a, a=math.sqrt(5))
+        self.layers = add_lora(base, rank)
+        self.base = base
 
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        """Map [..., in] to [..., out], in the dtype of `x`."""
-        inner = nn.functional.linear(x, self.a.to(x.dtype) * self.scale)
-        return nn.functional.linear(x, self.weight, self.bias) + nn.functional.linear(inner, self.b.to(x.dtype))
+    def forward(self, tokens: Tensor, weights: Tensor, others: Tensor) -> Loss:
+        """Return the mean negative log-likelihood of the tokens after the first, weighted; all arguments [n, length].
 
+        Where `others` has a token, the likelihood is that of either.
+        """
+        states = self.base.model(input_ids=tokens).last_hidden_state[:, :-1]  # padding comes last: no mask is needed
+        learned = weights[:, 1:] > 0
+        likely = log_softmax(linear(states[learned], self.base.lm_head.weight).float(), -1)
+        target, other, weight = tokens[:, 1:][learned], others[:, 1:][learned], weights[:, 1:][learned]
+        found = likely.gather(1, target[:, None])[:, 0]
+        either = torch.logaddexp(found, likely.gather(1, other.clamp(min=0)[:, None])[:, 0])
+        return Loss(-(torch.where(other >= 0, either, found) * weight).sum() / weight.sum())
 
-def add_adapter(model: nn.Module, rank: int, first_layer: int) -> None:
-    """Freeze `model` (a LlamaModel) and put a LoRA layer around each linear layer from `first_layer` upwards."""
-    model.requires_grad_(False)
-    for number, layer in enumerate(model.layers):
-        if number < first_layer:
-            continue
-        for parent in (layer.self_attn, layer.mlp):
-            for name in TARGETS:
-                if hasattr(parent, name):
-                    setattr(parent, name, LoraLinear(getattr(parent, name), rank, 2.0))
-
-
-def adapter_layers(model: nn.Module) -> Iterator[tuple[str, LoraLinear]]:
-    """Yield each LoRA layer of a LlamaModel with its dotted name."""
-    for name, module in model.named_modules():
-        if isinstance(module, LoraLinear):
-            yield name, module
+    @torch.inference_mode()
+    def verdicts(self, tokens: Tensor, at: Tensor, words: Tensor) -> Tensor:
+        """Return the probabilities [n, words] of the words at the place `at` [n] of each transcript."""
+        states = self.base.model(input_ids=tokens).last_hidden_state
+        before = states[torch.arange(len(at), device=at.device), at - 1]
+        return linear(before, self.base.lm_head.weight[words]).float().softmax(-1)
 
 
-def save_adapter(model: nn.Module, base: Path, folder: Path, task: str, head: torch.Tensor | None = None) -> None:
-    """Write adapter_model.safetensors (float16) and adapter_config.json for peft. `head`: [classes, hidden]."""
-    weights, layers, rank = {}, set(), 0
-    for name, layer in adapter_layers(model):
-        stem = f"base_model.model.model.{name}"
-        weights[f"{stem}.lora_A.weight"], weights[f"{stem}.lora_B.weight"] = layer.a.data.half(), layer.b.data.half()
-        layers.add(int(name.split(".")[1]))
-        rank = layer.a.shape[0]
-    if head is not None:
-        weights["base_model.model.score.weight"] = head.detach().half()
-    config = {
-        "peft_type": "LORA",
-        "task_type": task,
-        "r": rank,
-        "lora_alpha": 2 * rank,
-        "target_modules": sorted(TARGETS),
-        "layers_to_transform": sorted(layers),
-        "modules_to_save": ["score"] if head is not None else None,
-        "base_model_name_or_path": str(base),
-        "inference_mode": True,
-    }
-    folder.mkdir(parents=True, exist_ok=True)
-    save_file({name: weight.contiguous() for name, weight in weights.items()}, folder / "adapter_model.safetensors")
-    (folder / "adapter_config.json").write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
+def train(
+    tokens: Tokens,
+    base: Path,
+    out: Path,
+    tuning: Tuning = TUNING,
+    batch_tokens: int | None = None,
+    start: Path | None = None,
+) -> dict[str, Any]:
+    """Train an adapter of `base` and return its training.json.
 
-
-def load_adapter(model: nn.Module, folder: Path) -> torch.Tensor | None:
-    """Load saved weights into the LoRA layers of a LlamaModel; return the head if there is one.
-
-    Raises ValueError for an adapter with other layers, RuntimeError for one with another rank, OSError without a file.
+    `start` is an earlier adapter to go on from. OUT gets the adapter as float16 safetensors and training.json; during
+    training it has a checkpoint, from which the same call resumes. Raises InvalidInput for another base, start or
+    checkpoint, CallFailed when the loss is not a number, OSError when something cannot be written.
     """
-    weights = load_file(folder / "adapter_model.safetensors")
-    head = weights.pop("base_model.model.score.weight", None)
-    layers = {f"base_model.model.model.{name}": layer for name, layer in adapter_layers(model)}
-    if weights.keys() != {f"{stem}.lora_{side}.weight" for stem in layers for side in "AB"}:
-        raise ValueError("it has other layers")
-    for stem, layer in layers.items():
-        layer.a.data.copy_(weights[f"{stem}.lora_A.weight"])
-        layer.b.data.copy_(weights[f"{stem}.lora_B.weight"])
-    return head
+    device = best_device()
+    size = batch_tokens or BATCH_TOKENS.get(device.type, BATCH_TOKENS["cpu"])
+    dtype = torch.bfloat16 if device.type == "cuda" else torch.float32
+    torch.manual_seed(tuning.seed)
+    model = TranscriptModel(load_base(base, tokens.about["base"], device, dtype), tuning.rank)
+    if start:
+        _load_adapter(model, start)
+    batches = batches_of(tokens, tokens.rows(held_out=False), size, tuning.seed)
+    if not batches:
+        raise InvalidInput("The data holds nothing to learn from.", "data")
+    about = {
+        "base": tokens.about["base"]["sha256"],
+        "data_hash": tokens.about["data_hash"],
+        "transcripts": sum(map(len, batches.groups)),
+        "start": sha256(start) if start else None,
+        "batch_tokens": size,
+        "settings": {name: value for name, value in asdict(tuning).items() if name != "epochs"},  # those of the data
+    }
+    log.info("%d transcripts in %d steps on %s", about["transcripts"], len(batches), device)
+    trained = fine_tune(model, batches, tuning, out / CHECKPOINT, json.dumps(about))
+    held_out = batches_of(tokens, tokens.rows(held_out=True), size, 0)
+    card = about | asdict(trained) | {"held_out_loss": mean_loss(model, held_out)}
+    card["by_source"] = measure(model, tokens, held_out)
+    with replacing(out) as fresh:
+        save_adapter(model, fresh / WEIGHTS)
+        (fresh / "training.json").write_text(json.dumps(card, indent=2) + "\n", encoding="utf-8")
+    (out / CHECKPOINT).unlink(missing_ok=True)
+    return card
+
+
+def measure(model: TranscriptModel, tokens: Tokens, batches: Batches) -> dict[str, dict[str, float | int | None]]:
+    """Return the figures of the last verdict of each transcript, by source."""
+    device = next(model.parameters()).device
+    words = torch.from_numpy(tokens.words).to(device)
+    rows: list[int] = []
+    found: list[np.ndarray] = []
+    for group in batches.groups:
+        if with_verdict := [row for row in group if tokens.verdict_at[row] > 0]:
+            at = torch.from_numpy(tokens.verdict_at[with_verdict].astype(np.int64)).to(device)
+            batch = tokens.batch(with_verdict)["tokens"].to(device)
+            found.append(model.verdicts(batch, at, words).cpu().numpy())
+            rows += with_verdict
+    if not rows:
+        return {}
+    likely, right, source = np.concatenate(found), tokens.right[rows], tokens.sources[rows]
+    names = tokens.about["sources"]
+    return {names[each]: figures(likely[source == each], right[source == each]) for each in np.unique(source)}
+
+
+def figures(likely: np.ndarray, right: np.ndarray) -> dict[str, float | int | None]:
+    """Return accuracy, AUC of true against the rest, and the share of other claims found true.
+
+    Both arrays are [n, VERDICTS]: probabilities, and whether the word is right. None where a figure is undefined.
+    """
+    said, is_true = likely.argmax(1), right[:, VERDICTS.index("true")]
+    true, rest = likely[is_true, 0], likely[~is_true, 0]
+    pairs = (true[:, None] > rest) + 0.5 * (true[:, None] == rest)
+    return {
+        "n": len(said),
+        "accuracy": round(float(right[np.arange(len(said)), said].mean()), 3),
+        "auc": round(float(pairs.mean()), 3) if pairs.size else None,
+        "false_true": round(float((said[~is_true] == 0).mean()), 3) if len(rest) else None,
+    }
+
+
+def save_adapter(model: TranscriptModel, path: Path) -> None:
+    """Write the matrices in float16 under GGUF's names."""
+    weights = {
+        f"{adapter_name(name)}{side}": getattr(layer, side).detach().half().cpu().contiguous()
+        for name, layer in model.layers.items()
+        for side in "ab"
+    }
+    rank = next(iter(model.layers.values())).a.shape[0]
+    save_file(weights, path, metadata={"alpha": str(SCALE * rank)})
+
+
+def _load_adapter(model: TranscriptModel, path: Path) -> None:
+    weights, alpha = read_adapter(path)
+    for name, layer in model.layers.items():
+        for side in "ab":
+            given, wanted = weights.get(f"{adapter_name(name)}{side}"), getattr(layer, side)
+            if given is None or given.shape != tuple(wanted.shape) or alpha != SCALE * layer.a.shape[0]:
+                raise InvalidInput(f"{path} is an adapter of another rank, scale or base.", "start")
+            wanted.data.copy_(torch.from_numpy(given))
+
+
+def read_adapter(path: Path) -> tuple[dict[str, np.ndarray], float]:
+    """Return the matrices of an adapter and its alpha, from safetensors or GGUF.
+
+    Raises InvalidInput when the file is neither.
+    """
+    try:
+        if path.suffix == ".gguf":
+            from gguf import GGUFReader
+
+            reader = GGUFReader(path)
+            weights = {each.name: np.array(each.data) for each in reader.tensors}
+            return weights, float(reader.fields["adapter.lora.alpha"].contents())
+        with safe_open(path, "numpy") as found:
+            return {name: found.get_tensor(name) for name in found.keys()}, float(found.metadata()["alpha"])  # noqa: SIM118
+    except (OSError, ValueError, KeyError, TypeError, SafetensorError) as error:
+        raise InvalidInput(f"{path} cannot be read as an adapter ({error}).", "start") from error
+
+
+def convert(path: Path, out: Path) -> None:
+    """Write the adapter `path` to `out`, as GGUF or safetensors by the ending of its name."""
+    weights, alpha = read_adapter(path)
+    if out.suffix != ".gguf":
+        save_file({name: torch.from_numpy(each) for name, each in weights.items()}, out, metadata={"alpha": str(alpha)})
+        return
+    from gguf import GGUFWriter
+
+    partial = out.with_suffix(".partial")
+    writer = GGUFWriter(partial, ARCHITECTURE)
+    writer.add_type("adapter")
+    writer.add_string("adapter.type", "lora")
+    writer.add_float32("adapter.lora.alpha", alpha)
+    for name, each in sorted(weights.items()):
+        writer.add_tensor(name, np.ascontiguousarray(each, np.float16))
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    partial.replace(out)
+
+
+def table(card: dict[str, Any]) -> str:
+    """Return the figures of training.json as lines of text."""
+    lines = [f"trained on {card['transcripts']} transcripts in {card['steps']} steps, {card['minutes']} minutes"]
+    for source, row in card["by_source"].items():
+        lines.append(f"{source:28} " + "  ".join(f"{name} {value}" for name, value in row.items()))
+    return "\n".join(lines)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Parse the options of this file's two commands."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(dest="command", required=True)
+    training = commands.add_parser("train")
+    for name in ("tokens", "base", "out"):
+        training.add_argument(name, type=Path)
+    training.add_argument("--minutes", type=float, default=TUNING.minutes)
+    training.add_argument("--rank", type=int, default=TUNING.rank)
+    training.add_argument("--learning-rate", type=float, default=TUNING.learning_rate)
+    training.add_argument("--seed", type=int, default=TUNING.seed)
+    training.add_argument("--batch-tokens", type=int)
+    training.add_argument("--start", type=Path)
+    converting = commands.add_parser("convert")
+    for name in ("adapter", "out"):
+        converting.add_argument(name, type=Path)
+    options = vars(parser.parse_args(arguments))
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
+    try:
+        if options.pop("command") == "convert":
+            convert(options["adapter"], options["out"])
+            return
+        tokens, base, out = Tokens.load(options.pop("tokens")), options.pop("base"), options.pop("out")
+        start, batch_tokens = options.pop("start"), options.pop("batch_tokens")
+        tuning = Tuning(epochs=1, warmup_steps=TUNING.warmup_steps, **options)
+        print(table(train(tokens, base, out, tuning, batch_tokens, start)))
+    except HopcheckError as error:
+        raise SystemExit(str(error)) from error
+
+
+if __name__ == "__main__":
+    main()

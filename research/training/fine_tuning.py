@@ -1,7 +1,7 @@
-"""Fine-tune a transformers model on prepared batches, with checkpoints, on CPU or GPU.
+"""Fine-tune a model on prepared batches, with checkpoints, on CPU or GPU.
 
 AdamW with a learning rate that falls linearly to zero. Every step seeds PyTorch with its own number, so a resumed run
-gives the same weights as an uninterrupted one.
+gives the same weights as an uninterrupted one, unless a time limit ends it.
 """
 
 from __future__ import annotations
@@ -34,6 +34,9 @@ class Tuning:
     learning_rate: float = 5e-5
     rank: int = 0
     """Rank of the adapter to train; 0 trains all weights."""
+    minutes: float | None = None
+    """Time limit; the learning rate is zero by then."""
+    warmup_steps: int = 0
     checkpoint_every: int = 50
 
 
@@ -61,18 +64,28 @@ def fine_tune(model: nn.Module, batches: Sequence[Batch], tuning: Tuning, checkp
     progress = resume(checkpoint, model, {"optimiser": optimiser}, run)
     done, started = int(progress.get("step", 0)), time.monotonic() - progress.get("seconds", 0.0)
     losses: list[float] = []
-    for step, batch in enumerate(batches[done:], start=done + 1):
+    for step in range(done + 1, len(batches) + 1):
+        share = _share_done(step, len(batches), time.monotonic() - started, tuning)
+        if share >= 1:
+            break
         torch.manual_seed(tuning.seed + step)
         for group in optimiser.param_groups:
-            group["lr"] = tuning.learning_rate * (1 - (step - 1) / len(batches))
-        losses.append(_learn(model, optimiser, _on_device(batch, device), step))
+            group["lr"] = tuning.learning_rate * min(1.0, step / (tuning.warmup_steps or 1)) * (1 - share)
+        losses.append(_learn(model, optimiser, _on_device(batches[step - 1], device), step))
+        done = step
         if step % tuning.checkpoint_every == 0 or step == len(batches):
             seconds = time.monotonic() - started
             save_checkpoint(checkpoint, model, {"optimiser": optimiser}, {"step": step, "seconds": seconds}, run)
             log.info("step %d of %d, loss %.3f, %.0f s", step, len(batches), _recent(losses, tuning), seconds)
     model.eval()
     minutes = round((time.monotonic() - started) / 60, 1)
-    return Trained(len(batches), minutes, round(_recent(losses, tuning), 4) if losses else None, device.type)
+    return Trained(done, minutes, round(_recent(losses, tuning), 4) if losses else None, device.type)
+
+
+def _share_done(step: int, steps: int, seconds: float, tuning: Tuning) -> float:
+    """Return the share of the steps, or of the time if that is larger."""
+    by_time = seconds / (60 * tuning.minutes) if tuning.minutes else 0.0
+    return max((step - 1) / steps, by_time)
 
 
 def _recent(losses: Sequence[float], tuning: Tuning) -> float:

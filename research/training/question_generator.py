@@ -15,13 +15,13 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from peft import LoraConfig, TaskType, get_peft_model
 from torch import nn
 
 from app.backends.local.loading import SEQ2SEQ, Pretrained, load
 from app.domain.errors import InvalidInput
 from research.training.checkpoints import CHECKPOINT, replacing
 from research.training.fine_tuning import Batch, Tuning, fine_tune, mean_loss
+from research.training.lora import add_lora, merge_lora
 from research.training.question_generator_data import Asked, Example, data_hash, first_examples, next_examples
 
 TARGET_TOKENS = 64
@@ -57,7 +57,9 @@ def train(
         raise InvalidInput(f"The data holds nothing for the {questioner.name} model to learn from.", "data")
     weights = load(base, SEQ2SEQ, threads, FIX)
     torch.manual_seed(tuning.seed)
-    model = _adapted(weights.model, tuning)
+    model = weights.model
+    if tuning.rank:
+        add_lora(model, tuning.rank)
     about = {
         "model": questioner.name,
         "base": weights.version,
@@ -71,15 +73,6 @@ def train(
     card = about | asdict(trained) | {"held_out": len(held_out), "held_out_loss": mean_loss(model, one_pass)}
     _save(model, weights, card, out)
     return card
-
-
-def _adapted(model: nn.Module, tuning: Tuning) -> nn.Module:
-    if not tuning.rank:
-        return model
-    adapter = LoraConfig(
-        task_type=TaskType.SEQ_2_SEQ_LM, r=tuning.rank, lora_alpha=2 * tuning.rank, target_modules="all-linear"
-    )
-    return get_peft_model(model, adapter)
 
 
 def _batches(
@@ -117,9 +110,9 @@ def _fitting(example: Example, tokenizer: Any, max_tokens: int) -> str:
 
 def _save(model: nn.Module, weights: Pretrained, card: dict, out: Path) -> None:
     """Write all files or none, then delete the checkpoint."""
-    merged = model.merge_and_unload() if hasattr(model, "merge_and_unload") else model
+    merge_lora(model)
     with replacing(out) as fresh:
-        merged.save_pretrained(fresh)
+        model.save_pretrained(fresh)
         weights.tokenizer.save_pretrained(fresh)
         (fresh / "training.json").write_text(json.dumps(card, indent=2) + "\n", encoding="utf-8")
     (out / CHECKPOINT).unlink(missing_ok=True)

@@ -17,7 +17,7 @@ from app.domain.errors import InvalidInput
 from app.modules.pursuit_questioners import first_input, next_input
 from research.evaluation.datasets import UNANSWERABLE
 from research.training.files import list_in, rows_of, text_in
-from research.training.pairs import is_held_out
+from research.training.held_out import is_held_out
 
 log = logging.getLogger(__name__)
 

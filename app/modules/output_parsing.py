@@ -52,7 +52,11 @@ _LABEL_WORD = re.compile(rf"\b(?:{'|'.join(sorted(_LABELS, key=len, reverse=True
 _LABEL_LINE = re.compile(rf"^{_LABEL_NAMES}(?: is| =|:)", re.IGNORECASE)
 _LABEL_REASON = re.compile(r"(?<=\w) (?:as(?! (?:long|far|of)\b)|because|based on|according to)\b.*", re.IGNORECASE)
 _EVIDENCE_LABEL = re.compile(r"^(?:the |this )?evidence (support|refute)s (?:the|this) claim(?=[.,]|$)", re.IGNORECASE)
-_VERDICT_VERBS = {"supports": Label.SUPPORTED, "refutes": Label.REFUTED, "nei": Label.NOT_ENOUGH_EVIDENCE}
+_VERDICT_VERBS = {
+    **dict.fromkeys(("support", "supports"), Label.SUPPORTED),
+    **dict.fromkeys(("refute", "refutes", "contradicts", "contradicted"), Label.REFUTED),
+    **dict.fromkeys(("nei", "unproven", "unverified", "unverifiable"), Label.NOT_ENOUGH_EVIDENCE),
+}
 """Labels of data sets, which count only as a whole reply or line."""
 _EMPHASIS = re.compile(r"\*+|`+")
 _COURTESY = r"(?:(?:sure|certainly|of course|okay|here (?:it|you) (?:is|are|go))[!.,:]\s+)?"

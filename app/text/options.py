@@ -13,18 +13,23 @@ from collections.abc import Collection, Iterator, Sequence
 from itertools import islice, takewhile
 from typing import Any
 
-_THINKING = r"(?:\w+:)?(?:ant)?(?:think(?:ing)?|thoughts?|reason(?:ing)?|reflection|scratchpad|analysis)"
+_THOUGHT = r"(?:think(?:ing)?|thoughts?)"
+_THINKING = (
+    rf"(?:\w+:)?(?:ant|inner_?)?(?:{_THOUGHT}|reason(?:ing)?|reflection|scratchpad|monologue|analysis)"
+    r"(?:_(?:process|content|block|steps?))?"
+)
 _BEGIN_THOUGHT = re.compile(
-    rf"[<\[◁]{_THINKING}(?:\s[^<>\[\]]*)?[>\]▷]|<\|(?:begin_of|start)_(?:thought|thinking)\|>|<unused94>(?:thought)?"
+    rf"[<◁]\|?(?:(?:begin|start)_(?:of_)?)?{_THINKING}(?:\s[^<>]*)?\|?[>▷]|\[{_THOUGHT}\]|<unused94>(?:thought)?"
     r"|<\|channel>thought",
     re.IGNORECASE,
 )
 _END_THOUGHT = re.compile(
-    rf"[<\[◁]/\s*{_THINKING}\s*[>\]▷]|<\|end_(?:of_)?(?:thought|thinking)\|>|<unused95>|<channel\|>", re.IGNORECASE
+    rf"[<◁]\|?(?:/\s*|end_(?:of_)?){_THINKING}\s*\|?[>▷]|\[/{_THOUGHT}\]|<unused95>|<channel\|>", re.IGNORECASE
 )
 """Marks of the reasoning before a reply, in the templates of the known models."""
 _CHANNEL = re.compile(r"<\|channel\|>\s*(\w+)[^<]*(?:<\|constrain\|>[^<]*)?<\|message\|>", re.IGNORECASE)
 _CHANNEL_END = re.compile(r"<\|(?:end|return|start|call|channel)\|>")
+_DETAILS = re.compile(r"<details\b[^>]*reasoning[^>]*>.*?(?:</details>|\Z)\s*", re.DOTALL | re.IGNORECASE)
 _BARE_CHANNEL = re.compile(r"\Aanalysis(?=[A-Z]).*?(?:assistant\s*final|\Z)", re.DOTALL)
 """gpt-oss's channels, and what is left of them where a server drops the special tokens."""
 _WRAPPER = re.compile(
@@ -58,7 +63,7 @@ def without_thoughts(text: str) -> str:
     if channels := list(_CHANNEL.finditer(text)):
         final = channels[-1] if channels[-1][1].casefold() == "final" else None
         text = _CHANNEL_END.split(text[final.end() :], maxsplit=1)[0] if final else ""
-    text = _BARE_CHANNEL.sub("", text)
+    text = _DETAILS.sub("", _BARE_CHANNEL.sub("", text))
     while end := _END_THOUGHT.search(text):
         begin = _BEGIN_THOUGHT.search(text, 0, end.start())
         is_before_reply = begin is None or not text[: begin.start()].strip()
@@ -99,11 +104,12 @@ def without_markup(text: str) -> str:
 _NUMBERS = r"\d{1,3}(?:\s*(?:,|;|&|\band\b|[-–])\s*(?:[a-z]+ )?\d{1,3})*"
 _CITING = r"(?:answer|question|evidence|source|document|passage|step|hop|pair|reference|citation|ref|doc)s?"
 _CITED = re.compile(
-    rf"(?:\[\[|\[|【)\s*(?:\^|(?:{_CITING}|[qae])\s*[#:.=]?\s*)?({_NUMBERS})(?:†[^】\]]{{0,100}})?\s*(?:\]\]|\]|】)"
-    rf"(?:\(\s*https?://[^\s)]*\s*\))?|\({_CITING} ({_NUMBERS})\)|(?<=[.!?])([⁰¹²³⁴-⁹]{{1,3}})(?!\w)",
+    rf"(?:\[\[|\[|【)\s*(?:\^|(?:{_CITING}|[qae])\s*[#:.=]*\s*)?({_NUMBERS})\^?(?:†[^】\]]{{0,100}})?\s*(?:\]\]|\]|】)"
+    rf"(?:\(\s*https?://[^\s)]*\s*\))?|<(?:sup|cite)>\[?({_NUMBERS})\]?</(?:sup|cite)>|\({_CITING} ({_NUMBERS})\)|(?<=[.!?])([⁰¹²³⁴-⁹]{{1,3}})(?!\w)",
     re.IGNORECASE,
 )
 _RANGE = re.compile(r"(\d+)\s*[-–]\s*(?:[a-z]+ )?(\d+)", re.IGNORECASE)
+_FOREIGN_CITATION = re.compile(r"【[^】]{0,100}†[^】]{0,100}】")
 _LINK = re.compile(r"\[([^\[\]]*)\]\(\s*(?:https?://|www\.)[^\s)]*\s*\)", re.IGNORECASE)
 _ADDRESS = re.compile(
     r"\s*\([^()]{0,40}(?:https?://|www\.)[^\s()]+\)|\s*[(<\[]?\b(?:https?://|www\.)[^\s)>\]]+[)>\]]?", re.IGNORECASE
@@ -114,11 +120,11 @@ def with_plain_citations(text: str) -> str:
     """Return the text with its citations as [1, 2], whatever their style, and without web addresses."""
 
     def rewritten(cited: re.Match[str]) -> str:
-        numbers = (cited[1] or cited[2] or unicodedata.normalize("NFKC", cited[3])).casefold()
+        numbers = (cited[1] or cited[2] or cited[3] or unicodedata.normalize("NFKC", cited[4])).casefold()
         numbers = _RANGE.sub(lambda ends: ", ".join(map(str, range(int(ends[1]), int(ends[2]) + 1))), numbers)
         return f" [{', '.join(re.findall(r'[0-9]+', numbers))}]"
 
-    return _ADDRESS.sub("", _LINK.sub(r"\1", _CITED.sub(rewritten, text)))
+    return _ADDRESS.sub("", _LINK.sub(r"\1", _FOREIGN_CITATION.sub("", _CITED.sub(rewritten, text))))
 
 
 def plain(text: str) -> str:

@@ -31,7 +31,9 @@ _NO_MODEL = re.compile(
 
 _BAD_KEY = re.compile(r"api.?key.{0,20}(?:not valid|invalid)|(?:invalid|incorrect) api.?key")
 """Some servers report a wrong key as a bad request (400)."""
-_MODERATION = re.compile(r"moderation|flagged|content.{0,3}(?:policy|filter)|safety|harmful")
+_MODERATION = re.compile(r"moderation|flagged|content.{0,3}(?:policy|filter)|data_inspection|safety|harmful")
+_STREAM_ONLY = re.compile(r"\bstream(?:ing)?\b.{0,60}\b(?:only|must|required?|enable|true)\b|\bonly\b.{0,40}\bstream", re.DOTALL)
+_PARAMETERS = re.compile(r"parameters|response_format|structured|schema")
 
 
 def error_message(outcome: HttpResult, model: ModelSettings, seconds: float) -> str:
@@ -43,7 +45,9 @@ def error_message(outcome: HttpResult, model: ModelSettings, seconds: float) -> 
         return f"The language model's server {host} {outcome.error}."
     if is_overflow(outcome):
         return f"The prompt is too long for the language model {name} at {host}."
-    if outcome.status == 400 and error_of(outcome).get("code") == "content_filter":
+    if outcome.status in (400, 422) and _is_stream_only(outcome):
+        return f"The server {host} sends the replies of {name} only as streams, which are not read ({outcome.status})."
+    if outcome.status == 400 and _is_moderated(outcome):
         return f"The content filter of {host} turned the prompt down."
     if sentence := _by_status(outcome, model):
         return sentence
@@ -62,6 +66,8 @@ def _by_status(outcome: HttpResult, model: ModelSettings) -> str:
     if status == 404 or (status == 400 and _NO_MODEL.search(_body_text(outcome))):
         hint = "" if model.gguf or urlsplit(model.base_url).path.strip("/") else " Most addresses end in /v1."
         return f"The server {host} knows no language model {name}, or its address is wrong ({status}).{hint}"
+    if status == 403 and outcome.content.lstrip().startswith(b"<"):
+        return f"A gateway before {host} turned the request down with a web page (403)."
     if status == 403 and _MODERATION.search(_body_text(outcome)):
         return f"The moderation of {host} turned the prompt for the language model {name} down (403)."
     if status == 403:
@@ -78,8 +84,12 @@ def _by_status(outcome: HttpResult, model: ModelSettings) -> str:
 def error_of(outcome: HttpResult) -> dict[str, Any]:
     """Return the error object in a reply's body, or the whole body where it names none; {} for other content."""
     body = _object(outcome.parsed)
-    error = body.get("error") or _first_choice(body).get("error") or body
-    return error if isinstance(error, dict) else {"message": str(error)}
+    error = body.get("error") or _first_choice(body).get("error") or body.get("errors") or body
+    error = _object(error) or error
+    if not isinstance(error, dict):
+        return {"message": str(error)}
+    message = error.get("message") or error.get("msg") or error.get("detail")
+    return {**error, "message": message}
 
 
 def _object(body: Any) -> dict[str, Any]:
@@ -93,12 +103,17 @@ def _first_choice(body: dict[str, Any]) -> dict[str, Any]:
     return _object(choices) if isinstance(choices, list) else {}
 
 
+FAILED = ("error", "network_error", "server_error", "insufficient_system_resource", "abort")
+"""Reasons for the end of a reply with which servers report a failure of theirs."""
+
+
 def with_reported_status(outcome: HttpResult) -> HttpResult:
     """Return the result with the status of an error that a server reports in a reply with status 200."""
     body = _object(outcome.parsed) if outcome.status == 200 else {}
     choice = _first_choice(body)
-    is_failed = choice.get("finish_reason") == "error" or body.get("object") == "error"
-    if not (is_failed or body.get("error") or choice.get("error")):
+    is_failed = str(choice.get("finish_reason")).casefold() in FAILED or body.get("object") == "error"
+    is_code = not choice and bool(body.get("errors") or body.get("code") or body.get("success") is False)
+    if not (is_failed or is_code or body.get("error") or choice.get("error")):
         return outcome
     error = error_of(outcome)
     codes = (str(error.get(name)) for name in ("code", "status", "status_code"))
@@ -113,9 +128,18 @@ def is_overflow(outcome: HttpResult) -> bool:
 def is_about_request(outcome: HttpResult) -> bool:
     """Return whether the server may have turned the request's form down, in whatever words."""
     body = _body_text(outcome)
-    is_other = _BAD_KEY.search(body) or _NO_MODEL.search(body) or error_of(outcome).get("code") == "content_filter"
-    is_refusal = outcome.status in (400, 422, 500, 501) and not outcome.has_no_credit and not _is_value_refused(outcome)
+    is_other = _BAD_KEY.search(body) or _NO_MODEL.search(body) or _is_moderated(outcome) or _is_stream_only(outcome)
+    is_unrouted = outcome.status == 404 and bool(_PARAMETERS.search(body))  # no server behind a gateway takes them
+    is_refusal = (outcome.status in (400, 422, 500, 501) or is_unrouted) and not outcome.has_no_credit and not _is_value_refused(outcome)
     return is_refusal and not is_overflow(outcome) and not is_other
+
+
+def _is_moderated(outcome: HttpResult) -> bool:
+    return bool(_MODERATION.search(str(error_of(outcome).get("code")).casefold()))
+
+
+def _is_stream_only(outcome: HttpResult) -> bool:
+    return bool(_STREAM_ONLY.search(str(error_of(outcome).get("message")).casefold()))
 
 
 def no_reply_message(outcome: HttpResult, model: ModelSettings) -> str:
@@ -307,7 +331,7 @@ class _Token(_Alternative):
 
 
 class _Message(BaseModel):
-    content: str | list[Any] | None = None
+    content: str | list[Any] | dict[str, Any] | None = None
     refusal: str | None = None
 
 
@@ -355,10 +379,11 @@ def parse_reply(outcome: HttpResult) -> Reply | None:
     )
 
 
-def _text_of(content: str | list[Any] | None) -> str | None:
+def _text_of(content: str | list[Any] | dict[str, Any] | None) -> str | None:
     """Return the content as text; of a list of parts those with text, without reasoning."""
-    if not isinstance(content, list):
+    if content is None or isinstance(content, str):
         return content
+    content = content if isinstance(content, list) else [content]
     parts = [{"text": part} if isinstance(part, str) else part for part in content]
     texts = [part.get("text") for part in parts if isinstance(part, dict) and part.get("type", "text") in TEXT_PARTS]
     return "".join(each for each in texts if isinstance(each, str)) if texts else None

@@ -146,6 +146,8 @@ async def _post(client: Any, parameters: Mapping[str, Any], seconds: float) -> H
     return HttpResult(reply.status_code, {name.lower(): text for name, text in reply.headers.items()}, reply.content)
 
 
+FILTERED = ("content_filter", "sensitive", "safety", "recitation", "prohibited_content", "blocklist")
+"""Reasons for the end of a reply that a server's filter stopped."""
 SEED = 1
 
 
@@ -365,7 +367,7 @@ class OpenAIChat:
         who = f"The language model {self._model.model} at {self._model.host}"
         if reply.finish == NO_CHOICE:
             raise CallFailed(f"{who} replied without an answer: its list of choices is empty.")
-        if reply.finish == "content_filter":
+        if reply.finish.casefold() in FILTERED:
             raise CallFailed(f"{who} was stopped by its server's content filter.")
         if reply.refusal:
             raise CallFailed(f'{who} declined to answer: "{quoted(reply.refusal, self._model.api_key)}".')

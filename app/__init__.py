@@ -1,6 +1,6 @@
 """Hopcheck checks a claim one question at a time and shows the evidence for every answer.
 
-    from app import check
+    from hopcheck import check
     report = check("The director of Seven Samurai made 30 feature films.")
 
 Imports are inside the functions: importing `app.domain` runs this file, and must need only the standard library.

@@ -1,0 +1,21 @@
+"""Package the checkout's folders as `hopcheck.root`; pyproject.toml cannot find packages under another name."""
+
+from setuptools import find_namespace_packages, setup
+
+FOLDERS = ("app", "research", "static", "templates", "migrations")
+FOUND = find_namespace_packages(
+    include=[pattern for each in FOLDERS for pattern in (each, f"{each}.*")], exclude=["research.notes"]
+)
+
+setup(
+    packages=["hopcheck", "hopcheck.root", *(f"hopcheck.root.{name}" for name in FOUND)],
+    package_dir={
+        "hopcheck": "hopcheck",
+        "hopcheck.root": ".",
+        **{f"hopcheck.root.{name}": name.replace(".", "/") for name in FOUND},
+    },
+    package_data={
+        "hopcheck.root": ["gunicorn.conf.py", "NOTICE"],
+        **{f"hopcheck.root.{name}": ["*"] for name in FOUND},
+    },
+)

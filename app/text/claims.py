@@ -7,7 +7,6 @@ its language, one of 139, without a network.
 from __future__ import annotations
 
 import re
-import unicodedata
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from enum import StrEnum
@@ -16,6 +15,7 @@ from typing import Any
 
 from app.domain.errors import InvalidInput
 from app.domain.model import Claim
+from app.text.clean import clean_text
 from app.text.sentences import is_common_word, sentence_spans
 from app.text.wording import names
 
@@ -25,9 +25,8 @@ MAX_SPEAKER_LENGTH = 200
 MAX_DATE_LENGTH = 50
 """Characters, without surrounding spaces."""
 
-_LINE_BREAK = re.compile("\r\n|[\r\n\t\u2028\u2029]")
-_INVISIBLE = frozenset({"Zs", "Cf"})
-"""Invisible categories: spaces, and format characters such as zero-width joiners."""
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+_CONTROL = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
 
 _MONTHS = "january february march april may june july august september october november december".split()
 """Written out because the calendar module uses the machine's language."""
@@ -120,16 +119,12 @@ def _existing_date(year: str, month: str, day: str) -> date | None:
 
 
 def _one_line(raw: str, field: str) -> str:
-    """Return the text on one line, "" when it has no visible character. Raises InvalidInput for invalid text."""
-    text = _LINE_BREAK.sub(" ", raw).strip()
-    categories = {unicodedata.category(character) for character in text}
-    if categories <= _INVISIBLE:
-        return ""
-    if "Cs" in categories:
+    """Return the cleaned text on one line, "" if nothing in it is visible. Raises InvalidInput for invalid text."""
+    if _LONE_SURROGATE.search(raw):
         raise InvalidInput(f"The {field} is not valid UTF-8 text.", field)
-    if "Cc" in categories:
+    if _CONTROL.search(raw):
         raise InvalidInput(f"The {field} holds control characters; please take them out.", field)
-    return text
+    return " ".join(clean_text(raw).split())
 
 
 # Classification of the input before a run.

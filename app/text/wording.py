@@ -14,6 +14,7 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import Any
 
+from app.text.clean import clean_text
 from app.text.sentences import ABBREVIATED, import_nltk
 
 _IN_BRACKETS = re.compile(r"\s*\([^)]*\)$")
@@ -171,25 +172,11 @@ _HIDING_STYLE = re.compile(
     r"|(?:font-size|opacity)\s*:\s*0(?:\.0*)?(?![\d.])",
     re.IGNORECASE,
 )
-_BLANK_LETTERS = frozenset("\u034f\u115f\u1160\u2800\u3164\uffa0")
-"""Invisible letters and marks that Unicode does not classify as format characters."""
 
 
 def visible_text(text: str) -> str:
-    """Return the visible `text` on one line with single spaces and decoded HTML entities."""
-    shown = html.unescape("".join(_outside_markup(text)))
-    return " ".join("".join(map(_visible_letter, shown)).split())
-
-
-@lru_cache(maxsize=4096)
-def _visible_letter(letter: str) -> str:
-    """Return the letter, a space for a control character, or "" for an invisible character."""
-    if letter in _BLANK_LETTERS or unicodedata.name(letter, "").startswith("VARIATION SELECTOR"):
-        return ""
-    category = unicodedata.category(letter)
-    if category == "Cc":
-        return " "
-    return "" if category in ("Cf", "Co", "Cs", "Cn") else letter
+    """Return the visible `text` on one line, cleaned and with decoded HTML entities."""
+    return " ".join(clean_text(html.unescape("".join(_outside_markup(text)))).split())
 
 
 def _outside_markup(text: str) -> Iterator[str]:

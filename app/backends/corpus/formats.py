@@ -19,6 +19,7 @@ from typing import Any, BinaryIO
 from urllib.parse import quote
 
 from app.backends.corpus.documents import SUFFIXES, Unreadable, file_text
+from app.text.clean import clean_text
 from app.text.sentences import sentence_spans
 
 PASSAGE_WORDS = 100
@@ -27,13 +28,12 @@ MAX_WORD_CHARACTERS = 200
 
 MAX_TITLE_CHARACTERS = 300
 
-_CONTROL_CHARACTERS = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff]")
 _LONG_RUN = re.compile(rf"(\S{{{MAX_WORD_CHARACTERS}}})(?=\S)")
 
 
 def clean(text: str) -> str:
-    """Return `text` on one line: control characters and lone surrogates become spaces, repeated spaces one."""
-    return " ".join(_CONTROL_CHARACTERS.sub(" ", text).split())
+    """Return the cleaned `text` on one line."""
+    return " ".join(clean_text(text).split())
 
 
 def title_and_text(title: str, contents: str) -> tuple[str, str]:

@@ -77,7 +77,8 @@ class Tokens:
                 left_out += 1
                 continue
             digest.update(repr(example).encode(errors="surrogatepass"))
-            at, last, said = 0, -1, ()
+            at, last = 0, -1
+            said: tuple[str, ...] = ()
             for part, ids in zip(example.parts, found, strict=True):
                 if part.verdicts:
                     last, said = at, part.verdicts

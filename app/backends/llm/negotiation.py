@@ -32,7 +32,9 @@ _NO_MODEL = re.compile(
 _BAD_KEY = re.compile(r"api.?key.{0,20}(?:not valid|invalid)|(?:invalid|incorrect) api.?key")
 """Some servers report a wrong key as a bad request (400)."""
 _MODERATION = re.compile(r"moderation|flagged|content.{0,3}(?:policy|filter)|data_inspection|safety|harmful")
-_STREAM_ONLY = re.compile(r"\bstream(?:ing)?\b.{0,60}\b(?:only|must|required?|enable|true)\b|\bonly\b.{0,40}\bstream", re.DOTALL)
+_STREAM_ONLY = re.compile(
+    r"\bstream(?:ing)?\b.{0,60}\b(?:only|must|required?|enable|true)\b|\bonly\b.{0,40}\bstream", re.DOTALL
+)
 _PARAMETERS = re.compile(r"parameters|response_format|structured|schema")
 
 
@@ -130,7 +132,8 @@ def is_about_request(outcome: HttpResult) -> bool:
     body = _body_text(outcome)
     is_other = _BAD_KEY.search(body) or _NO_MODEL.search(body) or _is_moderated(outcome) or _is_stream_only(outcome)
     is_unrouted = outcome.status == 404 and bool(_PARAMETERS.search(body))  # no server behind a gateway takes them
-    is_refusal = (outcome.status in (400, 422, 500, 501) or is_unrouted) and not outcome.has_no_credit and not _is_value_refused(outcome)
+    is_refusal = outcome.status in (400, 422, 500, 501) or is_unrouted
+    is_other = is_other or outcome.has_no_credit or _is_value_refused(outcome)
     return is_refusal and not is_overflow(outcome) and not is_other
 
 

@@ -16,11 +16,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from research.training.pairs import is_held_out
+
 from app.domain.model import Answer, Claim, Context, Hop, HopStatus, Passage, Question, Span
 from app.modules.pursuit_paraphraser import claim_as_question
 from app.modules.qa_validator import RuleBasedValidator
 from app.text.wording import normalised, stems
-from research.training.pairs import is_held_out
 
 SEED, HELD_OUT_SHARE = 5, 0.5
 REWORDED = (("Who wrote", "Who is the author of"), ("Where was", "In what place was"), ("When was", "In what year was"),

@@ -6,7 +6,7 @@ thread after the start of the server.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from threading import BoundedSemaphore
@@ -24,7 +24,7 @@ from app.backends.local.reranker import CrossEncoderReranker
 from app.backends.local.seq2seq import Seq2Seq
 from app.backends.web_search.registry import ProviderSearch, configured_searches, with_failover
 from app.capabilities.availability import Availability
-from app.capabilities.options import BASELINES, PURSUIT, Capabilities, Group, default_corpora, searches_corpora
+from app.capabilities.options import BASELINES, PURSUIT, Capabilities, Group, Mix, default_corpora, searches_corpora
 from app.components import CORPUS, MODEL, RERANKER, Component, Components, start_loading
 from app.config.settings import Settings
 from app.container.parts import (
@@ -37,7 +37,7 @@ from app.container.parts import (
     open_corpora,
 )
 from app.domain.errors import CallFailed
-from app.domain.model import CORPUS_SEARCH, QACHECK, Origin, Page, RunOptions, SearchHit
+from app.domain.model import CORPUS_SEARCH, QACHECK, Claim, Origin, Page, RunOptions, SearchHit
 from app.domain.ports import (
     ClaimVerifier,
     PageReader,
@@ -54,6 +54,7 @@ from app.modules.answerers.web_search import DocumentSettings
 from app.modules.baselines import CHAIN_OF_THOUGHT, DIRECT, ChainOfThoughtClassifier, DirectClassifier
 from app.modules.claim_extraction import PromptedClaimExtractor
 from app.modules.claim_verifier import PromptedClaimVerifier
+from app.modules.letter_case import CaseRestorer
 from app.modules.local import (
     Calibration,
     LocalClaimVerifier,
@@ -204,9 +205,15 @@ class Container:
             answerer=answerer,
             validator=self._validator(mix.qa_validator, options),
             reasoner=self._reasoner(mix.reasoner, options),
+            prepare=self._case_restorer(mix, options),
             speculative=self._speculation.for_modules(mix, model),
             as_published=is_faithful(options.strategy, options.preset),
         )
+
+    def _case_restorer(self, mix: Mix, options: RunOptions) -> Callable[[Claim], Claim] | None:
+        """Return what restores the letter case for the local modules, which were trained on usual spelling."""
+        is_local = "local" in (mix.claim_verifier, mix.question_generator, mix.reasoner)
+        return CaseRestorer(self._registry.over(options.corpora)) if is_local and searches_corpora(options) else None
 
     def loading_strategy_for(self, options: RunOptions) -> Strategy:
         """Return the strategy for these options, and start to load its models and indexes in threads.

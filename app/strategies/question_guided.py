@@ -15,7 +15,8 @@ of unneeded calls are added (docs/critical-path.md).
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -63,6 +64,8 @@ class QuestionGuided:
     answerer: QuestionAnswerer  # A
     validator: QAValidator  # V
     reasoner: Reasoner  # R
+    prepare: Callable[[Claim], Claim] | None = None
+    """Returns the claim as the modules read it. It may search; where it raises CallFailed the claim stays as it is."""
     speculative: bool = False
     """Start calls before they are known to be needed; useful when D, Q or V run on another machine."""
     as_published: bool = False
@@ -72,6 +75,8 @@ class QuestionGuided:
         self, claim: Claim, options: RunOptions, so_far: Report | None = None, control: Control | None = None
     ) -> Iterator[Event]:
         """Yield the run's events, the last one terminal. Closed hops of `so_far` are kept."""
+        with suppress(CallFailed):
+            claim = self.prepare(claim) if self.prepare else claim
         with Speculation(self.speculative, control) as speculation:
             history = HopHistory.of(so_far)
             ended_early = bool(so_far and so_far.ended_early)

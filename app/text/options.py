@@ -105,7 +105,8 @@ _NUMBERS = r"\d{1,3}(?:\s*(?:,|;|&|\band\b|[-–])\s*(?:[a-z]+ )?\d{1,3})*"
 _CITING = r"(?:answer|question|evidence|source|document|passage|step|hop|pair|reference|citation|ref|doc)s?"
 _CITED = re.compile(
     rf"(?:\[\[|\[|【)\s*(?:\^|(?:{_CITING}|[qae])\s*[#:.=]*\s*)?({_NUMBERS})\^?(?:†[^】\]]{{0,100}})?\s*(?:\]\]|\]|】)"
-    rf"(?:\(\s*https?://[^\s)]*\s*\))?|<(?:sup|cite)>\[?({_NUMBERS})\]?</(?:sup|cite)>|\({_CITING} ({_NUMBERS})\)|(?<=[.!?])([⁰¹²³⁴-⁹]{{1,3}})(?!\w)",
+    rf"(?:\(\s*https?://[^\s)]*\s*\))?|<(?:sup|cite)>\[?({_NUMBERS})\]?</(?:sup|cite)>|\({_CITING} ({_NUMBERS})\)"
+    r"|(?<=[.!?])([⁰¹²³⁴-⁹]{1,3})(?!\w)",
     re.IGNORECASE,
 )
 _RANGE = re.compile(r"(\d+)\s*[-–]\s*(?:[a-z]+ )?(\d+)", re.IGNORECASE)

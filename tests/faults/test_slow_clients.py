@@ -14,7 +14,10 @@ from tests.waiting import LONG
 
 LINGERING = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
 """A whole request; its client never closes the connection."""
-HEADERS = b"POST /runs HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 1000\r\n"
+HEADERS = (
+    b"POST /runs HTTP/1.1\r\nHost: localhost\r\n"
+    b"Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 1000\r\n"
+)
 HALF_SENT = (HEADERS, HEADERS + b"\r\nclaim=")
 """Requests that stop in the middle of their headers, or of their form."""
 SILENT = b""

@@ -74,8 +74,10 @@ def test_text_is_cleaned_of_what_readers_do_not_see(text: str, clean: str) -> No
         "\u0301",
         "\x1b[",
         "①",
-    ]
-    + ["aа", "½", "1\ufe0f"],
+        "aа",
+        "½",
+        "1\ufe0f",
+    ],
 )
 def test_text_designed_to_be_slow_is_cleaned_in_linear_time(piece: str) -> None:
     text = "é" + piece * (250_000 // len(piece))
@@ -87,7 +89,7 @@ def test_text_designed_to_be_slow_is_cleaned_in_linear_time(piece: str) -> None:
 PASSAGES = (
     (
         "Mona Lisa",
-        "The Mona Lisa is a painting by the Italian artist Leonardo da Vinci. It hangs in Paris, the capital of France.",
+        "The Mona Lisa is a painting by the Italian artist Leonardo da Vinci. It hangs in Paris, capital of France.",
     ),
     ("eBay", "The company eBay was sold. It worked with NASA. Zendaya acted."),
 )

@@ -51,8 +51,13 @@ def test_a_transcript_is_learned_from_the_prompts_of_a_run() -> None:
     whole = inference.before_explanation(inference.before_verdict(CLAIM, STEPS), "false")
     assert text_of(rest) == f"{whole} Because.{inference.END}"
     assert learned(rest) == [
-        " Paris\n", " open\n", " How many people live in Rome?\n", " not found\n", " false\n", f" Because.{inference.END}",
-    ]  # fmt: skip
+        " Paris\n",
+        " open\n",
+        " How many people live in Rome?\n",
+        " not found\n",
+        " false\n",
+        f" Because.{inference.END}",
+    ]
 
 
 def test_a_transcript_of_which_nothing_is_learned_is_left_out() -> None:

@@ -207,6 +207,8 @@ class Example:
 
 
 EXAMPLES = (
+    Example("The Colosseum stands in the capital of Italy.", _S, 2, 1),
+    Example("The Colosseum stands in the capital of Austria.", _R, 2, 1),
     Example("The director of Seven Samurai made 30 feature films.", _S, 2, 5),
     Example("The director of Seven Samurai made 12 feature films.", _R, 2, 5),
     Example("The Mona Lisa was painted by Leonardo da Vinci.", _S, 1, 2),
@@ -217,8 +219,6 @@ EXAMPLES = (
     Example("The Starry Night was painted by a Norwegian artist.", _R, 1, 6),
     Example("The composer of Swan Lake was Russian.", _S, 2, 4),
     Example("The composer of Swan Lake was Austrian.", _R, 2, 4),
-    Example("The Colosseum stands in the capital of Italy.", _S, 2, 1),
-    Example("The Colosseum stands in the capital of Austria.", _R, 2, 1),
     Example("Leo Tolstoy kept a white parrot in his study.", _N, 1),
     Example("The author of Moby-Dick was left-handed.", _N, 2),
 )

@@ -178,7 +178,7 @@ def test_an_answer_with_such_words_is_an_answer(text):
     [
         ("It was so [2].", "It was so [2]."),
         ("It was so【1†source】.", "It was so [1]."),
-        ("It was so【3:1†report.pdf】.", "It was so【3:1†report.pdf】."),
+        ("It was so【3:1†report.pdf】.", "It was so."),
         ("It was so[^2].", "It was so [2]."),
         ("It was so [Answer 1].", "It was so [1]."),
         ("It was so [Answers 1 and 3].", "It was so [1, 3]."),

@@ -90,7 +90,7 @@ def prepare_dataset(name: str, file: Path, corpus: str, out: Path) -> None:
 @click.option("--model", help="Of runs: language model.")
 @click.option("--corpus", "corpora", multiple=True, help="Of runs: a corpus to search, repeatable; default: CORPORA.")
 @click.option("--given-sentences", is_flag=True, help="Of runs: search only the sentences that FILE has as `web`.")
-@click.option("--held-out", is_flag=True, help="Only rows that the shipped judge was not trained on.")
+@click.option("--held-out", is_flag=True, help="Only rows that `train adapter` leaves out.")
 @click.option("--all-rows", is_flag=True, help="Keep rows whose label is not among --labels; they count as wrong.")
 @click.option("--first", type=click.IntRange(1), help="Only the first N rows of FILE.", metavar="N")
 @click.option("--limit", type=click.IntRange(1), help="Only N rows, the first after shuffling.", metavar="N")

@@ -17,9 +17,11 @@ from app.capabilities.options import (
     PROMPTED,
     PURSUIT,
     RETRIEVER_READER,
+    VITAL,
     WEB,
     WEB_SEARCH,
     Capabilities,
+    Choice,
     source_of,
 )
 from app.domain.model import CORPUS_SEARCH, Claim, Label, RunOptions
@@ -222,6 +224,22 @@ EXAMPLES = (
     Example("Leo Tolstoy kept a white parrot in his study.", _N, 1),
     Example("The author of Moby-Dick was left-handed.", _N, 2),
 )
+
+PAPER_CLAIMS = (
+    "Lars Onsager won the Nobel prize when he was 30 years old.",
+    "Ulrich Walter's employer is headquartered in Cologne.",
+    "Winter's Tale was the creation of a French poet.",
+    "Donald Trump and Joe Biden were born in the same state.",
+    "Sunlight can reach the deepest part of the Black Sea.",
+    "Superdrag and Collective Soul are both rock bands.",
+)
+"""The claims of QACheck's demonstration and figures (Pan et al. 2023); the corpus VITAL decides none of them."""
+
+
+def deciding_sources(capabilities: Capabilities) -> list[Choice]:
+    """Return the available sources that may decide PAPER_CLAIMS: live or whole Wikipedia, the web, other corpora."""
+    return [each for each in capabilities.sources if each.available and each.name != VITAL]
+
 
 OUTCOMES_PATH = Path(__file__).parent / "samples.json"
 """The outcome of each example with the shipped models, written by `python -m benchmarks.samples --write`."""

@@ -16,7 +16,7 @@ from app.domain.model import Answer, Judgement, Label, LabelSet, Origin, Passage
 from app.extensions import db
 from app.runs.models import EventRow
 from app.web.errors import STALE_FORM
-from app.web.forms import EXAMPLES, featured_outcome, outcomes
+from app.web.forms import EXAMPLES, PAPER_CLAIMS, featured_outcome, outcomes
 from app.web.views import FACES
 from tests.fakes import (
     AWAY,
@@ -219,6 +219,35 @@ class TestHome:
         page = client.get("/", query_string={"claim": 'Ada wrote "<b>Notes</b>".'}).text
         assert "Ada wrote &#34;&lt;b&gt;Notes&lt;/b&gt;&#34;.</textarea>" in page
         assert "</textarea>" in client.get("/?claim=").text
+
+
+class TestPaperClaims:
+    """QACheck's own demonstration claims."""
+
+    LIVE = Choice("wikipedia-live", "Wikipedia, live", destination="en.wikipedia.org")
+
+    def part(self, client) -> str:
+        return unescape(client.get("/").text).split("From the QACheck paper")[1]
+
+    def test_each_says_before_it_is_run_that_the_offline_extracts_do_not_decide_it(self, client):
+        part = self.part(client)
+        for claim in PAPER_CLAIMS:
+            assert "not with the offline extracts" in part.split(f'value="{claim}"')[1].split("</button>")[0]
+
+    def test_one_click_checks_it_with_a_source_that_can_decide_it_and_leaves_the_usual_source(self, make_app):
+        container = scripted_container(shelves=(Choice("vital", "Vital articles"), self.LIVE))
+        client = make_app(container).test_client()
+        offered = re.findall(r'<option value="([^"]*)">([^<]*)', self.part(client))
+        assert [name for name, _ in offered] == ["wikipedia-live"] and "go to en.wikipedia.org" in offered[0][1]
+        sent = {"csrf_token": token(client), "sample": PAPER_CLAIMS[0], "from_source": "wikipedia-live"}
+        assert client.post("/runs", data=sent).status_code == 303
+        until(lambda: container.asked_for)
+        assert container.asked_for[0].corpora == ("wikipedia-live",)
+        assert next(name for name, _, is_chosen in source_field(client) if is_chosen) == "vital"
+
+    def test_without_such_a_source_the_page_says_how_to_get_one(self, make_app):
+        part = self.part(make_app(scripted_container(shelves=(Choice("vital", "Vital articles"),))).test_client())
+        assert "<select" not in part and "how to enable one" in part
 
 
 class TestStart:

@@ -31,9 +31,11 @@ from app.text.claims import (
 from app.web import capabilities, services, views
 from app.web.api.auth import client
 from app.web.forms import (
+    PAPER_CLAIMS,
     ClaimForm,
     answerers_of_presets,
     chosen_source,
+    deciding_sources,
     example_groups,
     featured_outcome,
     memory_sources,
@@ -250,9 +252,13 @@ def _blank_form() -> ClaimForm:
 
 
 def _with_last_source(blank: ClaimForm) -> ClaimForm:
-    """Return the form with the source of this browser's last check, of those still available that did not fail."""
+    """Return the form with the source of this browser's last check, of those still available that did not fail.
+
+    A check of PAPER_CLAIMS does not count: their form has a source of its own.
+    """
     runs = services().runs
-    recent = [each.id for each in runs.recent(session.get("owner", ""), MAX_RECENT) if each.state in WORKING]
+    found = runs.recent(session.get("owner", ""), MAX_RECENT)
+    recent = [each.id for each in found if each.state in WORKING and each.claim not in PAPER_CLAIMS]
     options = runs.queries.options_of(recent)
     usable = {each.name for each in capabilities().sources if each.available}
     used = (source_of(options[run_id]) for run_id in recent if run_id in options)
@@ -284,5 +290,7 @@ def home_page(form: ClaimForm, error: InvalidInput | None = None, hint: Hint | N
         example_groups=example_groups(),
         recent=services().runs.recent(owner(), MAX_RECENT),
         parts=services().components(),
+        paper_claims=PAPER_CLAIMS,
+        deciding_sources=deciding_sources(capabilities()),
         **form_context(form, error, hint),
     )

@@ -26,7 +26,7 @@ MAX_DATE_LENGTH = 50
 """Characters, without surrounding spaces."""
 
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
-_CONTROL = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
+_CONTROL = re.compile("[\x00-\x08\x0e-\x1f\x7f]")
 
 _MONTHS = "january february march april may june july august september october november december".split()
 """Written out because the calendar module uses the machine's language."""

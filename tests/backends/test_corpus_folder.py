@@ -238,7 +238,7 @@ class TestPdf:
             (b"(made 10) Tj /F1 7 Tf 5 Ts (6) Tj 0 Ts /F1 12 Tf ( bricks) Tj", "made 10^6 bricks"),
             (b"(made 10) Tj /F1 7 Tf 43 5 Td (6) Tj /F1 12 Tf 5 -5 Td ( bricks) Tj", "made 10^6 bricks"),
             (b"(in 1890) Tj /F1 7 Tf 5 Ts (12) Tj 0 Ts /F1 12 Tf ( there) Tj", "in 1890 there"),
-            (b"(5 km) Tj /F1 7 Tf 5 Ts (2) Tj 0 Ts /F1 12 Tf ( there) Tj", "5 km² there"),
+            (b"(5 km) Tj /F1 7 Tf 5 Ts (2) Tj 0 Ts /F1 12 Tf ( there) Tj", "5 km2 there"),
             (b"(in Paris.) Tj /F1 7 Tf 5 Ts (12) Tj 0 Ts /F1 12 Tf ( There) Tj", "in Paris. There"),
             (b"(10 and 6) Tj /F1 7 Tf (66) Tj", "10 and 666"),
         ],

@@ -5,9 +5,7 @@ from __future__ import annotations
 import shutil
 import sys
 
-import numpy as np
 import pytest
-from safetensors.numpy import save_file
 
 from app.backends.local.reranker import CrossEncoderReranker, packaged_reranker
 from app.domain.errors import ModelUnavailable
@@ -58,13 +56,6 @@ class TestRanking:
 
 
 @pytest.mark.models
-def test_our_weights_replace_the_packaged_ones(tmp_path, reranker):
-    weights = tmp_path / "weights.safetensors"
-    save_file({"classifier.bias": np.full(1, 100.0, np.float32)}, weights)
-    ours = CrossEncoderReranker(threads=1, weights=weights)
-    assert ours.scores(QUESTION, [HAMLET.text])[0] > 50 > reranker.scores(QUESTION, [HAMLET.text])[0]
-
-
 class TestUnavailable:
     @pytest.mark.parametrize("name", ["model.onnx", "tokenizer.json"])
     def test_a_damaged_file_is_named_with_its_fix(self, tmp_path, name):
@@ -75,16 +66,6 @@ class TestUnavailable:
         (folder / name).write_bytes(b"cut off")
         with pytest.raises(ModelUnavailable, match=r"reranker is damaged.*make models"):
             CrossEncoderReranker(folder).rerank(QUESTION, [HAMLET])
-
-    @pytest.mark.models
-    @pytest.mark.parametrize("content", [None, b"cut off"])
-    def test_missing_or_damaged_weights_of_the_selector_are_named_with_their_fix(self, tmp_path, content):
-        weights = tmp_path / "weights.safetensors"
-        if content:
-            weights.write_bytes(content)
-        with pytest.raises(ModelUnavailable, match=r"weights\.safetensors is") as raised:
-            CrossEncoderReranker(weights=weights).load()
-        assert raised.value.fix == f"git checkout -- {weights}"
 
     def test_a_missing_library_is_not_called_a_damaged_model(self, tmp_path, monkeypatch):
         monkeypatch.setitem(sys.modules, "onnxruntime", None)

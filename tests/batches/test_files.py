@@ -123,8 +123,8 @@ RESULTS = (
 )
 
 
-def address(run_id: str) -> str:
-    return f"https://example.org/runs/{run_id}"
+def address(claim: BatchClaim) -> dict[str, str]:
+    return {"permalink": f"https://example.org/runs/{claim.run_id}"} if claim.run_id else {}
 
 
 def test_results_in_csv_have_every_column_and_no_formula():

@@ -89,7 +89,8 @@ def test_only_the_owner_can_list_the_branches_of_a_run(client, address):
     [
         ({}, "hop"),
         ({"hop": None}, "hop"),
-        ({"hop": 3}, "hop"),
+        ({"hop": 3}, "question"),
+        ({"hop": 4}, "hop"),
         ({"hop": 0}, "hop"),
         ({"hop": -1}, "hop"),
         ({"hop": "2"}, "hop"),

@@ -308,7 +308,7 @@ def test_the_history_has_a_form_to_compare_runs(two):
 
 def test_a_history_with_a_single_check_has_no_comparison_form(client):
     ended(client)
-    assert 'type="checkbox"' not in client.get("/history").text
+    assert 'action="/compare"' not in client.get("/history").text
 
 
 def test_a_deleted_run_cannot_be_compared(two):

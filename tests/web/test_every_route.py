@@ -34,6 +34,7 @@ EQUIVALENTS = {
     "GET /runs/<run_id>/branch": NO_API_ROUTE,
     "POST /runs/<run_id>/branch": (f"POST {API}/runs/<run_id>/branch",),
     "GET /runs/<run_id>/export.json": (f"GET {API}/runs/<run_id>",),
+    "GET /runs/<run_id>/export.html": NO_API_ROUTE,
     "GET /runs/<run_id>/export.md": (f"GET {API}/runs/<run_id>/export.md",),
     "GET /runs/<run_id>/claimreview.json": (f"GET {API}/runs/<run_id>/claimreview.json",),
     "GET /runs/<run_id>/export.ris": (f"GET {API}/runs/<run_id>/export.ris",),

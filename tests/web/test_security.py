@@ -204,8 +204,8 @@ def test_lists_reports_and_exports_are_not_stored_by_browsers_and_proxies(client
     assert "max-age" in client.get("/static/style.css").headers["Cache-Control"]
 
 
-@pytest.mark.parametrize("control", ["\u202a", "\u202e", "\u2066", "\u2069"])
-def test_controls_of_the_direction_of_text_are_shown_escaped(client, control):
+@pytest.mark.parametrize("control", ["\u202a", "\u202e", "\u2066", "\u2069", "\u200f"])
+def test_controls_of_the_direction_of_text_are_taken_out_of_claims(client, control):
     path = started(client, f"He wrote {control}ton did eH.", speaker=f"Some{control}body")
     page = wait_for(client, path, 'id="verdict-heading"')
     shown = [
@@ -214,14 +214,12 @@ def test_controls_of_the_direction_of_text_are_shown_escaped(client, control):
         client.get(f"{path}/export.md").text,
         client.get(f"{path}/events?after=0").text,
     ]
-    shown.append(send(client, f"He {control}wrote.", max_hops="many").text)
-    for text in shown:
-        assert control not in text and f"\\u{ord(control):04x}" in text
+    assert all(control not in text for text in shown)
 
 
-def test_marks_that_some_languages_need_are_shown_as_they_are(client):
-    claim = "\u200fשלום\u200e 2020 is a greeting."
-    assert claim in client.get(started(client, claim)).text
+def test_controls_of_the_direction_of_text_that_was_sent_are_shown_escaped(client):
+    text = send(client, "He \u202ewrote.", max_hops="many").text
+    assert "\u202e" not in text and "\\u202e" in text
 
 
 def test_runs_are_not_indexed(client):

@@ -235,7 +235,7 @@ def _signer() -> URLSafeSerializer:
 
 def sent_form() -> ClaimForm:
     """Return the submitted form, with the settings' defaults for omitted fields."""
-    return ClaimForm.from_fields(request.form, _with_last_source(_blank_form()))
+    return ClaimForm.from_fields(request.form, _blank_form())
 
 
 @pages.app_template_global("fields_to_repeat")

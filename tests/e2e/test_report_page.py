@@ -203,14 +203,14 @@ def test_an_undecided_check_offers_two_next_steps_that_work(live, visitor):
     expect(page.locator(".headline")).to_contain_text("No passage that was read names a parrot.")
     expect(page.locator("#confidence")).to_have_count(0)
     report = page.url
-    page.get_by_role("link", name="Try another source").click()
-    expect(page.get_by_label("Your claim")).to_have_value(CLAIM)
+    page.get_by_role("link", name="How to search more").click()
+    expect(page.get_by_role("heading", name="All options")).to_be_visible()
     page.goto(report)
-    page.get_by_role("link", name="Ask another question").click()
-    page.get_by_label("Question for step 1").fill("Who is the author of Hamlet?")
+    page.get_by_role("link", name="Add a question").click()
+    page.get_by_label("Question for step 2").fill("Who is the author of Hamlet?")
     page.keyboard.press("Control+Enter")
     expect_verdict(page)
-    expect(page.locator(".lineage")).to_contain_text("Step 1 was “Who wrote Hamlet?”.")
+    expect(page.locator(".lineage")).to_contain_text("Step 2 was added.")
     expect(page.locator(".lineage .chip")).to_have_text("Not enough evidence")
 
 

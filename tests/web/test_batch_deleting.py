@@ -11,7 +11,7 @@ from app.web.api.blueprint import API
 from app.web.pages.batches import TOO_LATE
 from app.web.security import STALE
 from tests.fakes import Gate, scripted_container
-from tests.web.test_batches import fed_until, press, started
+from tests.web.test_batches import DONE, fed_until, press, started
 
 TITLE = "A <b>batch</b> of mine"
 
@@ -20,7 +20,7 @@ TITLE = "A <b>batch</b> of mine"
 def path(client) -> str:
     """The page of a batch that is done."""
     path = started(client, title=TITLE)
-    fed_until(client, path, "3 of 3 checked")
+    fed_until(client, path, DONE)
     return path
 
 
@@ -42,7 +42,7 @@ def test_a_deleted_batch_is_gone_for_everyone_with_its_checks_and_can_be_restore
     assert "Deleted.</b>" in listed and "A &lt;b&gt;batch" in listed and f'href="{path}"' not in listed
     assert "Deleted.</b>" not in other.get("/batches").text and "Deleted.</b>" not in client.get("/history").text
     assert press(client, path, "restore").location == path
-    assert "3 of 3 checked" in client.get(path).text and client.get(run).status_code == 200
+    assert DONE in client.get(path).text and client.get(run).status_code == 200
 
 
 def test_deleting_an_unfinished_batch_cancels_it_first_and_says_so(make_app):

@@ -146,8 +146,8 @@ def test_the_html_file_has_the_trail_and_needs_no_other_file(browse):
     assert "Is Hamlet a play?" in page and "<mark>William Shakespeare</mark>" in page and "Denmark" in page
 
 
-def test_the_share_menu_of_a_local_address_says_that_its_link_works_on_this_computer_only(browse):
-    client = browse()
+def test_the_share_menu_of_a_local_address_says_that_its_link_works_on_this_computer_only(make_app):
+    client = make_app(allowed_hosts=("127.0.0.1", "localhost", "checks.example.org")).test_client()
     path = export(client)
     assert "This link works on this computer only" in client.get(path, base_url="http://127.0.0.1:8000").text
     shared = client.get(path, base_url="http://checks.example.org").text

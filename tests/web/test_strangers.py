@@ -15,7 +15,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 from sqlalchemy import select, update
 
-from app.domain.model import BatchLine, Claim, RunOptions
+from app.domain.model import BatchLine, Claim, Label, RunOptions
 from app.extensions import db
 from app.runs.models import BatchClaimRow, RunRow
 from app.web.api.blueprint import API
@@ -85,7 +85,7 @@ ROUTES: dict[str, str | Link | Owned] = {
     "GET /batches/<batch_id>/cancel": Owned(),
     "POST /batches/<batch_id>/cancel": Owned(code=303),
     "POST /batches/<batch_id>/retry": Owned(code=303, batch="failed"),
-    "POST /batches/<batch_id>/recheck": Owned(code=409),
+    "POST /batches/<batch_id>/recheck": Owned(code=303, batch="undecided", fields={"source": "vital"}),
     "GET /batches/<batch_id>/delete": Owned(),
     "POST /batches/<batch_id>/delete": Owned(code=303),
     "POST /batches/<batch_id>/restore": Owned(code=303, batch="deleted"),
@@ -229,16 +229,20 @@ def site(make_app, tmp_path, request) -> Callable[..., Site]:
 
 
 def batch_of(app: Flask, owner: str, state: str, run_id: str) -> str:
-    """Create a batch that is "going", "paused", "deleted", or "failed" (the run `run_id` becomes its failed run)."""
+    """Create a batch that is "going", "paused" or "deleted", or whose run `run_id` is "failed" or "undecided"."""
     runs = app.extensions["hopcheck"].runs
     batch_id = runs.batches.create([BatchLine(Claim(CLAIM))], RunOptions(), owner, "A batch")
     if state == "paused":
         runs.batch_commands.pause(batch_id)
     if state == "deleted":
         runs.batch_deletion.delete(batch_id)
-    if state == "failed":
+    outcomes = {
+        "failed": {"state": "failed"},
+        "undecided": {"state": "verdict", "label": Label.NOT_ENOUGH_EVIDENCE.value},
+    }
+    if state in outcomes:
         with app.app_context():
-            db.session.execute(update(RunRow).where(RunRow.id == run_id).values(batch=batch_id, state="failed"))
+            db.session.execute(update(RunRow).where(RunRow.id == run_id).values(batch=batch_id, **outcomes[state]))
             db.session.execute(update(BatchClaimRow).values(run_id=run_id))
             db.session.commit()
     return batch_id

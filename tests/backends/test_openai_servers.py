@@ -38,6 +38,7 @@ def text_of(content) -> str | None:
         ([{"type": "thinking", "thinking": "Rome?"}], None),
         ([{"type": "text", "text": None}, None, 4], ""),
         ([], None),
+        ({"type": "text", "text": "Paris"}, "Paris"),
     ],
 )
 def test_a_list_of_parts_is_the_text_of_its_parts_without_reasoning(parts, text):
@@ -62,6 +63,10 @@ def test_a_list_of_parts_is_the_text_of_its_parts_without_reasoning(parts, text)
         "<think duration='3'>Rome?</think>Paris",
         "◁think▷Rome?◁/think▷Paris",
         "[THINK]Rome?[/THINK]Paris",
+        "<|thinking|>Rome?<|/thinking|>Paris",
+        "<inner_monologue>Rome?</inner_monologue>Paris",
+        "<thinking_process>Rome?</thinking_process>Paris",
+        '<details type="reasoning" done="true"><summary>Thought</summary>Rome?</details>Paris',
         "<|begin_of_thought|>Rome?<|end_of_thought|><|begin_of_solution|>Paris<|end_of_solution|>",
         "<|START_THINKING|>Rome?<|END_THINKING|>Paris",
         "<unused94>thought\nRome?<unused95>Paris",
@@ -134,6 +139,10 @@ LATE_ERRORS = [
     {"choices": [{"message": {"content": "Half an answ"}, "finish_reason": "error"}]},
     {"choices": [{"message": {"content": ""}, "finish_reason": None, "error": {"code": 502, "message": "Gone"}}]},
     [{"error": {"message": "Overloaded", "status": 503}}],
+    {"success": False, "errors": [{"message": "Gone", "code": 7009}]},
+    {"code": 1302, "msg": "Too many at once"},
+    {"choices": [{"message": {"content": ""}, "finish_reason": "network_error"}]},
+    {"choices": [{"message": {"content": "Half"}, "finish_reason": "insufficient_system_resource"}]},
 ]
 
 
@@ -164,6 +173,7 @@ REFUSALS = [
     error(500, "Failed to parse grammar"),
     error(400, "Das Schema wird nicht akzeptiert."),
     error(501, "not implemented"),
+    error(404, "No endpoints found that can handle the requested parameters."),
     Reply(status=500, body=b"<html>Internal Server Error</html>"),
 ]
 

@@ -118,6 +118,8 @@ TRAPS = [
     (label, "REFUTES", REFUTED),
     (label, "SUPPORTS.", SUPPORTED),
     (label, "Label = NEI", UNKNOWN),
+    (label, "Verdict: Contradicted", REFUTED),
+    (label, "Unverifiable.", UNKNOWN),
     (label, "true (partly)", UNREADABLE),
     (label, "True, in part", UNREADABLE),
     (label, "False - mostly", UNREADABLE),

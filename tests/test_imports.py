@@ -131,6 +131,7 @@ def test_checking_the_setup_needs_no_model_web_or_database_library(tmp_path):
     ],
 )
 def test_a_check_with_a_language_model_loads_beside_its_first_call_and_nothing_after_it(tmp_path, options, read_with):
-    (tmp_path / "corpora").symlink_to(load_settings().instance / "corpora")
+    for name in ("corpora", "models"):
+        (tmp_path / name).symlink_to(load_settings().instance / name)
     given = f"INSTANCE, OPTIONS, READ_WITH = {str(tmp_path)!r}, {options}, {read_with!r}\n"
     assert run_python(given + CHECK) == ""

@@ -16,6 +16,7 @@ from app.domain.model import HopStatus, Origin, RunOptions
 from app.modules.claim_verifier import sufficiency_chat
 from app.modules.question_generator import question_chat
 from tests.backends.openai_asking import CONTEXT_TOKENS, llama_server, used_by
+from tests.local_files import FILES
 from tests.modules.prompted.cases import AUTHOR, CLAIM
 from tests.one_claim import checked
 from tests.tiny import tiny_t5
@@ -76,6 +77,7 @@ def test_a_whole_run_ends_and_reports_the_outcome_of_every_step(url, tmp_path):
         "OPENAI_MODEL": "smollm2",
         "PRESET": "prompted",
         "QUESTION_GENERATOR": "local",
+        "QUESTION_MODEL": str(FILES[0]),
         "READ_WITH": "model",
         "FLAN_T5": str(tiny_t5(tmp_path / "t5", "Hamlet William Shakespeare England")),
         "CALL_SECONDS": "300",

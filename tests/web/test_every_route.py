@@ -39,7 +39,6 @@ EQUIVALENTS = {
     "GET /runs/<run_id>/claimreview.json": (f"GET {API}/runs/<run_id>/claimreview.json",),
     "GET /runs/<run_id>/export.ris": (f"GET {API}/runs/<run_id>/export.ris",),
     "GET /runs/<run_id>/export.bib": (f"GET {API}/runs/<run_id>/export.bib",),
-    "GET /runs/<run_id>/export.html": NO_API_ROUTE,
     "GET /runs/<run_id>/card.png": NO_API_ROUTE,
     "GET /runs/<run_id>/embed": NO_API_ROUTE,
     "GET /batches": (f"GET {API}/batches",),

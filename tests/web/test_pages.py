@@ -447,9 +447,7 @@ class TestStart:
     def test_the_shortest_and_the_longest_claim_are_accepted(self, client, length):
         assert started(client, "é" * length)
 
-    @pytest.mark.parametrize(
-        "claim", ["Ankara Türkiye'nin başkentidir.", "東京は日本の首都である。", "Ἀθῆναι is Athens."]
-    )
+    @pytest.mark.parametrize("claim", ["Ankara Türkiye'nin başkentidir.", "東京は日本の首都だ。", "Ἀθῆναι is it."])
     def test_any_script_is_shown_as_typed(self, client, claim):
         assert claim in unescape(finished(client, claim))
 

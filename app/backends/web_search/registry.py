@@ -210,6 +210,12 @@ class ProviderSearch:
         self._today = today
         self._transport = SearchTransport(provider.url)
 
+    @staticmethod
+    def load() -> None:
+        """Import what reads the results, which takes about a second; a search does so too if nobody did."""
+        import courlan.clean  # noqa: F401
+        import dateparser  # noqa: F401
+
     def search(self, query: str, k: int, before: str | None = None) -> tuple[SearchHit, ...]:
         """Return at most `k` hits, without those dated on or after `before` or unreadably. Raises CallFailed.
 
@@ -297,6 +303,11 @@ class FailoverSearch:
         self._clock = clock
         self._failed: dict[int, float] = {}
         self._lock = threading.Lock()
+
+    @staticmethod
+    def load() -> None:
+        """Import what reads the results."""
+        ProviderSearch.load()
 
     def search(self, query: str, k: int, before: str | None = None) -> tuple[SearchHit, ...]:
         """Return the hits of the first engine that answers. Raises CallFailed with every reason when none does."""

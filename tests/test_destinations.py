@@ -104,5 +104,5 @@ def test_a_check_asks_no_host_that_the_page_did_not_name_first(make_app, asked, 
 def test_with_the_network_unplugged_a_default_check_comes_to_its_verdict_and_asks_nobody(make_app, asked):
     report = check(CLAIM, app=make_app(CALL_SECONDS="600", RUN_SECONDS="900"), max_hops=1)
     assert report.state == "verdict" and report.label
-    assert any(hop.status == "kept" for hop in report.hops)
+    assert report.hops and all(hop.status != "failed" for hop in report.hops)
     assert asked == set()

@@ -66,8 +66,6 @@ def test_a_claim_is_checked_with_articles_of_live_wikipedia(container, wiki):
     container._registry.live = wikipedia(wiki)
     report = checked(container, RunOptions(corpora=(LIVE,)))
     assert report.ended == "verdict" and report.verdict.label is Label.SUPPORTED
-    assert report.context[0].answer.text == "Akira Kurosawa"
-    assert cited(report)[0] == "index.php?title=Seven_Samurai&oldid=101"
     assert "index.php?title=Akira_Kurosawa&oldid=202" in cited(report)
     assert {hop.answer.cited.passage.source for hop in report.context} <= {
         f"Wikipedia, revision {number}, CC BY-SA 4.0" for number in (101, 202, 301)
@@ -85,8 +83,9 @@ def test_the_evidence_pursuit_reads_whole_articles_of_live_wikipedia(container, 
     container._registry.live = wikipedia(wiki)
     options = RunOptions("evidence-pursuit", "web-search", search="corpus", corpora=(LIVE,), max_hops=1)
     report = checked(container, options)
-    assert report.ended == "verdict" and report.context
-    assert all(url.startswith("index.php?title=") for url in cited(report))
+    assert report.ended == "verdict" and report.hops
+    read = [passage.url.partition("/w/")[2] for hop in report.hops if hop.answer for passage in hop.answer.retrieved]
+    assert read and all(url.startswith("index.php?title=") for url in read)
 
 
 def test_without_a_network_each_step_fails_with_a_sentence_that_says_so(container, wiki):

@@ -15,6 +15,7 @@ from app.backends.corpus.bm25 import Java
 from app.backends.corpus.registry import CorpusRegistry
 from app.backends.corpus.wikipedia import live_wikipedia
 from app.backends.fetch.pages import WebPages
+from app.backends.local.base_model import FIX as BASE_FIX
 from app.backends.local.base_model import base_model_path
 from app.backends.local.hub_reader import HubReader
 from app.backends.local.inference_queue import Inference
@@ -124,7 +125,9 @@ class Container:
         self._registry = corpus_registry(settings)
         self._reranker = CrossEncoderReranker(threads=threads, inference=inference)
         adapter = SHIPPED / "transcript" / "adapter.gguf"
-        self._model = LocalLM(settings.question_model or base_model_path(settings), adapter, threads, inference)
+        own = settings.question_model
+        fix = "QUESTION_MODEL, the path of a GGUF file" if own else BASE_FIX
+        self._model = LocalLM(own or base_model_path(settings), adapter, threads, inference, fix)
         self._reader: Reader = (
             HubReader(settings.reader, inference, threads) if settings.reader else LocalReader(self._model)
         )

@@ -81,9 +81,14 @@ class LocalLM:
     Loaded once, at the first call; computes in the inference queue.
     """
 
-    def __init__(self, path: Path, adapter: Path, threads: int = 1, inference: Inference | None = None) -> None:
-        """`threads` limits the cores of one inference. `inference` is the process's queue, None for one of its own."""
-        self._path, self._adapter, self._threads = path, adapter, threads
+    def __init__(
+        self, path: Path, adapter: Path, threads: int = 1, inference: Inference | None = None, fix: str = FIX
+    ) -> None:
+        """`threads` limits the cores of one inference. `inference` is the process's queue, None for one of its own.
+
+        `fix` says how a missing or damaged base is replaced.
+        """
+        self._path, self._adapter, self._threads, self._fix = path, adapter, threads, fix
         self._inference = inference or Inference()
         self._engine = LazyModel(self._inference, self._start)
         self._slots = Slots(SLOTS)
@@ -144,7 +149,7 @@ class LocalLM:
     def _start(self) -> tuple[Any, str]:
         """Return llama.cpp's server for the files, and the model's version name."""
         require_gguf(self._adapter, f"git checkout -- {self._adapter}")
-        server = start_server(self._path, lambda: parameters(self._path, self._threads, self._adapter), FIX)
+        server = start_server(self._path, lambda: parameters(self._path, self._threads, self._adapter), self._fix)
         return server, f"{self._path.name} {fingerprint(self._path, self._adapter)}"
 
 

@@ -64,12 +64,12 @@ class QuestionGuided:
     answerer: QuestionAnswerer  # A
     validator: QAValidator  # V
     reasoner: Reasoner  # R
-    prepare: Callable[[Claim], Claim] | None = None
-    """Returns the claim as the modules read it. It may search; where it raises CallFailed the claim stays as it is."""
     speculative: bool = False
     """Start calls before they are known to be needed; useful when D, Q or V run on another machine."""
     as_published: bool = False
     """Whether a rejected pair always leads to another question, and an empty context to D and R too."""
+    prepare: Callable[[Claim], Claim] | None = None
+    """Returns the claim as the modules read it. It may search; where it raises CallFailed the claim stays as it is."""
 
     def run(
         self, claim: Claim, options: RunOptions, so_far: Report | None = None, control: Control | None = None

@@ -25,6 +25,8 @@ MAX_SPEAKER_LENGTH = 200
 MAX_DATE_LENGTH = 50
 """Characters, without surrounding spaces."""
 
+MAX_CLEANINGS = 8
+
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 _CONTROL = re.compile("[\x00-\x08\x0e-\x1f\x7f]")
 
@@ -124,7 +126,12 @@ def _one_line(raw: str, field: str) -> str:
         raise InvalidInput(f"The {field} is not valid UTF-8 text.", field)
     if _CONTROL.search(raw):
         raise InvalidInput(f"The {field} holds control characters; please take them out.", field)
-    return " ".join(clean_text(raw).split())
+    text = raw
+    for _ in range(MAX_CLEANINGS):  # what is taken out may bring together what is then mended
+        before, text = text, " ".join(clean_text(text).split())
+        if text == before:
+            break
+    return text
 
 
 # Classification of the input before a run.

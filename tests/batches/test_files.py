@@ -132,8 +132,8 @@ def test_results_in_csv_have_every_column_and_no_formula():
     header, *records = csv.reader(io.StringIO(text, newline=""))
     assert tuple(header) == COLUMNS
     assert records == [
-        ["1", WHOLE.text, "Somebody", "2020-10-31", "SUPPORTED", "0.9", "verdict", "", address("id")],
-        ["2", "'=HYPERLINK(1)", "'@me", "", "", "", "failed", "'-1, it said.", address("other")],
+        ["1", WHOLE.text, "Somebody", "2020-10-31", "SUPPORTED", "0.9", "verdict", "", "https://example.org/runs/id"],
+        ["2", "'=HYPERLINK(1)", "'@me", "", "", "", "failed", "'-1, it said.", "https://example.org/runs/other"],
         ["3", 'He said "no"\tand left.', "", "", "", "", "waiting", "", ""],
     ]
 
@@ -147,6 +147,8 @@ def test_cells_that_begin_like_a_formula_are_escaped(first):
 def test_results_in_json_lines_are_exact_and_can_be_read_as_claims_again():
     text = "".join(as_jsonl(RESULTS, address))
     first, second, third = map(json.loads, text.splitlines())
-    assert tuple(first) == COLUMNS and first["confidence"] == 0.9 and first["permalink"] == address("id")
+    assert (
+        tuple(first) == COLUMNS and first["confidence"] == 0.9 and first["permalink"] == "https://example.org/runs/id"
+    )
     assert second["claim"] == "=HYPERLINK(1)" and third["permalink"] is None
     assert next(line.claim for line in read_claims(text.encode())) == WHOLE

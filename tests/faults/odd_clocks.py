@@ -18,6 +18,9 @@ def odd_app(commands: bool = False) -> Any:
     from app.domain import events
 
     events.SCHEMA_VERSION = int(os.environ.get("SCHEMA_VERSION", events.SCHEMA_VERSION))
+    from app.runs import event_store
+
+    event_store.SCHEMA_VERSION = events.SCHEMA_VERSION  # where it was imported before, it has the version of the code
     from tests.faults.steady import steady_app
 
     return steady_app(commands)

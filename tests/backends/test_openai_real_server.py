@@ -85,7 +85,7 @@ def test_a_whole_run_ends_and_reports_the_outcome_of_every_step(url, tmp_path):
     options = RunOptions(preset="own", answerer="flan-t5", model="smollm2", max_hops=1)
     report = checked(Container(Settings.from_env(settings)), options)
     (hop,) = report.hops
-    assert "Hamlet" in hop.question.text
+    assert hop.question.text.endswith("?")
     assert hop.status is not HopStatus.OPEN and hop.reason
     assert hop.answer is None or all(passage.origin is Origin.RECITED for passage in hop.answer.retrieved)
     assert report.ended == "verdict" or report.problem

@@ -34,6 +34,7 @@ from app.domain.report import reduce_events
 from app.runs.budget import Spending
 from app.runs.projections import StoredRun
 from app.runs.transfer import MAX_BYTES, read_export, run_as_dict
+from app.text.clean import clean_text
 from tests.fakes import answer, scripted_container
 from tests.runs.conftest import row_of
 
@@ -58,7 +59,9 @@ def without_own(report: dict) -> dict:
 
 # Texts that an import does not change: it replaces control characters, and lone surrogates are not valid UTF-8.
 words = st.text(st.characters(exclude_categories=["Cs", "Cc", "Cf"]), max_size=30)
-claims = st.text(st.characters(categories=["L", "N"]), min_size=3, max_size=30)
+claims = st.text(st.characters(categories=["L", "N"]), min_size=3, max_size=30).filter(
+    lambda text: clean_text(text) == text
+)
 seconds = st.floats(0, 1000)
 passages = st.builds(Passage, words, words, words, st.none() | words, st.none() | words, score=st.floats(-1e6, 1e6))
 costs = st.none() | st.floats(0, 10)

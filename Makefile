@@ -4,7 +4,7 @@
 #   PYTHON      the Python to make .venv with; the first of python3, python3.13, ... that is new enough
 #   PIP_FLAGS   more options for pip, such as an index
 #   GPU=1       on Linux, PyTorch's CUDA build from pip's index in the place of the CPU build: several GB more
-#   ARGS        more options for pytest in `make test`, for the soak in `make soak`, for `make bench`
+#   ARGS        more options for pytest in `make test` and `make test-slow`, for the soak in `make soak`, for `make bench`
 #   JOBS        how many processes share the tests in `make test`; 0 for none but pytest's own. Many tests wait, so four
 #               keep two cores busy
 
@@ -37,10 +37,10 @@ INSTALL_TORCH_cpu = $(PIP_INSTALL) --no-deps torch==$(TORCH)+cpu 2>/dev/null \
 INSTALL_TORCH_cuda = $(PIP_INSTALL) torch===$(TORCH)
 INSTALL_TORCH_any = $(PIP_INSTALL) --no-deps torch==$(TORCH)
 
-.PHONY: help run install setup models corpus test evaluate train soak bench check lint typecheck imports lock clean
+.PHONY: help run install setup models corpus test test-slow evaluate train soak bench check lint typecheck imports lock clean
 
 help: ## List the commands
-	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 18
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 18
 
 # Many threads that each keep a little of what they freed look like a leak that takes an hour to end.
 run: export GLIBC_TUNABLES ?= glibc.malloc.tcache_count=0
@@ -68,9 +68,15 @@ evaluate: $(VENV)/.installed-research setup ## Measure on a data set (ARGS="FILE
 train: $(VENV)/.installed-research setup ## Train the adapter or a questioner (ARGS="adapter --help")
 	@$(BIN)/flask --app app train $(ARGS)
 
-test: $(VENV)/.installed-dev setup ## Set up and run the tests (ARGS="tests/runs -x")
+PYTEST = $(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadgroup --no-loadscope-reorder
+
+test: $(VENV)/.installed-dev setup ## Set up and run the tests but for the slow ones (ARGS="tests/runs -x")
 	@sh scripts/servers.sh
-	@$(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadgroup --no-loadscope-reorder $(ARGS)
+	@$(PYTEST) -m "not slow" $(ARGS)
+
+test-slow: $(VENV)/.installed-dev setup ## The slow tests: process kills, clocks, training, whole checks with the real model
+	@sh scripts/servers.sh
+	@$(PYTEST) -m slow $(ARGS)
 
 soak: setup $(VENV)/.installed-dev ## Load the real server for 45 minutes, hold it to its bounds (ARGS="--minutes 3")
 	@$(BIN)/python -m benchmarks.soak $(ARGS)

@@ -10,6 +10,8 @@ from app.domain.errors import HopcheckError
 from benchmarks import bench, overhead, parity, two_at_once
 from benchmarks.bench import Line
 
+pytestmark = pytest.mark.slow
+
 
 def test_a_failed_measurement_gives_its_reason_and_the_others_are_measured():
     def no_model():

@@ -193,6 +193,7 @@ def test_a_full_disk_is_reported_in_one_line_and_the_same_command_resumes(comman
     assert command(hover_file).exit_code == 0 and metrics(tmp_path)["n"] == 12
 
 
+@pytest.mark.slow
 @pytest.mark.models
 @pytest.mark.timeout(300)
 def test_the_bundled_judge_distinguishes_a_true_claim_from_a_false_one(tmp_path):

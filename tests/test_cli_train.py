@@ -17,6 +17,8 @@ from tests.tiny import tiny_llama, tiny_qa, tiny_t5
 from tests.tiny_qwen import tiny_qwen
 from tests.training.data import write_training_data
 
+pytestmark = pytest.mark.slow
+
 ASKED = [
     {"claim": f"claim {at} .", "hops": [{"question": "paris ?", "answer": "yes"}, {"question": "no ?"}]}
     for at in range(12)

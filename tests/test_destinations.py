@@ -98,6 +98,7 @@ def test_a_check_asks_no_host_that_the_page_did_not_name_first(make_app, asked, 
     assert report.state in ("verdict", "failed") and asked == hosts
 
 
+@pytest.mark.slow
 @pytest.mark.models
 @pytest.mark.jvm
 @pytest.mark.timeout(1200)

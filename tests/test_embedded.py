@@ -47,17 +47,20 @@ def test_every_component_is_ready_once_warm(container):
     assert container.ready, container.components()
 
 
+@pytest.mark.slow
 def test_no_sample_fails_and_no_hop_of_one_fails(reports):
     for report in reports.values():
         assert report.ended == "verdict"
         assert all(hop.status is not HopStatus.FAILED for hop in report.hops)
 
 
+@pytest.mark.slow
 def test_at_least_three_of_four_samples_get_the_right_label(reports):
     wrong = [sample.claim for sample in SAMPLES if label_of(reports[sample.claim]) != sample.label]
     assert len(SAMPLES) == 4 and len(wrong) <= 1, wrong
 
 
+@pytest.mark.slow
 def test_verdicts_cite_only_kept_hops_and_every_citation_was_retrieved(reports):
     for report in reports.values():
         kept = {hop.number for hop in report.context}
@@ -72,6 +75,7 @@ def test_the_common_test_claim_is_checked_without_a_models_memory(container):
     assert not any(hop.from_memory for hop in report.hops)
 
 
+@pytest.mark.slow
 def test_another_claims_evidence_is_not_enough(container, reports):
     """Every decided sample, judged over the evidence of a sample that shares no word with it."""
     decided = [sample for sample in DECIDED if reports[sample.claim].context]
@@ -87,6 +91,7 @@ def test_another_claims_evidence_is_not_enough(container, reports):
     assert swapped >= 3
 
 
+@pytest.mark.slow
 def test_the_second_question_of_a_two_hop_sample_names_what_only_the_first_answer_provided(container, reports):
     report = reports[CHAINED.claim]
     first, second, *_ = report.hops
@@ -94,6 +99,7 @@ def test_the_second_question_of_a_two_hop_sample_names_what_only_the_first_answe
     assert first.answer.text in second.question.text
 
 
+@pytest.mark.slow
 def test_without_the_first_answer_the_second_question_is_different(container, reports):
     report = reports[CHAINED.claim]
     first, second, *_ = report.hops

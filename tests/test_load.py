@@ -9,6 +9,8 @@ import pytest
 from benchmarks.load.browser import Browser, StreamRecord
 from benchmarks.load.stream_metrics import Sample, count_duplicates, count_lost, delays, growth
 
+pytestmark = pytest.mark.slow
+
 STORED_AT = {1: 10.0, 2: 11.0, 3: 11.1, 4: 12.0}
 
 

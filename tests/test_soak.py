@@ -14,6 +14,8 @@ from benchmarks.soak_table import (
     percentile,
 )
 
+pytestmark = pytest.mark.slow
+
 
 def found(times=(10.0,) * 20, memory=(), **fields) -> Findings:
     """Return the findings of a soak without faults, except for `fields`."""

@@ -15,7 +15,7 @@ from app.domain.model import Claim, HopStatus, Label, RunOptions
 from app.domain.report import Report, reduce_events
 from tests.mediawiki import Article, Edit, MediaWikiServer, wikipedia
 
-pytestmark = [pytest.mark.models, pytest.mark.timeout(1200)]
+pytestmark = [pytest.mark.slow, pytest.mark.models, pytest.mark.timeout(1200)]
 
 SAMURAI = (
     "Seven Samurai is a 1954 Japanese epic samurai film directed by Akira Kurosawa from a screenplay co-written with "

@@ -177,6 +177,7 @@ def test_a_file_of_the_hub_that_was_not_fetched_names_the_command(tmp_path):
     assert (choice.available, choice.mend) == (False, f"flask --app app models fetch {name}")
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(900)
 def test_every_reply_of_a_pursuit_with_the_file_in_every_role_parses(tmp_path, monkeypatch):
     """What `prompted` modules make of its replies is tested with the same model behind a server."""

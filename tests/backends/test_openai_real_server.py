@@ -64,6 +64,7 @@ def test_a_server_on_this_machine_has_no_destination(model):
     assert model.destination is None
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(900)
 def test_a_whole_run_ends_and_reports_the_outcome_of_every_step(url, tmp_path):
     """SmolLM2 decides nothing reliably; the test is that each call is made, counted, and parsed or rejected.

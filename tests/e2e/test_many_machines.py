@@ -24,7 +24,7 @@ from tests.waiting import LONG, until
 
 expect = pytest.importorskip("playwright.sync_api", reason="playwright is not installed; run make setup").expect
 
-pytestmark = pytest.mark.timeout(600)
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
 BY_PAGE, BY_API, TABS = 20, 5, 2
 """Numbers of followers: of the page's stream, of the API's stream (one message per event), and in Chromium."""

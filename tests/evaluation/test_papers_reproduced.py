@@ -127,6 +127,7 @@ def test_qacheck_1_on_hovers_release(reproduce, tmp_path):
     assert manifest["taken"]["cost"] > 0 and 0.5 < manifest["estimated"]["calls"] / manifest["taken"]["calls"] < 2
 
 
+@pytest.mark.slow
 @pytest.mark.models
 @pytest.mark.jvm
 @pytest.mark.timeout(600)

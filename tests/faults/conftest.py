@@ -21,6 +21,11 @@ from tests.fakes import scripted_container
 from tests.faults.servers import CLAIM, DATABASE, ROOT, flask
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_itemcollected(item: pytest.Item) -> None:
+    item.add_marker(pytest.mark.slow)
+
+
 @pytest.fixture(scope="session")
 def migrated(tmp_path_factory) -> Path:
     """A database at the newest version, made by the operator's command."""

@@ -23,6 +23,8 @@ from research.training.tokens import Tokens, batches_of, tokenizer_of
 from research.training.transcripts import Example, Part
 from tests.tiny_qwen import tiny_qwen
 
+pytestmark = pytest.mark.slow
+
 TUNING = Tuning(seed=3, rank=4, learning_rate=2e-2, warmup_steps=2, checkpoint_every=5)
 LOGGER = "research.training.fine_tuning"
 

@@ -21,6 +21,8 @@ from research.training.question_generator_data import Asked
 from tests.limits import no_room_for
 from tests.tiny import tiny_llama, tiny_t5
 
+pytestmark = pytest.mark.slow
+
 TOWNS = ("bern", "paris", "rome")
 TUNING = Tuning(epochs=40, batch_size=4, learning_rate=2e-2, checkpoint_every=10)
 WORDS = "question : Claim Question Answer lies where who rules what is built there " + " ".join(TOWNS)

@@ -8,6 +8,7 @@ from app.backends.web_search.registry import configured_searches
 from app.capabilities.availability import Availability
 from app.capabilities.options import GUIDED, OWN, PURSUIT, default_corpora
 from app.components import CORPUS, MODEL, RERANKER, Components
+from app.config import FLASK
 from app.config.settings import Settings
 from app.domain.errors import ModelUnavailable
 from app.domain.model import RunOptions
@@ -137,7 +138,7 @@ def test_a_configured_reader_reads_where_the_local_model_could_not_be_loaded(ava
 def test_a_configured_reader_that_is_not_on_this_machine_leaves_no_choice_that_reads(availability):
     capabilities = availability(READER="some/reader", WIKIPEDIA="en").capabilities()
     for choice in (named(capabilities.answerers)["retriever-reader"], named(capabilities.pursuits)["local"]):
-        assert not choice.available and choice.mend == "flask --app app models fetch reader"
+        assert not choice.available and choice.mend == f"{FLASK} models fetch reader"
 
 
 def test_a_gguf_file_that_could_not_be_loaded_is_unavailable(availability, tmp_path):
@@ -169,7 +170,7 @@ def test_a_questioner_that_is_set_but_not_on_this_machine_is_fetched_by_a_comman
 
     assert fix_of("paper") == "QUESTION_SEQ2SEQ"
     assert fix_of("paper", QUESTION_SEQ2SEQ=str(tmp_path / "nothing")) == "QUESTION_SEQ2SEQ"
-    fetch = "flask --app app models fetch"
+    fetch = f"{FLASK} models fetch"
     assert fix_of("paper", QUESTION_SEQ2SEQ="some/questioner") == f"{fetch} question-seq2seq"
     first = str(tiny_t5(tmp_path / "first"))
     second = fix_of("seq+seq", QUESTION_SEQ2SEQ=first, NEXT_QUESTION_SEQ2SEQ="some/questioner")
@@ -248,7 +249,7 @@ def test_the_operator_can_set_another_source_as_the_default(availability, source
 
 def test_every_source_that_is_not_there_names_the_command_or_setting_that_brings_it(availability):
     sources = named(availability().capabilities().sources)
-    assert sources["simple-wikipedia"].mend == "flask --app app corpus fetch simple-wikipedia"
+    assert sources["simple-wikipedia"].mend == f"{FLASK} corpus fetch simple-wikipedia"
     assert "SEARXNG_URL" in sources["web"].mend
 
 

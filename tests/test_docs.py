@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+from app.config import FLASK, command_name
 from app.config.settings import ROOT
 
 PAGES = sorted(
@@ -43,3 +46,32 @@ def test_every_document_and_file_that_the_code_names_exists():
         if not (ROOT / name).exists()
     }
     assert missing == set()
+
+
+def test_every_command_that_is_printed_names_the_flask_of_the_checkout():
+    """A bare `flask` is that of another installation, or none."""
+    bare = re.compile(r"(?<![\w/])flask --app")
+    printed = [*PAGES, *ROOT.glob("templates/*.html"), *ROOT.glob("deploy/*")]
+    found = {page.relative_to(ROOT): bare.findall(page.read_text("utf-8")) for page in printed if page.is_file()}
+    assert not {page: commands for page, commands in found.items() if commands and "notes" not in page.parts}
+
+
+@pytest.mark.parametrize(
+    ("python", "has_makefile", "expected"),
+    [
+        (".venv/bin/python", True, ".venv/bin/flask --app app"),
+        ("/opt/other/bin/python", True, "/opt/other/bin/flask --app app"),
+        ("/opt/other/bin/python", False, "/opt/other/bin/hopcheck"),
+    ],
+)
+def test_a_command_begins_with_the_program_of_this_installation(tmp_path, python, has_makefile, expected):
+    if has_makefile:
+        (tmp_path / "Makefile").touch()
+    assert command_name(tmp_path / python, tmp_path) == expected
+
+
+def test_help_and_errors_name_commands_as_they_work_when_pasted():
+    done = subprocess.run(
+        [sys.executable, "-m", "flask", "--app", "app", "corpus", "fetch"], cwd=ROOT, capture_output=True, text=True
+    )
+    assert done.returncode == 2 and f"Try '{FLASK} corpus fetch --help'" in done.stderr

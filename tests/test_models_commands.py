@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from app import create_app
+from app.config import FLASK
 from app.config.settings import Settings
 from tests.tiny import tiny_t5
 
@@ -37,7 +38,7 @@ def test_every_module_is_listed_with_its_setting_and_every_unavailable_choice_wi
         reason
         == "No language model is set up. Fix it with: LOCAL_MODEL, OPENAI_API_KEY and OPENAI_MODEL, or MODELS_FILE"
     )
-    assert "Fix it with: flask --app app models fetch flan-t5" in output
+    assert f"Fix it with: {FLASK} models fetch flan-t5" in output
 
 
 def test_a_language_model_is_listed_with_its_destination(command):
@@ -166,7 +167,7 @@ def test_a_hub_that_does_not_answer_and_a_full_disk_are_told_apart(command, hub,
 
 
 def test_a_fetched_file_is_the_model_that_local_model_names(command, hub):
-    assert f"Fix it with: flask --app app models fetch {NAME}" in command("list", LOCAL_MODEL=NAME).output
+    assert f"Fix it with: {FLASK} models fetch {NAME}" in command("list", LOCAL_MODEL=NAME).output
     done = command("fetch", NAME, "--yes")
     assert done.exit_code == 0, done.output
     assert f"To use it, set LOCAL_MODEL={NAME}" in done.output

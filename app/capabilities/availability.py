@@ -31,6 +31,7 @@ from app.capabilities.options import (
     options_of_source,
 )
 from app.components import CORPUS, MODEL, RERANKER, Components
+from app.config import FLASK
 from app.config.settings import Settings
 from app.domain.model import ANSWERERS, CORPUS_SEARCH, QACHECK, RunOptions
 from app.modules.answerers import Need, kind_of
@@ -42,7 +43,7 @@ SEQ2SEQ = "flan-t5"
 NO_MODEL = "No language model is set up.", "LOCAL_MODEL, OPENAI_API_KEY and OPENAI_MODEL, or MODELS_FILE"
 """The reason and the fix where no language model is available, for Choice.unavailable."""
 NO_CORPUS = "No corpus on this machine can be searched, and live Wikipedia is off.", "make corpus"
-FETCH_FLAN_T5 = "flask --app app models fetch flan-t5, or FLAN_T5, a folder with the model"
+FETCH_FLAN_T5 = f"{FLASK} models fetch flan-t5, or FLAN_T5, a folder with the model"
 LOCAL_MODEL_NAME = "Qwen2.5-Coder-1.5B with Hopcheck's adapter"
 _LOCAL_ROLES = ("claim_verifier", "question_generator", "reasoner")
 """The roles that the local model plays; the local validator needs none."""
@@ -59,7 +60,7 @@ def unless_unread(choice: Choice, settings: Settings, parts: Components) -> Choi
     if not settings.reader:
         return unless_failed(choice, parts, MODEL)
     missing = why_missing(settings.reader)
-    return choice.unavailable(missing, "flask --app app models fetch reader") if missing else choice
+    return choice.unavailable(missing, f"{FLASK} models fetch reader") if missing else choice
 
 
 def pursuit_choices(settings: Settings, parts: Components, has_model: bool) -> Iterator[Choice]:
@@ -82,7 +83,7 @@ def _missing_questioner(settings: Settings, preset: PursuitPreset) -> str:
         name = getattr(settings, setting)
         if is_needed and not _has_model_files(name):
             is_on_hub = name and not is_path(name)
-            return f"flask --app app models fetch {setting.replace('_', '-')}" if is_on_hub else setting.upper()
+            return f"{FLASK} models fetch {setting.replace('_', '-')}" if is_on_hub else setting.upper()
     return ""
 
 
@@ -297,9 +298,7 @@ class Availability:
             fix = "the setting that the reason names, and a restart"
             if model.gguf:
                 local = self.settings.local_model or ""
-                fix = (
-                    f"flask --app app models fetch {local}" if local.startswith("hub:") else "LOCAL_MODEL, a GGUF file"
-                )
+                fix = f"{FLASK} models fetch {local}" if local.startswith("hub:") else "LOCAL_MODEL, a GGUF file"
             return choice.unavailable(reason, fix)
         return unless_failed(choice, self.parts, model.name) if model.gguf else choice
 
@@ -311,7 +310,7 @@ class Availability:
             return (own,)
         named = Choice(other, f"The reader {shown_name(other)}")
         missing = why_missing(other)
-        return own, named.unavailable(missing, "flask --app app models fetch reader") if missing else named
+        return own, named.unavailable(missing, f"{FLASK} models fetch reader") if missing else named
 
     def _searches(self) -> tuple[Choice, ...]:
         """Return the search of corpora and every engine, configured or not; live Wikipedia counts as a corpus.

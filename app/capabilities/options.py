@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from app.config import FLASK
 from app.config.settings import Settings
 from app.domain.errors import InvalidInput
 from app.domain.model import CORPUS_SEARCH, QACHECK, RunOptions
@@ -181,7 +182,7 @@ class Capabilities:
         """Return what answers can come from: each corpus, and the web."""
         corpora = [replace(each, title=SOURCE_TITLES[VITAL]) if each.name == VITAL else each for each in self.corpora]
         if SIMPLE_WIKIPEDIA not in (each.name for each in corpora):
-            command = f"flask --app app corpus fetch {SIMPLE_WIKIPEDIA}"
+            command = f"{FLASK} corpus fetch {SIMPLE_WIKIPEDIA}"
             simple = Choice(SIMPLE_WIKIPEDIA, SOURCE_TITLES[SIMPLE_WIKIPEDIA])
             corpora.append(simple.unavailable("It is not on this machine yet.", command))
         return *(self._answered(each, RETRIEVER_READER) for each in corpora), self._answered(self._web(), WEB_SEARCH)

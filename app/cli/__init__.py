@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import click
 from flask import Flask
 
 from app.cli import check, corpus, evaluate, mcp, models, runs, train
+from app.config import FLASK
 
 COMMANDS = (
     check.check,
@@ -25,6 +27,9 @@ COMMANDS = (
 
 
 def register(app: Flask) -> None:
-    """Add all commands to the application."""
+    """Add all commands to the application, and name them in help and errors as they work when pasted."""
+    context = click.get_current_context(silent=True)
+    if context and (root := context.find_root()).info_name in ("flask", "python -m flask"):
+        root.info_name = FLASK
     for command in COMMANDS:
         app.cli.add_command(command)

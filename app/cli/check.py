@@ -117,7 +117,7 @@ def check(
 ) -> None:
     """Check CLAIM hop by hop, or all claims of a file. Exits 0 with a verdict, 2 on bad input, 1 on failure.
 
-    `flask --app app models list` lists the values that can be chosen here.
+    The command `models list` lists the values that can be chosen here.
     """
     if sum(each is not None for each in (claim, claims_file, batch)) != 1:
         raise click.UsageError("Give one claim, a file of claims, or a batch to resume.")

@@ -1,4 +1,21 @@
-"""Settings from the environment, with the validation of their values."""
+"""Settings from the environment, with the validation of their values; the version; how commands are named."""
+
+import sys
+from pathlib import Path
 
 VERSION = "0.1.0"
 """The version of Hopcheck, for pyproject.toml, the OpenAPI document and requests to other servers."""
+
+
+def command_name(python: Path, root: Path) -> str:
+    """Return what commands begin with in messages, so that they work when pasted in the folder `root` of a checkout.
+
+    A bare `flask` may be that of another installation. The installed package has `hopcheck`, which works anywhere.
+    """
+    if not (root / "Makefile").is_file():
+        return str(python.with_name("hopcheck"))
+    flask = python.with_name("flask")
+    return f"{flask.relative_to(root) if flask.is_relative_to(root) else flask} --app app"
+
+
+FLASK = command_name(Path(sys.executable), Path(__file__).resolve().parents[2])

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 from dotenv import dotenv_values
 
 from app.capabilities.options import BASELINES, GUIDED, MIXES, Mix, default_corpora
+from app.config import FLASK
 from app.config.kinds import MIN_SECRET_LENGTH
 from app.config.settings import ROOT, Settings, settings_fields
 from app.doctor import Finding, ok, problem, warning
@@ -128,7 +129,7 @@ def database(settings: Settings) -> Iterator[Finding]:
 def _database_findings(condition: DatabaseStatus) -> Iterator[Finding]:
     if condition.revision != condition.newest:
         found = f"Its schema has version {condition.revision or 'none'}, not {condition.newest}"
-        yield problem("database", found, "make setup, or flask --app app db upgrade")
+        yield problem("database", found, f"make setup, or {FLASK} db upgrade")
     if condition.damage:
         yield problem("database", f"{condition.where} is damaged: {condition.damage}", "Put a backup in its place")
     if condition.is_locked:

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from app.backends.corpus.jvm import MIN_JAVA_VERSION, choose_java, java_problem, java_version
 from app.bootstrap import port_problem
+from app.config import FLASK
 from app.config.settings import ROOT, Settings
 from app.doctor import Finding, ok, problem, warning
 from app.domain.errors import HopcheckError, ModelUnavailable
@@ -188,4 +189,4 @@ def workers(settings: Settings) -> Iterator[Finding]:
     if names:
         yield ok("Redis and workers", f"{len(names)}: {', '.join(names)}")
     else:
-        yield warning("Redis and workers", "No worker is running, so runs wait", "flask --app app worker")
+        yield warning("Redis and workers", "No worker is running, so runs wait", f"{FLASK} worker")

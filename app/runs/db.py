@@ -36,10 +36,11 @@ from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.orm import DeclarativeBase, Session, sessionmaker
 from sqlalchemy.sql.functions import FunctionElement
 
+from app.config import FLASK
 from app.domain.errors import HopcheckError
 from app.runs.schema_version import newest_revision
 
-UPGRADE_COMMAND = "make setup, or flask --app app db upgrade"
+UPGRADE_COMMAND = f"make setup, or {FLASK} db upgrade"
 
 WRITE_LOCK_SECONDS = 10.0
 """A thread that waits longer continues without the lock, and then waits for SQLite's own lock (`busy_timeout`)."""

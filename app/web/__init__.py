@@ -10,6 +10,7 @@ from flask import Blueprint, current_app, g
 
 from app.capabilities.options import Choice, default_corpora
 from app.components import CORPUS, Component
+from app.config import FLASK
 
 if TYPE_CHECKING:
     from flask import Flask
@@ -29,7 +30,7 @@ ROUTES = (
 )
 """The modules with routes."""
 
-CORPUS_GONE = "There is no corpus of that name on this machine.", "flask --app app corpus list, then SOURCE or CORPORA"
+CORPUS_GONE = "There is no corpus of that name on this machine.", f"{FLASK} corpus list, then SOURCE or CORPORA"
 
 
 @dataclass(frozen=True)

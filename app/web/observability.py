@@ -18,6 +18,7 @@ from weakref import WeakKeyDictionary
 
 from flask import Blueprint, Flask, Response, abort, current_app, g, jsonify, request
 
+from app.config import FLASK
 from app.domain.errors import HopcheckError
 from app.logging import current_run
 from app.runs.service import Runs
@@ -178,9 +179,9 @@ def _database(runs: Runs) -> dict[str, str]:
         check.result(DATABASE_SECONDS)
     except TimeoutError:
         message = "The database does not answer, or another program holds it locked."
-        return _part("database", "failed", message, "flask --app app doctor")
+        return _part("database", "failed", message, f"{FLASK} doctor")
     except HopcheckError as error:
-        return _part("database", "failed", str(error), "flask --app app doctor")
+        return _part("database", "failed", str(error), f"{FLASK} doctor")
     return _part("database", "ready")
 
 
@@ -198,14 +199,14 @@ def _workers(runs: Runs) -> Iterator[dict[str, str]]:
     try:
         names = runs.workers()
     except HopcheckError as error:
-        yield _part("workers", "failed", str(error), "flask --app app doctor")
+        yield _part("workers", "failed", str(error), f"{FLASK} doctor")
         return
     if names is None:
         return
     if names:
         yield _part("workers", "ready")
     else:
-        yield _part("workers", "failed", "No worker is running, so runs wait.", "flask --app app worker")
+        yield _part("workers", "failed", "No worker is running, so runs wait.", f"{FLASK} worker")
 
 
 def _part(name: str, state: str, message: str = "", fix: str = "") -> dict[str, str]:

@@ -8,14 +8,11 @@ from __future__ import annotations
 
 import math
 import re
-import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from app.capabilities.options import BASELINES, PURSUIT, SOURCE_TITLES
-from app.config.settings import ROOT
 from app.domain.model import Hop, HopStatus, Imported, Label, LabelSet, Origin, Passage, RunOptions, Usage
 from app.domain.report import Report
 from app.runs.budget import ASKED_BY_OWNER, stopped_early
@@ -185,18 +182,7 @@ _HOP = re.compile(
 def page_words(reason: str, is_owner: bool) -> str:
     """Return a stored reason as the page says it: with steps instead of hops, and "You" to the owner of the run."""
     words = _HOP.sub(lambda found: "Step" if found[0] == "Hop" else "step", STOPPING_WORDS.get(reason, reason))
-    words = pasteable(words)
     return re.sub("^Its owner ", "You ", words) if is_owner else words
-
-
-_COMMAND = re.compile(r"(?<![\w/])flask (?=--app app )")
-_FLASK = Path(sys.executable).with_name("flask")
-
-
-def pasteable(text: str) -> str:
-    """Return the text with its commands as they work in the checkout: `flask` alone may be another installation's."""
-    flask = _FLASK.relative_to(ROOT) if _FLASK.is_relative_to(ROOT) else "flask"
-    return _COMMAND.sub(f"{flask} ", text)
 
 
 LABEL_SETS = {
@@ -349,7 +335,6 @@ FILTERS: dict[str, Callable] = {
     "face": FACES.__getitem__,
     "is_fact_check": is_fact_check,
     "page_words": page_words,
-    "pasteable": pasteable,
     "made_at": made_at,
     "module_words": module_words,
     "moment": moment,

@@ -175,7 +175,7 @@ def _to_own_form(found: dict[str, Any], place: int, format_name: str) -> dict[st
     """Return the row in Hopcheck's own form. Raises ValueError for another format, which its message names."""
     release = SQUAD if set(found) == {"version", "data"} or set(found) == {"data"} else release_of(found)
     if release == SQUAD:
-        raise ValueError("this is SQuAD's release, which has no claims: it is for `train reader`")
+        raise ValueError("this is SQuAD's release, which has no claims: it trains readers")
     if release and release != format_name:
         raise ValueError(f"this is a row of the format {release}, not {format_name}: give --format {release}")
     return to_own_form(found, place)

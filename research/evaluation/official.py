@@ -62,7 +62,7 @@ SOURCES = (
         "https://rajpurkar.github.io/SQuAD-explorer/",
         "CC BY-SA 4.0",
         None,
-        "Nothing: it holds its paragraphs. For `flask --app app train reader`, not for `evaluate`.",
+        "Nothing: it holds its paragraphs. It trains readers and has no claims for `evaluate`.",
     ),
 )
 

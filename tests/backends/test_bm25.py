@@ -19,6 +19,7 @@ from app.backends.corpus.index import (
     read_verified,
 )
 from app.backends.corpus.registry import Article, Corpus, build_built_in, is_current
+from app.config import FLASK
 from app.domain.errors import ModelUnavailable
 from app.domain.instrumentation import listening
 from app.domain.model import Origin
@@ -219,7 +220,7 @@ class TestDamage:
         rmtree(folder / manifest.index)
         with pytest.raises(ModelUnavailable) as raised:
             read_complete(folder)
-        assert raised.value.fix == f"flask --app app {fix}"
+        assert raised.value.fix == f"{FLASK} {fix}"
 
     def test_an_index_of_another_layout_version_is_not_current(self, written, small):
         manifest = json.loads((written / MANIFEST).read_text())

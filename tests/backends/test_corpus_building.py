@@ -14,6 +14,7 @@ from app.backends.corpus.bm25 import DEFAULT_JAVA, Bm25Retriever
 from app.backends.corpus.builder import BuildRequest, ProgressReporter, build_corpus, checked_name, format_duration
 from app.backends.corpus.index import BUILDING, BUILT_IN, MANIFEST, PROBLEMS, BuildCheckpoint, read_complete
 from app.backends.corpus.registry import CORPORA, about, installed
+from app.config import FLASK
 from app.domain.errors import InvalidInput, ModelUnavailable
 from tests.waiting import until
 
@@ -346,7 +347,7 @@ class TestInstalled:
         next((place.folder / read_complete(place.folder).index).glob("*.fdt")).unlink()
         info = about(place.folder)
         assert info.state == "damaged"
-        assert info.fix == "flask --app app corpus build rivers --from PATH --replace"
+        assert info.fix == f"{FLASK} corpus build rivers --from PATH --replace"
 
 
 class TestProgress:

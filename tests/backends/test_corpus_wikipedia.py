@@ -23,6 +23,7 @@ from app.backends.corpus.prebuilt import find_wikipedia, install_wikipedia
 from app.backends.corpus.registry import about
 from app.capabilities.availability import Availability
 from app.components import CORPUS, MODEL, RERANKER, Components
+from app.config import FLASK
 from app.config.settings import Settings
 from app.domain.errors import InvalidInput, ModelUnavailable
 from tests.backends.hub_server import HubServer
@@ -123,7 +124,7 @@ def test_a_cut_download_goes_on_where_it_was(hub, folder, monkeypatch):
     hub.cut = True
     with pytest.raises(ModelUnavailable, match="could not be fetched"):
         install_wikipedia(found, folder, DEFAULT_JAVA, print)
-    assert about(folder).fix == "flask --app app corpus fetch simple-wikipedia --replace"
+    assert about(folder).fix == f"{FLASK} corpus fetch simple-wikipedia --replace"
     hub.cut = False
     hub.ranges.clear()
     install_wikipedia(found, folder, DEFAULT_JAVA, print)

@@ -15,6 +15,7 @@ from app.backends.llm.registry import configured_models
 from app.backends.local.inference_queue import Inference
 from app.backends.local.llama_cpp import CHAT_CONTEXT_TOKENS, ChatTransport
 from app.capabilities.options import find_choice
+from app.config import FLASK
 from app.config.settings import Settings
 from app.container.container import Container
 from app.domain.errors import CallFailed, InvalidInput, ModelUnavailable, UnparseableOutput
@@ -174,7 +175,7 @@ def test_a_file_that_is_missing_or_no_gguf_cannot_be_chosen(tmp_path, content, w
 def test_a_file_of_the_hub_that_was_not_fetched_names_the_command(tmp_path):
     name = "hub:no-one/nothing/some.gguf"
     (choice, _) = container(tmp_path, LOCAL_MODEL=name).capabilities().models
-    assert (choice.available, choice.mend) == (False, f"flask --app app models fetch {name}")
+    assert (choice.available, choice.mend) == (False, f"{FLASK} models fetch {name}")
 
 
 @pytest.mark.slow

@@ -8,7 +8,6 @@ import pytest
 
 from app.domain.model import HopStatus, Label, Origin, Passage, Span, Usage
 from app.runs.service import Place
-from app.web import views
 from app.web.report_view import excerpt, web_link
 from app.web.views import (
     FACES,
@@ -160,18 +159,3 @@ def test_others_read_that_the_owner_did_it():
 )
 def test_the_modules_of_a_report_are_named_by_titles(implementation, words):
     assert module_words(implementation) == words
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("flask --app app corpus list", ".venv/bin/flask --app app corpus list"),
-        ("Fix it with: flask --app app models fetch x", "Fix it with: .venv/bin/flask --app app models fetch x"),
-        (".venv/bin/flask --app app doctor", ".venv/bin/flask --app app doctor"),
-        ("A flask of tea", "A flask of tea"),
-        ("make corpus", "make corpus"),
-    ],
-)
-def test_a_command_works_when_it_is_pasted_in_the_checkout(monkeypatch, text, expected):
-    monkeypatch.setattr(views, "_FLASK", views.ROOT / ".venv/bin/flask")
-    assert views.pasteable(text) == expected

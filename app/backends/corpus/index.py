@@ -35,6 +35,7 @@ from pathlib import Path
 from typing import Any, Literal, TextIO
 
 from app.backends.corpus import jvm
+from app.config import FLASK
 from app.domain.errors import InvalidInput, ModelUnavailable
 
 MANIFEST = "manifest.json"
@@ -117,9 +118,9 @@ def fix_for(name: str, kind: Kind | Literal[""] = "", source: str = "") -> str:
     if name in BUILT_IN:
         return "make corpus"
     if name.endswith("-wikipedia") and (not kind or source.startswith(FETCHED_SOURCE)):
-        return f"flask --app app corpus fetch {name} --replace"
+        return f"{FLASK} corpus fetch {name} --replace"
     origin = "--prebuilt INDEX" if kind == "prebuilt" else "--from PATH"
-    return f"flask --app app corpus build {name} {origin} --replace"
+    return f"{FLASK} corpus build {name} {origin} --replace"
 
 
 def read_complete(folder: Path) -> Manifest:

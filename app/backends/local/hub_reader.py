@@ -16,6 +16,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from app.backends.local.loading import EXTRACTIVE_QA, HubModel, Pretrained, load, shown_name
+from app.config import FLASK
 from app.domain.errors import CallFailed, ModelUnavailable
 from app.domain.instrumentation import Call, cached_call, report_usage
 from app.domain.model import Answer, Claim, Context, Passage, Question, Span, Usage
@@ -58,7 +59,7 @@ Rated = tuple[Window, int, int, float]
 class HubReader(HubModel[Pretrained]):
     """Implements `Reader`."""
 
-    FIX = "flask --app app models fetch reader, or READER with the folder of a model"
+    FIX = f"{FLASK} models fetch reader, or READER with the folder of a model"
 
     def read(
         self, question: Question, passages: Sequence[Passage], claim: Claim | None = None, context: Context = ()

@@ -12,6 +12,7 @@ from typing import Any
 
 from app.backends.local.inference_queue import Inference
 from app.backends.local.loading import SEQ2SEQ, HubModel, Pretrained, load, token_limit
+from app.config import FLASK
 from app.domain.errors import CallFailed
 from app.domain.instrumentation import Call, cached_call, report_usage
 from app.domain.model import Usage
@@ -28,7 +29,7 @@ class Seq2Seq(HubModel[Pretrained]):
     evidence and demonstrations are cut.
     """
 
-    FIX = "flask --app app models fetch flan-t5, or FLAN_T5 with the folder of a model"
+    FIX = f"{FLASK} models fetch flan-t5, or FLAN_T5 with the folder of a model"
     destination: str | None = None
 
     def __init__(

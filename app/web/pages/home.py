@@ -12,6 +12,7 @@ from flask.typing import ResponseReturnValue
 from itsdangerous import BadSignature, URLSafeSerializer
 
 from app.capabilities.options import source_of
+from app.config import FLASK
 from app.domain.errors import CallFailed, InvalidInput, UnparseableOutput
 from app.domain.model import RANGES, RunOptions, SourceText
 from app.run_request import RunRequest, resolve_options
@@ -131,7 +132,7 @@ def how_it_works() -> str:
 @pages.get("/choices")
 def choices() -> str:
     """List all modules and models: which are available, and how to make the others available."""
-    return render_template("choices.html", groups=services().container.catalogue())
+    return render_template("choices.html", groups=services().container.catalogue(), flask=FLASK)
 
 
 @pages.get("/opensearch.xml")

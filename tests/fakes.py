@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from app.capabilities.options import BASELINES, Capabilities, Choice, Group
+from app.capabilities.options import BASELINES, FACT_CHECKS, NO_FACT_CHECKS, Capabilities, Choice, Group
 from app.components import Component
 from app.domain import instrumentation as progress
 from app.domain.errors import CallFailed
@@ -25,6 +25,7 @@ from app.domain.model import (
     Answer,
     Claim,
     Context,
+    FactCheck,
     Hop,
     Judgement,
     Label,
@@ -40,6 +41,7 @@ from app.domain.model import (
 from app.domain.ports import Strategy, TextGenerator
 from app.modules.claim_extraction import PromptedClaimExtractor
 from app.strategies.claim_only import ClaimOnly
+from app.strategies.fact_checks import WithFactChecks
 from app.strategies.question_guided import QuestionGuided
 from app.text.claims import Candidate
 from tests.waiting import LONG
@@ -268,6 +270,8 @@ class FakeContainer:
     """What page_at finds, by address."""
     rewriter: TextGenerator | None = None
     """The language model of claims_of and statement_of."""
+    look_up: Callable[[str], tuple[FactCheck, ...]] | None = None
+    """The lookup of published fact-checks, where it is set up."""
     warmed: int = 0
     asked_for: list[RunOptions] = field(default_factory=list)
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -281,7 +285,9 @@ class FakeContainer:
             raise self.refusal
         if options.strategy in BASELINES:
             return ClaimOnly(ScriptedAsker([self.scripts[turn].verdict], self.before_step))
-        return scripted_strategy(self.scripts[turn], self.before_step)
+        strategy = scripted_strategy(self.scripts[turn], self.before_step)
+        is_wanted = self.look_up and options.look_up_fact_checks
+        return WithFactChecks(strategy, self.look_up) if is_wanted else strategy
 
     def loading_strategy_for(self, options: RunOptions) -> Strategy:
         """Return `strategy_for`: scripted modules have nothing to load."""
@@ -317,6 +323,7 @@ class FakeContainer:
             self.shelves,
             self.pursuits,
             self.engines,
+            fact_checks=FACT_CHECKS if self.look_up else NO_FACT_CHECKS,
             default_strategy=self.usual.strategy,
             default_options=self.usual,
             default_pursuit=self.usual,

@@ -10,13 +10,16 @@ from dataclasses import dataclass, replace
 
 from app.backends.corpus.registry import installed, scope_of
 from app.backends.corpus.wikipedia import HOST, LIVE, OFF
+from app.backends.http import destination_of
 from app.backends.llm.registry import ModelSettings, unavailable_reason
 from app.backends.local.loading import is_path, shown_name, why_missing
 from app.backends.web_search.registry import PROVIDERS, ProviderSearch, with_failover
 from app.capabilities.options import (
     BASELINES,
+    FACT_CHECKS,
     GUIDED,
     MIXES,
+    NO_FACT_CHECKS,
     OWN,
     PURSUIT,
     SOURCE_TITLES,
@@ -114,6 +117,7 @@ class Availability:
             corpora=tuple(self._corpora()),
             pursuits=tuple(pursuit_choices(self.settings, self.parts, has_model)),
             searches=self._searches(),
+            fact_checks=self._fact_checks(),
             default_strategy=self.settings.strategy,
             default_options=self._defaults(GUIDED, models),
             default_pursuit=self._defaults(PURSUIT, models),
@@ -198,9 +202,14 @@ class Availability:
             Group("Language models", "OPENAI_MODEL", capabilities.models),
             Group("Ways of pursuing evidence", "", capabilities.pursuits),
             Group("Search engines", "SEARCH", capabilities.searches),
+            Group("Fact-checks", "", (capabilities.fact_checks,)),
             Group("Readers", "READER", self._readers()),
             Group("Corpora", "CORPORA", capabilities.corpora),
         )
+
+    def _fact_checks(self) -> Choice:
+        on = replace(FACT_CHECKS, destination=destination_of(self.settings.fact_check_url))
+        return on if self.settings.fact_check_api_key else NO_FACT_CHECKS
 
     def _local_names(self) -> dict[str, str]:
         other = self.settings.question_model

@@ -104,6 +104,10 @@ class Choice:
         return replace(self, available=False, reason=reason, mend=fix)
 
 
+FACT_CHECKS = Choice("fact-checks", "Published fact-checks")
+NO_FACT_CHECKS = FACT_CHECKS.unavailable("No key is set up.", "FACT_CHECK_API_KEY")
+
+
 @dataclass(frozen=True, slots=True)
 class Group:
     """A group of choices."""
@@ -171,6 +175,7 @@ class Capabilities:
     corpora: tuple[Choice, ...]
     pursuits: tuple[Choice, ...] = ()  # presets of evidence pursuit
     searches: tuple[Choice, ...] = ()
+    fact_checks: Choice = NO_FACT_CHECKS
     default_strategy: str = GUIDED
     default_options: RunOptions = field(default_factory=RunOptions)  # of every strategy but evidence pursuit
     default_pursuit: RunOptions = field(default_factory=lambda: RunOptions(PURSUIT, WEB_SEARCH))

@@ -86,6 +86,7 @@ def with_other_options(command: click.Command, options: type = RunOptions) -> cl
 @click.option("--search", help="Search engine of web-search, or corpus for the corpora; default: SEARCH.")
 @click.option("--dated", is_flag=True, help="With web-search and a dated claim: leave out pages without a date.")
 @click.option("--no-fact-checks", is_flag=True, help="With web-search: leave out fact-checkers' articles.")
+@click.option("--look-up-fact-checks", is_flag=True, help="Look up published fact-checks of the claim.")
 @click.option("--model", help="Language model of the prompted modules; default: the first that is set up.")
 @click.option("--corpora", help="Corpora to search, separated by commas; default: CORPORA.")
 @click.option("--fresh", is_flag=True, help="Repeat every call instead of using cached replies.")
@@ -281,6 +282,8 @@ def _print_destination(options: RunOptions, capabilities: Capabilities) -> None:
         click.echo(f"The claim, questions and evidence are sent to {host}.", err=True)
     if host := capabilities.searched_at(options):
         click.echo(f"The claim and questions are searched for at {host}, and the pages found are opened.", err=True)
+    if options.look_up_fact_checks and (host := capabilities.fact_checks.destination):
+        click.echo(f"The claim is sent to {host}, where published fact-checks are looked up.", err=True)
 
 
 def _follow(runs: Runs, run_id: str, say: Writer, wait: float = RESUBMIT_SECONDS) -> Report:

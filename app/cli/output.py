@@ -12,6 +12,7 @@ from app.domain.errors import HopcheckError, InvalidInput
 from app.domain.events import (
     AnswerFound,
     Event,
+    FactChecksFound,
     HopFailed,
     HopKept,
     HopSetAside,
@@ -60,6 +61,9 @@ def print_event(event: Event, say: Writer) -> None:
             say(f"   the {module} failed: {message}")
         case TroubleMet(message):
             say(f"   {message}")
+        case FactChecksFound(found):
+            for each in found:
+                say(f"   published: {each.publisher}, {each.published or 'no date'}: {each.rating}. {each.url}")
         case QuestioningEnded(reason):
             say(reason)
 

@@ -296,6 +296,15 @@ class Settings:
     brave_api_key: str | None = setting("BRAVE_API_KEY", None, "Key for Brave's search")
     tavily_api_key: str | None = setting("TAVILY_API_KEY", None, "Key for Tavily's search")
     serper_api_key: str | None = setting("SERPER_API_KEY", None, "Key for Serper's search")
+    fact_check_api_key: str | None = setting(
+        "FACT_CHECK_API_KEY", None, "Key for Google's Fact Check Tools API, which finds published fact-checks"
+    )
+    fact_check_url: str = setting(
+        "FACT_CHECK_URL",
+        "https://factchecktools.googleapis.com/v1alpha1/claims:search",
+        "Address that answers like that API's claims:search",
+        **like(r"https?://[^\s@]+", "a URL like http://127.0.0.1:8888/claims, without a password in it"),
+    )
     wikipedia: str = setting(
         "WIKIPEDIA",
         "en",

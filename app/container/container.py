@@ -14,6 +14,7 @@ from threading import BoundedSemaphore
 from app.backends.corpus.bm25 import Java
 from app.backends.corpus.registry import CorpusRegistry
 from app.backends.corpus.wikipedia import live_wikipedia
+from app.backends.fact_checks import FactCheckSearch, FactCheckTools
 from app.backends.fetch.pages import WebPages
 from app.backends.local.base_model import FIX as BASE_FIX
 from app.backends.local.base_model import base_model_path
@@ -77,6 +78,7 @@ from app.modules.question_generator import PromptedQuestioner
 from app.modules.reasoner import FlanT5Reasoner, PromptedReasoner
 from app.presets import PURSUIT_PRESETS, PursuitPreset, is_faithful
 from app.strategies.claim_only import ClaimOnly
+from app.strategies.fact_checks import WithFactChecks
 from app.strategies.question_guided import QuestionGuided
 from app.text.claims import Candidate, language_of
 from app.text.sentences import load as load_sentences
@@ -107,6 +109,8 @@ BASELINE_CLASSIFIERS: dict[str, type[DirectClassifier] | type[ChainOfThoughtClas
     DIRECT: DirectClassifier,
     CHAIN_OF_THOUGHT: ChainOfThoughtClassifier,
 }
+FACT_CHECK_SECONDS = 6.0
+"""Limit of the lookup of published fact-checks, for which a verdict may wait."""
 FIRST_CALL_SECONDS = 1.0
 """Time from the start of a run to its first call of a language model."""
 
@@ -144,6 +148,8 @@ class Container:
         self._speculation = SpeculationPolicy(settings.overlap, self._models.in_process)
         self._components = self._slow_components(inference)
         engines = configured_searches(settings.by_name(), settings.call_seconds)
+        fact_checkers = FactCheckTools(settings.fact_check_api_key or "", settings.fact_check_url)
+        self._fact_checks = FactCheckSearch(fact_checkers, min(settings.call_seconds, FACT_CHECK_SECONDS))
         self._reading = BoundedSemaphore(MAX_PAGES_AT_ONCE)
         self._engines = SearchEngines(engines, self._registry, settings.fetch_robots)
         models = self._models
@@ -190,6 +196,10 @@ class Container:
         self._models.look_for(options.model)
         capabilities = self.capabilities()
         capabilities.check(options)
+        strategy = self._deciding_strategy(options, capabilities)
+        return WithFactChecks(strategy, self._fact_checks.look_up) if options.look_up_fact_checks else strategy
+
+    def _deciding_strategy(self, options: RunOptions, capabilities: Capabilities) -> Strategy:
         load_sentences()  # before the first call of a model, which is not to wait for imports
         if options.strategy in BASELINES:
             return ClaimOnly(BASELINE_CLASSIFIERS[options.strategy](self._models.of(options)))

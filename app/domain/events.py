@@ -8,7 +8,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from app.domain.model import Answer, Branch, Claim, Imported, Judgement, Question, RunOptions, Usage, Verdict
+from app.domain.model import (
+    Answer,
+    Branch,
+    Claim,
+    FactCheck,
+    Imported,
+    Judgement,
+    Question,
+    RunOptions,
+    Usage,
+    Verdict,
+)
 
 SCHEMA_VERSION = 1  # increase it when stored events can no longer be read
 
@@ -135,6 +146,14 @@ class TroubleMet:
 
 
 @dataclass(frozen=True, slots=True)
+class FactChecksFound:
+    """Published fact-checks were looked up, or found in the markup of a page that was read."""
+
+    fact_checks: tuple[FactCheck, ...]
+    kind: Literal["fact_checks_found"] = "fact_checks_found"
+
+
+@dataclass(frozen=True, slots=True)
 class SufficiencyJudged:
     """The claim verifier judged the context; in an evidence pursuit, the questioner is done; paraphrases may follow."""
 
@@ -191,12 +210,16 @@ Event = (
     | HopInterrupted
     | StepFailed
     | TroubleMet
+    | FactChecksFound
     | SufficiencyJudged
     | QuestioningEnded
     | VerdictReached
     | RunFailed
     | RunInterrupted
 )
+
+Reported = PhaseEntered | TokensUsed | TroubleMet | FactChecksFound
+"""The events that modules and back ends report during a call."""
 
 TERMINAL = (VerdictReached, RunFailed, RunInterrupted)
 """Nothing is appended to a run's log after one of these."""

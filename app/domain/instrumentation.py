@@ -17,10 +17,10 @@ from functools import cached_property
 from typing import Any, Protocol
 
 from app.domain.errors import UnparseableOutput
-from app.domain.events import PhaseEntered, TokensUsed, TroubleMet
-from app.domain.model import Usage
+from app.domain.events import FactChecksFound, PhaseEntered, Reported, TokensUsed, TroubleMet
+from app.domain.model import FactCheck, Usage
 
-Listener = Callable[[PhaseEntered | TokensUsed | TroubleMet], None]
+Listener = Callable[[Reported], None]
 
 _listener: ContextVar[Listener | None] = ContextVar("hopcheck_listener", default=None)
 
@@ -56,6 +56,12 @@ def report_problem(message: str) -> None:
     """Report a problem that the run survives, in one sentence for the report."""
     if (current := _listener.get()) is not None:
         current(TroubleMet(message))
+
+
+def report_fact_checks(found: tuple[FactCheck, ...]) -> None:
+    """Report the fact-checks in the markup of a page."""
+    if found and (current := _listener.get()) is not None:
+        current(FactChecksFound(found))
 
 
 @dataclass(frozen=True)

@@ -99,6 +99,20 @@ class Passage:
 
 
 @dataclass(frozen=True, slots=True)
+class FactCheck:
+    """A fact-check that somebody published of this claim or one like it. It is shown, and no part of the verdict."""
+
+    claim: str
+    """The claim in the publisher's words."""
+    publisher: str
+    rating: str
+    """The publisher's verdict, in its own words."""
+    url: str
+    published: str | None = None
+    """ISO date."""
+
+
+@dataclass(frozen=True, slots=True)
 class SearchHit:
     """One search result. `published` is an ISO date or None; any text may be empty."""
 
@@ -119,6 +133,7 @@ class Page:
     text: str
     published: str | None = None
     is_fact_check: bool = False  # by its markup
+    fact_checks: tuple[FactCheck, ...] = ()  # in its markup
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,6 +314,8 @@ class RunOptions:
     """True if undated pages are evidence for a dated claim."""
     fact_checks: bool = True
     """True if fact-checkers' articles are evidence."""
+    look_up_fact_checks: bool = False
+    """True to look up published fact-checks of the claim, which stand beside the verdict and do not affect it."""
     model_seed: Annotated[int | None, Range("model's seed", 0, 2**31 - 1)] = None
     """Seed of the language model's replies; null for the usual one, or without a language model."""
     temperature: Annotated[float | None, Range("temperature", 0, 2, is_whole=False)] = None

@@ -9,6 +9,7 @@ from typing import Any
 from app.domain.events import (
     AnswerFound,
     Event,
+    FactChecksFound,
     HopFailed,
     HopInterrupted,
     HopKept,
@@ -28,7 +29,19 @@ from app.domain.events import (
     TroubleMet,
     VerdictReached,
 )
-from app.domain.model import Branch, Claim, Hop, HopStatus, Imported, Judgement, Question, RunOptions, Usage, Verdict
+from app.domain.model import (
+    Branch,
+    Claim,
+    FactCheck,
+    Hop,
+    HopStatus,
+    Imported,
+    Judgement,
+    Question,
+    RunOptions,
+    Usage,
+    Verdict,
+)
 
 CUT_OFF = "The check was cut off"
 """Start of the reason of a run that ended because its process was lost, at an unknown time before this event."""
@@ -50,6 +63,7 @@ class Report:
     sufficiency: Judgement | None = None  # of the last SufficiencyJudged
     judged_after: int = 0  # number of hops at the last SufficiencyJudged or StepFailed
     failures: tuple[str, ...] = ()  # failed calls outside hops, and problems that a hop survived
+    fact_checks: tuple[FactCheck, ...] | None = None  # published ones, no part of the verdict; None if not looked up
     stopped_because: str = ""  # why questioning ended
     ended_early: bool = False  # whether the owner's command or a limit of the run ended it
     verdict: Verdict | None = None
@@ -124,6 +138,8 @@ def apply_event(report: Report, event: Event, seconds: float) -> Report:
         case TroubleMet(message):
             known = message in report.failures
             return report if known else replace(report, failures=(*report.failures, message))
+        case FactChecksFound(found):
+            return replace(report, fact_checks=tuple(dict.fromkeys((*(report.fact_checks or ()), *found))))
     return _end_activity(_apply_outcome(report, event, seconds), seconds)
 
 

@@ -21,7 +21,7 @@ from sqlalchemy import and_, bindparam, func, not_, or_, select
 from sqlalchemy.orm import Session, sessionmaker
 
 from app.domain.errors import HopcheckError
-from app.domain.events import Event, PhaseEntered, TokensUsed, TroubleMet
+from app.domain.events import Event, Reported, TokensUsed
 from app.domain.instrumentation import listening
 from app.runs.budget import Limits, Spending
 from app.runs.event_store import encode
@@ -121,7 +121,7 @@ class Admission:
         """Count the model calls of the block, which belong to no run, in the day's sum. Raises DailyLimitReached."""
         self.check_day()
 
-        def listen(event: PhaseEntered | TokensUsed | TroubleMet) -> None:
+        def listen(event: Reported) -> None:
             if isinstance(event, TokensUsed):
                 self._spending.add(event.usage)
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, get_args, g
 
 from pydantic import AfterValidator, ConfigDict, Field, StringConstraints, TypeAdapter
 
-from app.domain.model import MAX_NOTE_LENGTH, HopStatus, Label, Note, Origin, RunOptions, Usage
+from app.domain.model import MAX_NOTE_LENGTH, FactCheck, HopStatus, Label, Note, Origin, RunOptions, Usage
 from app.runs.json_schema import Moment, descriptions, json_schemas
 
 Version = Literal[1]
@@ -90,6 +90,7 @@ if TYPE_CHECKING:
     Options = RunOptions
     RunUsage = Usage
     RunNote = Note
+    PublishedFactCheck = FactCheck
 else:
     Options = _limited(
         "Options",
@@ -108,6 +109,7 @@ else:
         label=Label | None,
         written_at=Moment,
     )
+    PublishedFactCheck = _limited("PublishedFactCheck", FactCheck.__doc__, FactCheck, url=Address)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -236,6 +238,8 @@ class RunReport(Part):
     """The reason why no more questions were asked."""
     failures: Annotated[tuple[Words, ...], Field(max_length=200)]
     """Problems that did not stop the run."""
+    fact_checks: Annotated[tuple[PublishedFactCheck, ...], Field(max_length=MAX_PASSAGES)] | None = None
+    """Published fact-checks; null if they were not looked up."""
     resumed: Annotated[int, Field(ge=0, le=100)]
     """The number of times it was interrupted and resumed."""
     branch: BranchedFrom | None = None

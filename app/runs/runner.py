@@ -21,11 +21,11 @@ from app.domain.events import (
     HopKept,
     HopSetAside,
     PhaseEntered,
+    Reported,
     RunFailed,
     RunInterrupted,
     RunResumed,
     TokensUsed,
-    TroubleMet,
     VerdictReached,
 )
 from app.domain.instrumentation import Call, Listener, listening, use_stores
@@ -191,7 +191,7 @@ class Runner:
         replays its reply.
         """
 
-        def listen(event: PhaseEntered | TokensUsed | TroubleMet) -> None:
+        def listen(event: Reported) -> None:
             try:
                 self._append(lease, event, control)
             except (LeaseLost, RunEnded):

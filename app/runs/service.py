@@ -20,6 +20,7 @@ from app.domain.events import (
     TERMINAL,
     AnswerFound,
     Event,
+    FactChecksFound,
     HopFailed,
     HopKept,
     HopSetAside,
@@ -54,7 +55,7 @@ from app.runs.transfer import read_export
 LEFT_OUT = "Its owner left it out."
 
 _CLOSING = (HopKept, HopSetAside, HopFailed)
-_INHERITED = (QuestionAsked, AnswerFound, *_CLOSING, StepFailed, SufficiencyJudged, TroubleMet)
+_INHERITED = (QuestionAsked, AnswerFound, *_CLOSING, StepFailed, SufficiencyJudged, TroubleMet, FactChecksFound)
 """Phases, costs and resumptions are not inherited: they belong to the earlier run."""
 
 

@@ -17,6 +17,7 @@ from app.domain.errors import InvalidInput
 from app.domain.events import (
     AnswerFound,
     Event,
+    FactChecksFound,
     HopFailed,
     HopInterrupted,
     HopKept,
@@ -38,6 +39,7 @@ from app.domain.model import (
     Answer,
     Branch,
     Claim,
+    FactCheck,
     Hop,
     HopStatus,
     Imported,
@@ -61,6 +63,7 @@ from app.runs.report_schema import (
     ImportedFrom,
     Module,
     Options,
+    PublishedFactCheck,
     RationaleSentence,
     RunHop,
     RunNote,
@@ -97,6 +100,9 @@ def report_fields(run: StoredRun) -> dict[str, Any]:
         "problem": report.problem or None,
         "stopped_because": report.stopped_because or None,
         "failures": report.failures,
+        "fact_checks": None
+        if report.fact_checks is None
+        else tuple(PublishedFactCheck(**asdict(each)) for each in report.fact_checks),
         "resumed": report.resumed,
         "branch": BranchedFrom(parent=branch.parent, hop=branch.hop, question=question) if branch else None,
         "imported": ImportedFrom(made_at=datetime.fromisoformat(report.imported.made_at)) if report.imported else None,
@@ -247,6 +253,8 @@ def _events(exported: RunReport, claim: Claim) -> Iterator[TimedEvent]:
         yield RunResumed("It was cut off."), last
     for failure in exported.failures:
         yield StepFailed(*_split_failure(failure)) if _FAILED.fullmatch(failure) else TroubleMet(failure), last
+    if exported.fact_checks is not None:
+        yield FactChecksFound(tuple(FactCheck(**asdict(each)) for each in exported.fact_checks)), last
     if exported.stopped_because:
         yield QuestioningEnded(exported.stopped_because), last
     yield _terminal_event(exported), last

@@ -17,7 +17,7 @@ from concurrent.futures import Future, wait
 from contextvars import copy_context
 from typing import Any, Generic, Self, TypeVar
 
-from app.domain.events import Event, PhaseEntered, TokensUsed, TroubleMet
+from app.domain.events import Event, PhaseEntered, Reported, TokensUsed
 from app.domain.instrumentation import Call, CallCancelled, cancellable, check_cancelled, current_listener, listening
 from app.domain.ports import Control, RunCommand
 
@@ -113,7 +113,7 @@ class SpeculativeTask(Generic[T]):
         self._changed = threading.Condition()
         self._committed = self._cancelled = False
         self._phase: PhaseEntered | None = None
-        self._troubles: list[TroubleMet] = []
+        self._held: list[Reported] = []
 
     def run(self) -> None:
         """Do the work in the current thread and store its result or exception in `outcome`."""
@@ -143,8 +143,8 @@ class SpeculativeTask(Generic[T]):
         with self._changed:
             self._committed = True
             self._changed.notify_all()
-            for trouble in self._troubles:
-                self._notify(trouble)
+            for event in self._held:
+                self._notify(event)
             if self._phase and not self.outcome.done():
                 self._notify(self._phase)
         return self.outcome.result()
@@ -166,7 +166,7 @@ class SpeculativeTask(Generic[T]):
                 return self._committed
         return self._may_start()
 
-    def _listen(self, event: PhaseEntered | TokensUsed | TroubleMet) -> None:
+    def _listen(self, event: Reported) -> None:
         """Forward costs at once, everything else once the task is committed."""
         if isinstance(event, TokensUsed):
             return self._notify(event)
@@ -176,8 +176,8 @@ class SpeculativeTask(Generic[T]):
             elif isinstance(event, PhaseEntered):
                 self._phase = event
             else:
-                self._troubles.append(event)
+                self._held.append(event)
 
-    def _notify(self, event: PhaseEntered | TokensUsed | TroubleMet) -> None:
+    def _notify(self, event: Reported) -> None:
         if self._listener is not None:
             self._listener(event)

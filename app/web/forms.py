@@ -42,7 +42,9 @@ SINGLE_VALUE = (
     "speaker",
     "date",
 )
-RAW_FIELDS = (*CLAIM_FIELDS, "strategy", "answerer", "labels", "corpora", "fresh", "undated", "fact_checks")
+TICKS = ("undated", "fact_checks", "look_up_fact_checks")
+"""Fields of checkboxes that are submitted unticked as well."""
+RAW_FIELDS = (*CLAIM_FIELDS, "strategy", "answerer", "labels", "corpora", "fresh", *TICKS)
 """Fields that `raw` returns unchanged."""
 SET_BY_SOURCE = ("answerer", "corpora", "search")
 """Fields that count only without `from_source`; an answerer that was chosen must go with it."""
@@ -73,6 +75,7 @@ class ClaimForm:
     fresh: bool = False
     undated: bool = True
     fact_checks: bool = True
+    look_up_fact_checks: bool = False
     is_answerer_chosen: bool = False
     """Whether another answerer than the usual one was submitted, so that it is not left to the source."""
 
@@ -103,6 +106,7 @@ class ClaimForm:
             max_hops=str(options.max_hops),
             undated=options.undated,
             fact_checks=options.fact_checks,
+            look_up_fact_checks=options.look_up_fact_checks,
             preset=blank.preset if is_pursuit else options.preset,
             pursuit=options.preset if is_pursuit else blank.pursuit,
         )
@@ -127,6 +131,7 @@ class ClaimForm:
             fresh="fresh" in fields,
             undated=_is_ticked("undated", fields, blank.undated),
             fact_checks=_is_ticked("fact_checks", fields, blank.fact_checks),
+            look_up_fact_checks=_is_ticked("look_up_fact_checks", fields, blank.look_up_fact_checks),
             is_answerer_chosen=fields.get("answerer", blank.answerer) != blank.answerer,
             **single,
         )
@@ -148,10 +153,9 @@ class ClaimForm:
 
     def hidden_fields(self) -> list[tuple[str, str]]:
         """Return all fields but the claim, for a form that submits the same choices unseen."""
-        ticks = {"undated": self.undated, "fact_checks": self.fact_checks}
         named = [(name, getattr(self, name)) for name in SINGLE_VALUE]
         named += [("corpora", name) for name in ("", *self.corpora)]
-        named += [(name, "yes" if is_on else "") for name, is_on in ticks.items()]
+        named += [(name, "yes" if getattr(self, name) else "") for name in TICKS]
         return [*named, ("fresh", "yes")] if self.fresh else named
 
     def selected_model(self, capabilities: Capabilities) -> str | None:

@@ -110,13 +110,16 @@ def relevance(passage: Passage, answer: Answer) -> str:
 
 def web_link(passage: Passage) -> str | None:
     """Return the passage's address if it is safe to follow (http or https), None otherwise and for recited passages."""
-    if passage.origin is Origin.RECITED:
-        return None
+    return None if passage.origin is Origin.RECITED else safe_address(passage.url)
+
+
+def safe_address(url: str | None) -> str | None:
+    """Return the address if it is one of http or https, None otherwise."""
     try:
-        parts = urlsplit(passage.url or "")
+        parts = urlsplit(url or "")
     except ValueError:
         return None
-    return passage.url if parts.scheme in ("http", "https") and parts.netloc else None
+    return url if parts.scheme in ("http", "https") and parts.netloc else None
 
 
 def sentence_link(passage: Passage, sentence: str) -> str | None:
@@ -332,6 +335,9 @@ def choices(options: RunOptions) -> dict[str, str]:
         "cache": "every answer anew" if options.fresh else "earlier answers reused",
         "pages": "undated pages too" if options.undated else "dated pages only",
         "fact-checks": "fact-checks included" if options.fact_checks else "no fact-checks",
+        "published fact-checks": "published fact-checks looked up"
+        if options.look_up_fact_checks
+        else "no published fact-checks",
     }
 
 
@@ -375,6 +381,7 @@ FILTERS: dict[str, Callable] = {
     "shown_verdict": shown_verdict,
     "site": site,
     "sites": sites,
+    "safe_address": safe_address,
     "web_link": web_link,
 }
 """This file's template filters, by name."""

@@ -72,6 +72,7 @@ def test_options_are_stored_under_their_public_names():
         "search": None,
         "undated": True,
         "fact_checks": True,
+        "look_up_fact_checks": False,
         "model_seed": None,
         "temperature": None,
         "max_tokens": None,

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from app.domain.errors import InvalidInput
 from app.domain.events import (
     AnswerFound,
+    FactChecksFound,
     HopFailed,
     HopInterrupted,
     HopKept,
@@ -29,7 +30,20 @@ from app.domain.events import (
     TroubleMet,
     VerdictReached,
 )
-from app.domain.model import Answer, Branch, Claim, Label, Passage, Question, RunOptions, Sentence, Span, Usage, Verdict
+from app.domain.model import (
+    Answer,
+    Branch,
+    Claim,
+    FactCheck,
+    Label,
+    Passage,
+    Question,
+    RunOptions,
+    Sentence,
+    Span,
+    Usage,
+    Verdict,
+)
 from app.domain.report import reduce_events
 from app.runs.budget import Spending
 from app.runs.projections import StoredRun
@@ -119,7 +133,9 @@ def runs(draw) -> list:
     count = draw(st.integers(0, 3))
     for number in range(1, count + 1):
         events += draw(hops(number))
-        troubles = st.builds(TroubleMet, words) | st.builds(StepFailed, st.just("claim verifier"), words)
+        published = st.builds(FactCheck, words, words, words, words, st.none() | words)
+        found = st.builds(FactChecksFound, st.lists(published, max_size=3).map(tuple))
+        troubles = found | st.builds(TroubleMet, words) | st.builds(StepFailed, st.just("claim verifier"), words)
         events += draw(st.lists(troubles | st.builds(TokensUsed, usages), max_size=2))
     if draw(st.booleans()):
         events.append(QuestioningEnded(draw(words)))

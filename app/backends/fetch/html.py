@@ -11,7 +11,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from copy import deepcopy
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 MEMORY_BYTES = 1024**3
@@ -60,6 +60,8 @@ class PageText:
     """The ISO date of publication."""
     is_fact_check: bool = False
     """Whether the page holds a ClaimReview (schema.org)."""
+    claim_reviews: list[dict[str, Any]] = field(default_factory=list)
+    """Claim, publisher, rating, URL and date of publication of each ClaimReview in its linked data, as they stand."""
 
 
 class HtmlFailed(Exception):
@@ -111,7 +113,9 @@ def extract_text(html: str, url: str) -> PageText:
         text = max((each for each in _article_bodies(linked) if len(each) > 2 * len(text)), key=len, default=text)
     if len(text) < MIN_CHARACTERS_BESIDE_ASIDES and len(beside := _text_with_asides(tree, url)) > 2 * len(text):
         text = beside
-    return PageText(text, metadata.title or "", metadata.date, _is_fact_check(tree, linked))
+    return PageText(
+        text, metadata.title or "", metadata.date, _is_fact_check(tree, linked), _claim_reviews(linked, url)
+    )
 
 
 def _main_text(tree: Any, url: str, **options: Any) -> str:
@@ -153,10 +157,38 @@ def _linked_data(tree: Any) -> Iterator[dict[str, Any]]:
 
 
 def _is_fact_check(tree: Any, linked: list[dict[str, Any]]) -> bool:
-    types = [each.get("@type") for each in linked]
-    types += [each for each in types if isinstance(each, list) for each in each]
-    types += tree.xpath("//@itemtype") + tree.xpath("//@typeof")
-    return any(isinstance(each, str) and each.endswith("ClaimReview") for each in types)
+    types = tree.xpath("//@itemtype") + tree.xpath("//@typeof")
+    return any(each.endswith("ClaimReview") for each in types) or any(map(_is_claim_review, linked))
+
+
+def _is_claim_review(item: dict[str, Any]) -> bool:
+    kinds = item.get("@type")
+    return any(isinstance(each, str) and each.endswith("ClaimReview") for each in _as_list(kinds))
+
+
+def _as_list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+def _claim_reviews(linked: list[dict[str, Any]], url: str) -> list[dict[str, Any]]:
+    def first(item: dict[str, Any], *names: str) -> Any:
+        """Follow the names, at each one into the first of several values; None where one is missing."""
+        value: Any = item
+        for name in names:
+            value = _as_list(value.get(name))[0] if isinstance(value, dict) and _as_list(value.get(name)) else None
+        return value
+
+    return [
+        {
+            "claim": first(each, "claimReviewed"),
+            "publisher": first(each, "author", "name") or first(each, "publisher", "name"),
+            "rating": first(each, "reviewRating", "alternateName") or first(each, "reviewRating", "name"),
+            "url": first(each, "url") or url,
+            "published": first(each, "datePublished"),
+        }
+        for each in linked
+        if _is_claim_review(each)
+    ]
 
 
 def _without_paragraphs(tree: Any) -> Any:

@@ -18,12 +18,13 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from app.backends.corpus.pdf import PdfFailed, read_pdf
+from app.backends.fact_checks import MAX_FACT_CHECKS, fact_check
 from app.backends.fetch.html import HtmlFailed, PageText, read_html
 from app.backends.fetch.safe_http import Budget, GuardedHttp, HttpReply
 from app.config import VERSION
 from app.domain.errors import CallFailed
 from app.domain.instrumentation import Call, cached_call, report_phase
-from app.domain.model import Page, SearchHit
+from app.domain.model import FactCheck, Page, SearchHit
 
 _HEADER_CHARSET = re.compile(r"""charset\s*=\s*["']?([\w.:-]+)""", re.IGNORECASE)
 _MARKUP_CHARSET = re.compile(rb"""<(?:meta|\?xml)[^>]+?(?:charset|encoding)\s*=\s*["']?([\w.:-]+)""", re.IGNORECASE)
@@ -197,7 +198,7 @@ USER_AGENT = (
     f"{PRODUCT_TOKEN}/{VERSION} (checks claims that people paste; reads single pages that a search or a person named)"
 )
 
-CACHE_MODEL = "web pages, version 1"
+CACHE_MODEL = "web pages, version 2"
 """The model name of cached calls; a change to the extraction requires a new version."""
 
 FETCH_SECONDS = 15.0
@@ -235,7 +236,8 @@ class WebPages:
         url = hit.url.partition("#")[0]
         report_phase(f"reading a page of {self._http.host_of(url)}")
         call = Call(CACHE_MODEL, {"url": url, "robots": self._robots is not None}, costly=True)
-        page = Page(**cached_call(call, lambda: asdict(self._fetch_page(url))))
+        stored = cached_call(call, lambda: asdict(self._fetch_page(url)))
+        page = Page(**{**stored, "fact_checks": tuple(FactCheck(**each) for each in stored["fact_checks"])})
         return replace(page, title=page.title or hit.title, published=page.published or hit.published)
 
     def _fetch_page(self, url: str) -> Page:
@@ -254,7 +256,8 @@ class WebPages:
         if not (text := _remove_invisible(page.text)[:MAX_TEXT_CHARACTERS].strip()):
             raise CallFailed(f"The page of {site} is empty.")
         title = " ".join(_remove_invisible(page.title).split())[:MAX_TITLE_CHARACTERS]
-        return Page(reply.url, title, site, text, page.published, page.is_fact_check)
+        reviews = tuple(filter(None, (fact_check(**each) for each in page.claim_reviews[:MAX_FACT_CHECKS])))
+        return Page(reply.url, title, site, text, page.published, page.is_fact_check, reviews)
 
 
 def _status_phrase(status: int) -> str:

@@ -144,8 +144,8 @@ async def _send(client: Any, url: str, request: SearchRequest, seconds: float) -
         return HttpResult(error=f"could not be asked ({type(error).__name__})", permanent=True)
 
 
-_WRONG_KEY = re.compile(rb"SUBSCRIPTION_TOKEN_INVALID|SUBSCRIPTION_NOT_FOUND|x-subscription-token")
-"""Brave's codes for a wrong, missing or unpaid key, which it reports as bad requests."""
+_WRONG_KEY = re.compile(rb"SUBSCRIPTION_TOKEN_INVALID|SUBSCRIPTION_NOT_FOUND|API_KEY_INVALID|x-subscription-token")
+"""Brave's and Google's codes for a wrong, missing or unpaid key, which they report as bad requests."""
 
 
 def key_problem(provider: Provider) -> str:

@@ -159,6 +159,7 @@ def clean_page(page: Page, hit: SearchHit) -> Page:
         visible_text(page.text[:MAX_PAGE_LENGTH]),
         _shown_day(page.published) or hit.published,
         page.is_fact_check,
+        page.fact_checks,
     )
 
 

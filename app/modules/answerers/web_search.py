@@ -18,7 +18,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from app.domain.errors import CallFailed
-from app.domain.instrumentation import report_phase, report_problem
+from app.domain.instrumentation import report_fact_checks, report_phase, report_problem
 from app.domain.model import CORPUS_SEARCH, Answer, Claim, Context, Origin, Passage, Question, RunOptions, SearchHit
 from app.domain.ports import DocumentChooser, FreeAnswer, PageReader, QuestionAnswerer, Reader, WebSearch
 from app.modules.answerers import AnswererKind, AnswererParts, Need
@@ -192,6 +192,7 @@ class WebSearchAnswerer:
                 report_phase("reading what the search shows of it")
             report_problem(f"{error} What the search shows of it was read instead." if snippet else str(error))
             return snippet
+        report_fact_checks(page.fact_checks)
         if not admission.admits(page.url, page.published, page.is_fact_check):
             return None
         text = window_for(page.text, hit.snippet, question.text) or hit.snippet

@@ -289,6 +289,8 @@ class Choices:
     corpora: tuple[Choice, ...]
     pursuits: tuple[Choice, ...]
     searches: tuple[Choice, ...]
+    fact_checks: Choice
+    """The lookup of published fact-checks."""
     labels: tuple[Labels, ...]
     most_hops: Count
     defaults: Options

@@ -16,7 +16,7 @@ from app.runs.service import StoredRun
 from app.text.fact_checkers import is_fact_check
 from app.text.wording import escape_direction
 from app.web.exporters import Exporter, ExportOperation
-from app.web.report_view import PLAIN_LABELS, corpora_words, models_words, source_words, web_link
+from app.web.report_view import PLAIN_LABELS, corpora_words, models_words, safe_address, source_words, web_link
 from app.web.views import (
     FACES,
     claim_only,
@@ -93,7 +93,7 @@ def disclaimer(options: RunOptions) -> str:
 def report_as_markdown(run: StoredRun, address: str, notes: Sequence[Note] = ()) -> str:
     """Return the report of an ended run, each note below its hop; `address` is the URL of the run's page or ""."""
     report = run.report
-    blocks = [*_head(run, address), *_verdict(report), *_notes(notes, VERDICT)]
+    blocks = [*_head(run, address), *_verdict(report), *_notes(notes, VERDICT), *_fact_checks(report)]
     if not claim_only(report.options):
         sections = ((*_hop(hop, report), *_notes(notes, hop.number)) for hop in report.hops)
         blocks += ["## The trail", *(block for section in sections for block in section)]
@@ -142,6 +142,17 @@ def _reasons(verdict: Verdict, report: Report) -> Iterator[str]:
         yield " ".join(sentences)
     if verdict.missing:
         yield f"**What was missing.** {plain(verdict.missing)}"
+
+
+def _fact_checks(report: Report) -> Iterator[str]:
+    """Yield the published fact-checks, which are no part of the verdict."""
+    if report.fact_checks:
+        yield "## Published fact-checks"
+        yield "\n".join(
+            f"- {link(each.publisher, safe_address(each.url))}, {each.published or 'date unknown'}: "
+            f"{bold(each.rating)} on “{plain(each.claim)}”"
+            for each in report.fact_checks
+        )
 
 
 def _hop(hop: Hop, report: Report) -> Iterator[str]:

@@ -2,9 +2,11 @@
 
 from setuptools import find_namespace_packages, setup
 
+NOT_SHIPPED = ["research.notes", "research.tests*"]
 FOLDERS = ("app", "research", "static", "templates", "migrations")
 FOUND = find_namespace_packages(
-    include=[pattern for each in FOLDERS for pattern in (each, f"{each}.*")], exclude=["research.notes"]
+    include=[pattern for each in FOLDERS for pattern in (each, f"{each}.*")],
+    exclude=NOT_SHIPPED,
 )
 
 setup(

@@ -1,1 +1,1 @@
-"""Evaluation, training, benchmarks and notes. Servers run without it; the command line imports it."""
+"""Evaluation, training, their commands and notes. `app` runs without it, and then has no such commands."""

@@ -1,6 +1,6 @@
 """The embedded default, complete and real: Lucene, the reranker and the local model, on four samples.
 
-`python -m benchmarks.samples` checks all of them.
+`python -m research.measure.samples` checks all of them.
 """
 
 from __future__ import annotations

@@ -56,6 +56,36 @@ assert not any(step.is_done() for step in app.bootstrap.steps(settings))
 assert not is_newest(settings.database_url)
 """
 
+WITHOUT_RESEARCH = """
+import sys
+from importlib.abc import MetaPathFinder
+from importlib.machinery import PathFinder
+
+class WithoutResearch(MetaPathFinder):
+    find_distributions = staticmethod(PathFinder.find_distributions)
+
+    def find_spec(self, name, path=None, target=None):
+        return None if name.partition(".")[0] == "research" else PathFinder.find_spec(name, path, target)
+
+sys.meta_path[:] = [each for each in sys.meta_path if each is not PathFinder] + [WithoutResearch()]
+from app import create_app
+from app.config.settings import Settings
+from app.extensions import db
+from tests.openai_server import OpenAIServer, play_in_json
+
+with OpenAIServer(play_in_json(), True) as server, open(INSTANCE + "/claims.txt", "w") as claims:
+    print("The author of Hamlet was born in England.", file=claims, flush=True)
+    model = {"OPENAI_BASE_URL": server.url, "OPENAI_MODEL": "scripted", "READ_WITH": "model", "OPENAI_API_KEY": "key"}
+    app = create_app(Settings.from_env({"INSTANCE": INSTANCE} | model))
+    with app.app_context():
+        db.create_all()
+    assert app.test_client().get("/").status_code == 200
+    options = ["--preset", "prompted", "--answerer", "reciter-reader", "--yes"]
+    done = app.test_cli_runner().invoke(args=["check", "--file", claims.name, *options])
+assert done.exit_code == 0 and '"label": "SUPPORTED"' in done.stdout, done.output
+print(*{"check", "evaluate", "train"} & {*app.cli.commands}, "research" in sys.modules)
+"""
+
 CHECK = """
 import sys, threading, time
 from app import create_app
@@ -118,6 +148,10 @@ def test_the_first_page_needs_no_model_migration_http_client_or_command_line(tmp
 
 def test_checking_the_setup_needs_no_model_web_or_database_library(tmp_path):
     assert loaded(LOOK, MODELS | SLOW | {"flask", "sqlalchemy"}, tmp_path) == ""
+
+
+def test_the_site_and_a_batch_of_claims_need_no_research(tmp_path):
+    assert run_python(f"INSTANCE = {str(tmp_path)!r}\n{WITHOUT_RESEARCH}") == "check False"
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,7 @@ from tests.local_files import FILES
 ROOT = Path(__file__).resolve().parent.parent
 OURS = {"app", "benchmarks", "research", "tests", "_typeshed"}  # the last exists for type checkers only
 RUNTIME = ("requirements", "requirements-models")
+RESEARCH_FOLDERS = [f"research/{name}" for name in ("claims", "commands", "evaluation", "measure", "training")]
 RESEARCH = (*RUNTIME, "requirements-research")
 DEVELOPMENT = (*RESEARCH, "requirements-dev")
 
@@ -49,7 +50,11 @@ def imported(*folders: str) -> dict[str, str]:
 
 @pytest.mark.parametrize(
     ("folders", "files"),
-    [(("app", "migrations"), RUNTIME), (("research",), RESEARCH), (("benchmarks", "tests"), DEVELOPMENT)],
+    [
+        (("app", "migrations"), RUNTIME),
+        ((*RESEARCH_FOLDERS,), RESEARCH),
+        (("benchmarks", "scripts", "tests", "research"), DEVELOPMENT),
+    ],
     ids=["app", "research", "tests"],
 )
 def test_every_package_that_is_imported_is_declared(folders, files):

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
+
 import click
 from flask import Flask
 
-from app.cli import check, corpus, evaluate, mcp, models, runs, train
+from app.cli import check, corpus, mcp, models, runs
 from app.config import FLASK
 
 COMMANDS = (
     check.check,
     corpus.corpus,
-    evaluate.datasets,
-    evaluate.evaluate,
-    evaluate.results,
     mcp.mcp,
     models.doctor,
     models.models,
@@ -22,14 +21,18 @@ COMMANDS = (
     runs.runs,
     runs.tokens,
     runs.worker,
-    train.train,
 )
 
 
 def register(app: Flask) -> None:
-    """Add all commands to the application, and name them in help and errors as they work when pasted."""
+    """Add all commands, those of `research` where it is installed, and name them as they work when pasted."""
     context = click.get_current_context(silent=True)
     if context and (root := context.find_root()).info_name in ("flask", "python -m flask"):
         root.info_name = FLASK
     for command in COMMANDS:
         app.cli.add_command(command)
+    if find_spec("research"):
+        from research import commands
+
+        for command in commands.COMMANDS:
+            app.cli.add_command(command)

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import fields
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
@@ -241,10 +242,13 @@ def _print_line(line: str, err: bool = True) -> None:
 
 def _print_estimate(claims: Sequence[str], options: RunOptions, confirm: bool) -> None:
     """Print what a language model on a server would cost for these claims, and ask before it is called."""
-    from research.evaluation.cost import estimate, unlabelled
+    cost: object = services().container.capabilities().destination(options) and "unknown without `research`"
+    if find_spec("research"):
+        from research.evaluation.cost import estimate, unlabelled
 
-    settings = services().settings
-    if cost := estimate(options, unlabelled(claims), settings, settings.workers):
+        settings = services().settings
+        cost = estimate(options, unlabelled(claims), settings, settings.workers)
+    if cost:
         _print_line(f"Estimated: {cost}.")
         if confirm:
             confirm_costs()

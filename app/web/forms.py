@@ -246,7 +246,7 @@ def deciding_sources(capabilities: Capabilities) -> list[Choice]:
 
 
 OUTCOMES_PATH = Path(__file__).parent / "samples.json"
-"""The outcome of each example with the shipped models, written by `python -m benchmarks.samples --write`."""
+"""The outcome of each example with the shipped models, written by `python -m research.measure.samples --write`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ import pytest
 from app.backends.corpus.registry import CORPORA, VITAL, Article, read_extracts, vital_articles
 from app.domain.errors import ModelUnavailable
 
-QUESTIONS = Path(__file__).resolve().parents[2] / "benchmarks" / "retrieval_questions.jsonl"
+QUESTIONS = Path(__file__).resolve().parents[2] / "research" / "measure" / "retrieval_questions.jsonl"
 
 
 def extracts(path: Path, *rows: dict) -> Path:

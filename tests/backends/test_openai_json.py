@@ -19,9 +19,7 @@ from app.modules.prompting import EXAMPLE_DELIMITERS
 from app.modules.pursuit_questioners import PromptedParaphraser, PromptedPursuer
 from app.modules.question_generator import PromptedQuestioner
 from app.modules.reasoner import PromptedReasoner
-from research.evaluation.cost import CHARACTERS_PER_TOKEN
 from tests.backends.openai_asking import chat, run_over
-from tests.evaluation.test_papers_reproduced import player
 from tests.modules.prompted.cases import AUTHOR, BIRTH, CLAIM, IN_VAIN
 from tests.one_claim import followed
 from tests.openai_server import OpenAIServer, Reply, play, play_in_json
@@ -33,7 +31,7 @@ MAX_TOKENS_OF_TWO_HOPS = 4_500
 def tokens_of(server: OpenAIServer, script) -> int:
     """Return the tokens of all messages and replies, as the estimate of an evaluation counts them."""
     read = sum(len(message["content"]) for asked in server.asked for message in asked.body["messages"])
-    return (read + sum(len(script(asked).text) for asked in server.asked)) // CHARACTERS_PER_TOKEN
+    return (read + sum(len(script(asked).text) for asked in server.asked)) // 4
 
 
 def reply_of(**values) -> Reply:
@@ -137,7 +135,7 @@ def test_label_rationale_and_missing_evidence_come_from_the_json():
 
 
 def test_the_papers_prompts_are_sent_as_text(tmp_path):
-    with OpenAIServer(player, has_json_schema=True) as server:
+    with OpenAIServer(play(), has_json_schema=True) as server:
         env = {"INSTANCE": str(tmp_path), "OPENAI_BASE_URL": server.url, "OPENAI_MODEL": "scripted"}
         options = RunOptions(preset="qacheck", answerer="reciter-reader", model="scripted", labels=LabelSet.TWO)
         report, _ = followed(Container(Settings.from_env(env)).strategy_for(options), options)

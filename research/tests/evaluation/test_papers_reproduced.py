@@ -13,9 +13,9 @@ from app.backends.fetch.pages import WebPages
 from app.config.settings import Settings, load_settings
 from app.domain.errors import CallFailed
 from app.extensions import db
+from research.tests.evaluation.official_rows import released
 from tests.backends.web_search.search_server import Reply as Found
 from tests.backends.web_search.search_server import Said, SearchServer, searxng_reply
-from tests.evaluation.official_rows import released
 from tests.openai_server import Asked, OpenAIServer, Reply
 from tests.tiny import tiny_t5
 

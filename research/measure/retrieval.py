@@ -1,6 +1,6 @@
 """Measure recall and time of BM25 with and without reranking.
 
-    python -m benchmarks.retrieval [--index instance/corpora/vital] [--depths 10 20] [--threads 2]
+    python -m research.measure.retrieval [--index instance/corpora/vital] [--depths 10 20] [--threads 2]
 
 The questions in retrieval_questions.jsonl are our own, like those of the question generator, with the titles of the
 right articles. A test checks that these contain the answers. docs/retrieval.md quotes the figures.
@@ -19,7 +19,7 @@ from app.backends.corpus.bm25 import Bm25Retriever
 from app.backends.local.reranker import CrossEncoderReranker
 from app.domain.model import Passage
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 QUESTIONS = Path(__file__).with_name("retrieval_questions.jsonl")
 RANKS = (1, 3, 5)
 

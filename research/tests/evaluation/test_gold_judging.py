@@ -7,7 +7,7 @@ import pytest
 from app.domain.model import Label, LabelSet
 from research.evaluation.gold import gold_predictor
 from research.evaluation.labels import Gold
-from tests.evaluation.rows import row
+from research.tests.evaluation.rows import row
 from tests.fake_model import judge_of
 
 

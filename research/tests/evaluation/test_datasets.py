@@ -10,7 +10,7 @@ from app.modules.local import second_sources, steps_of
 from research.evaluation.datasets import Row, read_rows
 from research.evaluation.gold import gold_context
 from research.evaluation.labels import Gold
-from tests.evaluation.rows import EVIDENCE, averitec, feverous, hover, written
+from research.tests.evaluation.rows import EVIDENCE, averitec, feverous, hover, written
 
 PASSAGE = ("Ada Stone", "Ada Stone was a painter from Basel.")
 

@@ -12,7 +12,7 @@ from app.domain.model import Label, RunOptions
 from research.evaluation.cost import Cost, calls_by_role, estimate
 from research.evaluation.labels import Gold
 from research.evaluation.predictions import Prediction, ResourceUse
-from tests.evaluation.rows import row
+from research.tests.evaluation.rows import row
 
 GUIDED = RunOptions(preset="qacheck", answerer="reciter-reader", model="big")
 PURSUIT = RunOptions("evidence-pursuit", "web-search", preset="papelo", model="big", search="searxng")

@@ -1,6 +1,6 @@
 """Check every sample claim with the default setup, one at a time with warm models, and print verdicts and times.
 
-    .venv/bin/python -m benchmarks.samples [--trails] [--write]
+    .venv/bin/python -m research.measure.samples [--trails] [--write]
 
 `--trails` prints every hop; `--write` stores the outcomes that the home page shows (app/web/samples.json).
 """

@@ -15,8 +15,8 @@ from app.config.settings import Settings, load_settings
 from app.domain.errors import CallFailed, ModelUnavailable
 from app.domain.model import LabelSet
 from app.modules.local import LocalJudge
+from research.tests.evaluation.rows import averitec, hover, written
 from research.training.held_out import row_is_held_out
-from tests.evaluation.rows import averitec, hover, written
 from tests.fake_model import EQUAL
 from tests.fakes import AWAY, TWO_HOPS, Script, scripted_container
 
@@ -355,7 +355,9 @@ def test_the_time_left_is_estimated_from_the_rows_made_since_the_start(command, 
     file = written(tmp_path / "many.jsonl", *(hover(number, "SUPPORTED", 2) for number in range(30)))
     command(file, "--limit", "10")
     ten_minutes_after_the_start = chain([0], repeat(600))
-    monkeypatch.setattr("app.cli.evaluate.time", SimpleNamespace(monotonic=ten_minutes_after_the_start.__next__))
+    monkeypatch.setattr(
+        "research.commands.evaluate.time", SimpleNamespace(monotonic=ten_minutes_after_the_start.__next__)
+    )
     told = command(file).stderr
     assert re.search(r"10 of 30: [^\n]* s a row\n", told)
     assert re.search(r"20 of 30: [^\n]* s a row, about 10 min left\n", told)

@@ -15,7 +15,7 @@ from research.evaluation.harness import RowResult, predict, select_rows
 from research.evaluation.labels import Gold
 from research.evaluation.predictions import NOTHING_SPENT, EvidencePair, Prediction, Predictions, ResourceUse
 from research.evaluation.report import compute_figures
-from tests.evaluation.rows import row
+from research.tests.evaluation.rows import row
 from tests.waiting import LONG
 
 S, R, N = Label.SUPPORTED, Label.REFUTED, Label.NOT_ENOUGH_EVIDENCE

@@ -11,7 +11,7 @@ from research.evaluation.baselines import (
 )
 from research.evaluation.harness import RowResult
 from research.evaluation.labels import Gold
-from tests.evaluation.rows import row
+from research.tests.evaluation.rows import row
 
 
 class Shown:

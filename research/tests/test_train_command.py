@@ -11,11 +11,11 @@ import pytest
 from app import create_app
 from app.config.settings import Settings
 from app.modules.transcript import Source
+from research.tests.training.data import write_training_data
 from research.training.adapter import read_adapter
 from tests.limits import no_room_for
 from tests.tiny import tiny_llama, tiny_qa, tiny_t5
 from tests.tiny_qwen import tiny_qwen
-from tests.training.data import write_training_data
 
 pytestmark = pytest.mark.slow
 
@@ -45,7 +45,9 @@ def sets(tmp_path: Path) -> Path:
 
 
 def test_the_adapter_is_trained_and_written_for_llama_cpp(command, sets: Path, monkeypatch) -> None:
-    monkeypatch.setattr("app.cli.train._search", lambda: lambda query, count: [Source("Rome", "Rome is in Italy.")])
+    monkeypatch.setattr(
+        "research.commands.train._search", lambda: lambda query, count: [Source("Rome", "Rome is in Italy.")]
+    )
     base, out = tiny_qwen(sets / "base"), sets / "out"
     done = command("adapter", "--data", sets, "--base", base, "--out", out, "--rank", 2, "--minutes", 0.001)
     assert done.exit_code == 0, done.output
@@ -56,7 +58,7 @@ def test_the_adapter_is_trained_and_written_for_llama_cpp(command, sets: Path, m
 
 
 def test_the_examples_alone_are_written_for_another_machine(command, sets: Path, monkeypatch) -> None:
-    monkeypatch.setattr("app.cli.train._search", lambda: lambda query, count: [])
+    monkeypatch.setattr("research.commands.train._search", lambda: lambda query, count: [])
     done = command(
         "adapter", "--data", sets, "--base", tiny_qwen(sets / "base"), "--out", sets / "out", "--examples-only"
     )
@@ -102,7 +104,7 @@ def test_missing_data_are_named(command, tmp_path: Path) -> None:
 
 
 def test_a_row_of_the_adapters_data_at_fault_is_reported_before_training(command, sets: Path, monkeypatch) -> None:
-    monkeypatch.setattr("app.cli.train._search", lambda: lambda query, count: [])
+    monkeypatch.setattr("research.commands.train._search", lambda: lambda query, count: [])
     (sets / "wice_dev.jsonl").write_text("{}")
     said = error_of(command("adapter", "--data", sets, "--base", tiny_qwen(sets / "base"), "--out", sets / "out"), 2)
     assert "wice_dev.jsonl, line 1: no claim" in said

@@ -9,15 +9,16 @@ from types import SimpleNamespace
 import pytest
 from flask import Flask
 
-from app.cli import corpus, evaluate
+from app.cli import corpus
 from app.config.settings import Settings
 from app.domain.errors import InvalidInput
+from research.commands import evaluate
 from research.evaluation.datasets import read_rows
 from research.evaluation.gold import gold_context
 from research.evaluation.labels import Gold
 from research.evaluation.official import SOURCES
+from research.tests.evaluation.official_rows import array, averitec, released
 from research.training.question_generator_data import read_asked
-from tests.evaluation.official_rows import array, averitec, released
 
 
 @pytest.fixture

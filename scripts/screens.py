@@ -1,6 +1,6 @@
 """Take the pictures of docs/screens.md: ten states of the pages at the width of a phone and of a desktop.
 
-    python -m benchmarks.screens            writes docs/screens/*.webp, with the models of the default setup
+    python -m scripts.screens            writes docs/screens/*.webp, with the models of the default setup
 
 The README shows all of them in one picture, docs/screens.webp.
 

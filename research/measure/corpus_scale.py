@@ -1,7 +1,7 @@
 """Measure build time, memory, disk and search time of a corpus of a million passages, or of a small Wikipedia.
 
-    python -m benchmarks.corpus_scale --work FOLDER [--passages 1000000] [--squad dev-v1.1.json] [--memory 512m]
-    python -m benchmarks.corpus_scale --work FOLDER --articles 200000
+    python -m research.measure.corpus_scale --work FOLDER [--passages 1000000] [--squad dev-v1.1.json] [--memory 512m]
+    python -m research.measure.corpus_scale --work FOLDER --articles 200000
 
 The documents are synthetic: 30 to 40 random (seeded) sentences from the articles of one topic in `vital`, so word
 frequencies and co-occurrences are those of Wikipedia, and no two passages are equal. They are written as JSON lines and
@@ -31,7 +31,7 @@ from app.backends.corpus.bm25 import Bm25Retriever, Java
 from app.backends.corpus.registry import vital_articles
 from app.text.sentences import sentences
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 SEED = 20
 SENTENCES = (30, 40)
 SECTIONS, SENTENCES_PER_SECTION = (1, 4), (2, 5)
@@ -150,7 +150,6 @@ def peak_memory(pid: int) -> int:
 def questions(squad: Path | None) -> list[str]:
     """Return our own questions, filled up to MAX_QUESTIONS with evenly spaced ones of `squad`."""
     found = dict.fromkeys(row["question"] for row in rows(HERE / "retrieval_questions.jsonl"))
-    found |= dict.fromkeys(question for row in rows(HERE / "questions.jsonl") for question, _ in row["kept"])
     if squad:
         articles = json.loads(squad.read_text(encoding="utf-8"))["data"]
         theirs = [qa["question"] for each in articles for paragraph in each["paragraphs"] for qa in paragraph["qas"]]

@@ -12,6 +12,7 @@ from app.domain.errors import InvalidInput
 from app.modules import transcript as inference
 from app.modules.transcript import Source, Step
 from research.claims.data import CLAIMS_FILE, Asked, VitalClaim
+from research.tests.training.data import ROW, vital_row, write_training_data
 from research.training.transcripts import (
     Hop,
     Paragraph,
@@ -22,7 +23,6 @@ from research.training.transcripts import (
     run_of,
     squad_examples,
 )
-from tests.training.data import ROW, vital_row, write_training_data
 
 CLAIM = "The capital of France is larger than Rome."
 PARIS, ROME = Source("Paris", "Paris is the capital of France."), Source("Rome", "Rome has 2.7 million inhabitants.")

@@ -14,7 +14,7 @@ from research.evaluation.labels import Gold
 from research.evaluation.outputs import Evaluation, write_outputs
 from research.evaluation.predictions import EvidencePair, Prediction, ResourceUse
 from research.evaluation.report import format_share, markdown_table
-from tests.evaluation.rows import row
+from research.tests.evaluation.rows import row
 
 S, R = Label.SUPPORTED, Label.REFUTED
 

@@ -1,0 +1,1 @@
+"""Measurements of retrieval, of large corpora and of the sample claims."""

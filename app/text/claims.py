@@ -143,6 +143,9 @@ MIN_LANGUAGE = 0.25
 NO_LANGUAGE = "zxx"
 """The model's class for numbers, markup and letters that are no words."""
 
+MAX_IDENTIFIED_CHARACTERS = 2_000
+"""Characters of a text from which its language is identified."""
+
 MAX_TEXT_CHARACTERS = 20_000
 MAX_SENTENCES = 50
 """Sentences of one text that are offered as claims."""
@@ -208,6 +211,7 @@ def language_of(text: str) -> str:
 
     A short claim may have more foreign names than words, so it is also classified without them.
     """
+    text = text[:MAX_IDENTIFIED_CHARACTERS]
     likely = dict(_language_identifier().rank(text))
     if max(likely["en"], dict(_language_identifier().rank(_without_names(text)))["en"]) >= MIN_ENGLISH:
         return "en"

@@ -29,7 +29,7 @@ _END_THOUGHT = re.compile(
 """Marks of the reasoning before a reply, in the templates of the known models."""
 _CHANNEL = re.compile(r"<\|channel\|>\s*(\w+)[^<]*(?:<\|constrain\|>[^<]*)?<\|message\|>", re.IGNORECASE)
 _CHANNEL_END = re.compile(r"<\|(?:end|return|start|call|channel)\|>")
-_DETAILS = re.compile(r"<details\b[^>]*reasoning[^>]*>.*?(?:</details>|\Z)\s*", re.DOTALL | re.IGNORECASE)
+_DETAILS = re.compile(r"<details\b[^<>]*reasoning[^<>]*>.*?(?:</details>|\Z)\s*", re.DOTALL | re.IGNORECASE)
 _BARE_CHANNEL = re.compile(r"\Aanalysis(?=[A-Z]).*?(?:assistant\s*final|\Z)", re.DOTALL)
 """gpt-oss's channels, and what is left of them where a server drops the special tokens."""
 _WRAPPER = re.compile(
@@ -64,11 +64,12 @@ def without_thoughts(text: str) -> str:
         final = channels[-1] if channels[-1][1].casefold() == "final" else None
         text = _CHANNEL_END.split(text[final.end() :], maxsplit=1)[0] if final else ""
     text = _DETAILS.sub("", _BARE_CHANNEL.sub("", text))
-    while end := _END_THOUGHT.search(text):
-        begin = _BEGIN_THOUGHT.search(text, 0, end.start())
-        is_before_reply = begin is None or not text[: begin.start()].strip()
-        before = "" if begin is None or is_before_reply else text[: begin.start()]
-        text = (before + text[end.end() :]).strip()
+    before, at = "", 0
+    for end in _END_THOUGHT.finditer(text):
+        begin = _BEGIN_THOUGHT.search(text, at, end.start())
+        before = (before + text[at : begin.start()]).lstrip() if begin else ""
+        at = end.end()
+    text = (before + text[at:]).strip() if at else text
     if _BEGIN_THOUGHT.match(text.lstrip()):
         text = ""
     return _WRAPPER.sub("", text).lstrip() if "<" in text else text
@@ -111,9 +112,10 @@ _CITED = re.compile(
 )
 _RANGE = re.compile(r"(\d+)\s*[-–]\s*(?:[a-z]+ )?(\d+)", re.IGNORECASE)
 _FOREIGN_CITATION = re.compile(r"【[^】]{0,100}†[^】]{0,100}】")
-_LINK = re.compile(r"\[([^\[\]]*)\]\(\s*(?:https?://|www\.)[^\s)]*\s*\)", re.IGNORECASE)
+_LINK = re.compile(r"\[([^\[\]]*)\]\(\s*(?:https?://|www\.)[^\s)\[]*\s*\)", re.IGNORECASE)
 _ADDRESS = re.compile(
-    r"\s*\([^()]{0,40}(?:https?://|www\.)[^\s()]+\)|\s*[(<\[]?\b(?:https?://|www\.)[^\s)>\]]+[)>\]]?", re.IGNORECASE
+    r"(?<!\s)\s*(?:\([^()]{0,40}(?:https?://|www\.)[^\s()]+\)|[(<\[]?\b(?:https?://|www\.)[^\s)>\]]+[)>\]]?)",
+    re.IGNORECASE,
 )
 
 

@@ -12,6 +12,7 @@ import unicodedata
 from collections.abc import Iterator
 from functools import lru_cache
 from importlib.resources import files
+from itertools import dropwhile
 from typing import Any
 
 from app.text.clean import clean_text
@@ -29,7 +30,7 @@ _ENDING = rf"(?<=\b[{_UPPER}])\.|(?:{_ABBREVIATION})\.|:(?= [{_UPPER}])"
 _CAPITAL = rf"[{_UPPER}0-9](?:{_INSIDE})*(?:{_ENDING})?"
 NAME = rf"{_CAPITAL}(?: (?:(?:of|the|de|du|da|la|le|van|von|der|den|di|al|bin|ibn|no) )*{_CAPITAL})*"
 """A pattern for a name: words that begin with a capital or a digit, and the small words between them."""
-_NAMES = re.compile(rf'["“«]([^"”»]+)["”»]|({NAME})')
+_NAMES = re.compile(rf'["“«]([^"“”«»]+)["”»]|({NAME})')
 
 MIN_SAME_QUESTION_OVERLAP = 0.75
 """Word overlap (Jaccard) from which two questions with the same expected answer type count as the same."""
@@ -78,21 +79,14 @@ def bare_title(title: str) -> str:
 
 def names(text: str) -> tuple[str, ...]:
     """Return the names, numbers and quoted titles in `text`, each once, without function words at their start."""
-    found = []
-    for quoted, name in _NAMES.findall(text):
-        name = _without_opening(quoted or name)
-        if name and name not in found:
-            found.append(name)
-    return tuple(found)
+    found = (_without_opening(quoted or name) for quoted, name in _NAMES.findall(text))
+    return tuple(dict.fromkeys(filter(None, found)))
 
 
 def _without_opening(name: str) -> str:
     """Return the name without function words at its start: "Nile" for "The Nile", "Paris" for "In Paris"."""
-    words = name.split()
     functional = word_lists()["functional"]
-    while words and words[0].casefold() in functional:
-        words.pop(0)
-    return " ".join(words)
+    return " ".join(dropwhile(lambda word: word.casefold() in functional, name.split()))
 
 
 def expected_answer_type(question: str) -> str:

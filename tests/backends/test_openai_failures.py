@@ -10,7 +10,7 @@ from contextlib import suppress
 
 import pytest
 
-from app.backends.llm.openai_client import MAX_REPLY_BYTES, OpenAIChat
+from app.backends.llm.openai_client import OpenAIChat, max_reply_bytes
 from app.backends.llm.registry import ModelSettings
 from app.domain.errors import CallFailed
 from app.domain.model import Usage
@@ -25,7 +25,8 @@ def failure(server, **fields) -> str:
     return str(caught.value)
 
 
-BOMB = gzip.compress(b" " * 10 * MAX_REPLY_BYTES)
+LIMIT = max_reply_bytes({"max_tokens": 5})
+BOMB = gzip.compress(b" " * 10 * LIMIT)
 
 
 UNSUPPORTED = "Unsupported parameter: 'x' is not supported with this model."
@@ -82,9 +83,9 @@ def completion(**choice) -> Reply:
         (completion(finish_reason="content_filter"), "was stopped by its server's content filter."),
         (completion(message={"refusal": "I can't say that."}), 'declined to answer: "I can\'t say that."'),
         (completion(message={"content": ""}, finish_reason="length"), "used up its tokens before it wrote an answer"),
-        (Reply("Yes" * MAX_REPLY_BYTES), "sent more than 10,000,000 bytes in one reply."),
-        (error(500, "no" * MAX_REPLY_BYTES), "sent more than 10,000,000 bytes in one reply."),
-        (Reply(body=BOMB, headers={"Content-Encoding": "gzip"}), "sent more than 10,000,000 bytes in one reply."),
+        (Reply("Yes" * LIMIT), f"sent more than {LIMIT:,} bytes in one reply."),
+        (error(500, "no" * LIMIT), f"sent more than {LIMIT:,} bytes in one reply."),
+        (Reply(body=BOMB, headers={"Content-Encoding": "gzip"}), f"sent more than {LIMIT:,} bytes in one reply."),
         (Reply("Yes", usage=(10**30, 2)), "reports more tokens for a reply than any model takes."),
     ],
 )

@@ -12,6 +12,7 @@ import logging
 import threading
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from contextvars import ContextVar
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial
@@ -76,7 +77,7 @@ class OpenAITransport:
         )
 
         class LimitedClient(openai.DefaultAsyncHttpxClient):
-            """Reads at most MAX_REPLY_BYTES of a reply, decompressed."""
+            """Reads at most `_reply_limit` bytes of a reply, decompressed."""
 
             async def send(self, request: Any, **options: Any) -> Any:
                 if has_own_key_header:
@@ -99,8 +100,11 @@ class OpenAITransport:
         )
 
 
-MAX_REPLY_BYTES = 10_000_000
-"""Of one reply, decompressed. A token with ALTERNATIVES and their log-probabilities takes about 1,500."""
+REASONING_BYTES = 500_000
+"""Of a reply beside its tokens, above all for reasoning that a server does not count among them."""
+BYTES_PER_TOKEN, BYTES_PER_TOKEN_WITH_ALTERNATIVES = 80, 3_000
+MAX_REPLY_CHARACTERS = 50_000
+"""Characters of a reply that are read, however many tokens it may have."""
 MAX_CHARACTERS_PER_TOKEN = 12
 """A longer reply than its tokens can hold is cut; a prompt with more characters than its tokens can hold was cut."""
 MIN_MISSING_TOKENS = 50
@@ -109,17 +113,27 @@ MAX_REPORTED_TOKENS = 100_000_000
 """Tokens of one call that a server may report; no context is as long."""
 
 
+def max_reply_bytes(parameters: Mapping[str, Any]) -> int:
+    """Return the bytes that a reply to this request may have, decompressed; more are not read."""
+    tokens = parameters.get("max_tokens") or parameters.get("max_completion_tokens") or 0
+    per_token = BYTES_PER_TOKEN_WITH_ALTERNATIVES if "top_logprobs" in parameters else BYTES_PER_TOKEN
+    return int(REASONING_BYTES + tokens * per_token)
+
+
+_reply_limit: ContextVar[int] = ContextVar("bytes that the reply to the current request may have")
+
+
 class ReplyTooLarge(Exception):
-    """A server's reply is longer than MAX_REPLY_BYTES."""
+    """A server's reply is longer than its request allows."""
 
 
 async def _read_up_to_limit(response: Any) -> Any:
     """Return the response with its body read. Raises ReplyTooLarge."""
-    content = bytearray()
+    content, limit = bytearray(), _reply_limit.get()
     try:
         async for piece in response.aiter_bytes():
             content += piece
-            if len(content) > MAX_REPLY_BYTES:
+            if len(content) > limit:
                 raise ReplyTooLarge
     finally:
         await response.aclose()
@@ -130,13 +144,14 @@ async def _read_up_to_limit(response: Any) -> Any:
 async def _post(client: Any, parameters: Mapping[str, Any], seconds: float) -> HttpResult:
     import openai
 
+    _reply_limit.set(max_reply_bytes(parameters))  # each request is a task with a context of its own
     try:
         async with asyncio.timeout(seconds):
             reply = (await client.chat.completions.with_raw_response.create(**parameters)).http_response
     except TimeoutError:
         return HttpResult(timed_out=True)
     except ReplyTooLarge:
-        return HttpResult(error=f"sent more than {MAX_REPLY_BYTES:,} bytes in one reply", permanent=True)
+        return HttpResult(error=f"sent more than {_reply_limit.get():,} bytes in one reply", permanent=True)
     except openai.APIStatusError as error:
         reply = error.response
     except openai.APIConnectionError as error:
@@ -322,7 +337,8 @@ class OpenAIChat:
                 self._negotiation.settle(adapted, is_accepted=True)
                 if not (_is_spent(reply) and self._negotiation.learn_thinking(adapted, request["max_tokens"])):
                     text = self._text_up_to(reply, request.get("stop", ()))
-                    return {"text": text[: request["max_tokens"] * MAX_CHARACTERS_PER_TOKEN], "first": reply.first}
+                    length = min(request["max_tokens"] * MAX_CHARACTERS_PER_TOKEN, MAX_REPLY_CHARACTERS)
+                    return {"text": text[:length], "first": reply.first}
             elif not self._negotiation.learn_refusal(response, adapted):
                 problem = problem or error_message(response, self._model, self._call_seconds)
                 is_plain = not is_about_request(response) or (response.status >= 500 and JSON_SCHEMA not in adapted)

@@ -10,28 +10,34 @@ import re
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from types import SimpleNamespace
+from types import MappingProxyType, SimpleNamespace
+from typing import Any
 
+import httpx2
 import pytest
+import uvicorn
 from flask import Flask
 from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
 from werkzeug.serving import make_server
 
 import app as hopcheck
 from app import check, create_app
 from app.capabilities.options import Choice
-from app.cli.mcp import mcp_server
+from app.cli.mcp import mcp, mcp_over_http, mcp_server
 from app.config import VERSION
 from app.config.settings import Settings
 from app.domain.errors import HopcheckError, InvalidInput
-from app.domain.model import Label
+from app.domain.model import Label, LabelSet
 from app.run_request import RunRequest
 from app.runs.report_schema import RunReport
 from app.runs.service import QueueFull, RunFilter
 from app.runs.transfer import run_as_dict
 from app.web.api import about
+from app.web.api.auth import token_line
 from tests.fakes import FAILING, Gate, scripted_container
 from tests.waiting import LONG, in_thread, until
 
@@ -50,8 +56,11 @@ def make_app(tmp_path, database_url) -> Iterator[Callable[..., Flask]]:
     """create_app without commands over a fresh database and scripted runs, which are stopped when the test ends."""
     made: list[Flask] = []
 
-    def make(*scripts, workers: int = 2, max_waiting: int = 20, **fields) -> Flask:
-        settings = Settings(instance=tmp_path, database_url=database_url, workers=workers, max_waiting=max_waiting)
+    def make(
+        *scripts, workers: int = 2, max_waiting: int = 20, given: Mapping[str, Any] = MappingProxyType({}), **fields
+    ) -> Flask:
+        values = {"workers": workers, "max_waiting": max_waiting, **given}
+        settings = Settings(instance=tmp_path, database_url=database_url, **values)
         made.append(create_app(settings, scripted_container(*scripts, **fields), commands=False))
         return made[-1]
 
@@ -263,7 +272,7 @@ def test_the_mcp_server_names_its_version_and_marks_quoted_text_as_data(make_app
         assert client.server_info.version == VERSION
         assert "data" in client.instructions
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
-        assert set(tools) == {"check_claim", "follow_check", "get_report"}
+        assert set(tools) == {"check_claim", "follow_check", "get_report", "list_checks"}
         assert all(f"`{name}`" in (ROOT / "docs" / "tools.md").read_text(encoding="utf-8") for name in tools)
         assert all(tool.output_schema and tool.description for tool in tools.values())
 
@@ -278,6 +287,95 @@ def test_a_failed_check_ends_with_its_problem_for_an_mcp_client(make_app):
         assert news["ended"] and news["lines"][-1] == report.structured_content["problem"]
 
     in_thread(asyncio.run, _with_client(make_app(FAILING), use))
+
+
+@contextmanager
+def mcp_url(app: Flask) -> Iterator[str]:
+    """The address of the application's MCP server over HTTP, inside the block."""
+    server = uvicorn.Server(uvicorn.Config(mcp_over_http(app), host="127.0.0.1", port=0, log_config=None))
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    until(lambda: server.started)
+    yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}/mcp"
+    server.should_exit = True
+    thread.join(LONG)
+
+
+async def over_http(url: str, use, headers: Mapping[str, str] = MappingProxyType({})) -> None:
+    """Call `use` with a client of the SDK that is connected to this address."""
+    http = httpx2.AsyncClient(headers=dict(headers))
+    async with http, Client(streamable_http_client(url, http_client=http)) as client:
+        await use(client)
+
+
+def test_over_http_an_mcp_client_checks_a_claim_sees_its_progress_and_finds_it_in_its_list(make_app):
+    app, seen = make_app(), []
+
+    async def note(number: float, total: float | None, line: str | None) -> None:
+        seen.append((number, line))
+
+    async def use(client: Client) -> None:
+        options = {"max_hops": 4, "answerer": "retriever-reader", "preset": "local", "labels": "two"}
+        started = (await client.call_tool("check_claim", {"claim": CLAIM, **options})).structured_content
+        following = {"run_id": started["run_id"]}
+        news = await client.call_tool("follow_check", following, progress_callback=note)
+        assert news.structured_content["ended"]
+        listed = (await client.call_tool("list_checks", {"words": "hamlet"})).structured_content["result"]
+        assert [(each["id"], each["claim"], each["label"]) for each in listed] == [
+            (started["run_id"], CLAIM, "SUPPORTED")
+        ]
+        assert (await client.call_tool("list_checks", {"words": "nothing"})).structured_content["result"] == []
+
+    with mcp_url(app) as url:
+        in_thread(asyncio.run, over_http(url, use))
+    (run,) = runs_of(app).recent("mcp")
+    assert runs_of(app).report(run.id).report.options.labels == LabelSet.TWO
+    assert [number for number, _ in seen] == sorted({number for number, _ in seen})
+    assert "1. Who wrote Hamlet?" in [line for _, line in seen]
+
+
+def test_over_http_each_token_has_its_own_checks_and_counts_for_the_rate_limit(make_app, tmp_path):
+    tokens = {"ann": "first-token", "bob": "second-token"}
+    (tmp_path / "tokens").write_text("\n".join(token_line(name, token) for name, token in tokens.items()))
+    app = make_app(given={"api_tokens": tmp_path / "tokens", "rate_limit": "1 per minute"})
+
+    async def starts_one(client: Client) -> None:
+        assert not (await client.call_tool("list_checks")).structured_content["result"]
+        assert not (await client.call_tool("check_claim", {"claim": CLAIM})).is_error
+        again = await client.call_tool("check_claim", {"claim": "x"})
+        assert again.is_error and "1 per minute" in again.content[0].text
+        assert len((await client.call_tool("list_checks")).structured_content["result"]) == 1
+
+    with mcp_url(app) as url:
+        for token in tokens.values():
+            in_thread(asyncio.run, over_http(url, starts_one, {"Authorization": f"Bearer {token}"}))
+        for header in ({}, {"Authorization": "Bearer wrong"}, {"Authorization": "Basic Zmlyc3QtdG9rZW46"}):
+            assert httpx2.post(url, json={}, headers=header).status_code == 401
+    assert {len(runs_of(app).recent(f"token:{name}")) for name in tokens} == {1}
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"Host": "evil.example"}, 400),
+        ({"Host": "127.0.0.1.evil.example:8000"}, 400),
+        ({"Host": "."}, 400),
+        ({"Host": "é.example".encode("latin-1")}, 400),
+        ({"Host": "localhost:1", "Origin": "http://evil.example"}, 403),
+        ({"Sec-Fetch-Site": "cross-site"}, 403),
+        ({"Origin": "null"}, 403),
+    ],
+)
+def test_over_http_a_page_of_another_site_gets_nothing(make_app, headers, status):
+    """Also not by a name that it resolves to this machine (DNS rebinding), and in no method."""
+    with mcp_url(make_app()) as url:
+        for method in ("GET", "POST", "DELETE", "OPTIONS"):
+            assert httpx2.request(method, url, headers=headers).status_code == status
+
+
+def test_the_command_serves_others_over_http_only_where_they_need_a_token(make_app):
+    done = make_app(given={"host": "0.0.0.0"}).test_cli_runner(catch_exceptions=False).invoke(mcp, ["--http", "8001"])
+    assert done.exit_code == 1 and "API_TOKENS" in done.output
 
 
 def run_example(source: str, **environment: str) -> list[str]:

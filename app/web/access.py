@@ -61,7 +61,7 @@ def require_host(app: Flask, settings: Settings) -> None:
 
     @app.before_request
     def refuse_unknown_host() -> Response | None:
-        if _is_name_of_site(host_name(request.host), settings):
+        if is_name_of_site(request.host, settings):
             return None
         if request.path == "/healthz":
             return healthz()
@@ -71,7 +71,9 @@ def require_host(app: Flask, settings: Settings) -> None:
         return Response(f"{UNKNOWN_HOST}\n", 400, mimetype="text/plain")
 
 
-def _is_name_of_site(name: str | None, settings: Settings) -> bool:
+def is_name_of_site(host: str, settings: Settings) -> bool:
+    """Return whether a Host header names this site."""
+    name = host_name(host)
     if name is None:
         return False
     if settings.is_local:

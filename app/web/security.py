@@ -18,6 +18,7 @@ from flask.sessions import SecureCookieSessionInterface
 from flask.typing import ResponseReturnValue
 from flask_wtf.csrf import CSRFError, CSRFProtect
 from itsdangerous import SignatureExpired, TimestampSigner, URLSafeTimedSerializer
+from werkzeug.datastructures import Headers
 from werkzeug.exceptions import HTTPException
 from werkzeug.middleware.proxy_fix import ProxyFix
 
@@ -37,17 +38,17 @@ FOREIGN = "A page of another site may not follow a check."
 
 def refuse_foreign_streams() -> None:
     """Refuse streams to pages of other sites. Such a page cannot read a stream, but would hold a server thread."""
-    if request.endpoint in STREAMS and _is_foreign():
+    if request.endpoint in STREAMS and is_foreign(request.headers, request.host):
         log_refusal("origin")
         abort(403, FOREIGN)
 
 
-def _is_foreign() -> bool:
-    """Return whether the request comes from another site, by Sec-Fetch-Site or, in older browsers, by Origin."""
-    site, origin = request.headers.get("Sec-Fetch-Site"), request.headers.get("Origin")
+def is_foreign(headers: Headers, host: str) -> bool:
+    """Return whether a request comes from another site, by Sec-Fetch-Site or, in older browsers, by Origin."""
+    site, origin = headers.get("Sec-Fetch-Site"), headers.get("Origin")
     if site is not None:
         return site not in ("same-origin", "none")
-    return origin is not None and origin.rpartition("//")[2] != request.host
+    return origin is not None and origin.rpartition("//")[2] != host
 
 
 MAX_CLOCK_SKEW = timedelta(days=1)

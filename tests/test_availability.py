@@ -150,11 +150,6 @@ def test_a_gguf_file_that_could_not_be_loaded_is_unavailable(availability, tmp_p
     assert loaded.defaults().model is None
 
 
-def test_a_model_in_a_folder_is_named_by_the_folder_alone(availability, tmp_path):
-    other = str(tmp_path / "private" / "larger.gguf")
-    assert dict(availability(QUESTION_MODEL=other).modules(RunOptions()))["reasoner"].startswith("larger ")
-
-
 def test_a_corpus_that_cannot_be_opened_leaves_the_others_and_live_wikipedia_available(availability, monkeypatch):
     found = [CorpusInfo(name, name, "", "built", 1, 1, "2026-11-23", "ready") for name in ("vital", "mine")]
     monkeypatch.setattr("app.capabilities.availability.installed", lambda instance: found)
@@ -194,12 +189,6 @@ def test_the_defaults_of_question_guided_checks_are_the_settings_also_where_purs
     pursuing = availability(BIG, STRATEGY=PURSUIT, **settings).capabilities()
     assert pursuing.defaults().strategy == PURSUIT
     assert pursuing.defaults(GUIDED) == availability(BIG, **settings).capabilities().defaults()
-
-
-def test_the_default_model_is_the_first_available_one(availability):
-    keyless = ModelSettings("keyless", "x", "https://api.example.org/v1", None, key_variable="SOME_API_KEY")
-    assert availability(keyless, BIG).capabilities().defaults().model == "big"
-    assert availability().capabilities().defaults().model is None
 
 
 def test_the_papers_own_answerer_can_be_the_default(availability):

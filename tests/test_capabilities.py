@@ -4,8 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from app.capabilities.options import MIXES, OWN, TITLES, Capabilities, Choice, source_of
-from app.config.settings import PRESETS
+from app.capabilities.options import Capabilities, Choice, source_of
 from app.domain.errors import InvalidInput
 from app.domain.model import RunOptions
 from app.run_request import resolve_options
@@ -118,16 +117,6 @@ def test_the_search_destination_is_named_only_when_something_searches():
     assert CAPABILITIES.searched_at(RunOptions(corpora=("vital", "live"))) == "wiki.example.org"
     assert CAPABILITIES.searched_at(replace(PURSUING, search="corpus", corpora=("live",))) == "wiki.example.org"
     assert CAPABILITIES.searched_at(replace(PURSUING, corpora=("live",))) == "search.example.org"
-
-
-def test_every_preset_of_the_settings_is_a_mix_with_a_title():
-    assert set(PRESETS) == set(MIXES)
-    assert set(TITLES) == {*MIXES, OWN}
-
-
-def test_a_preset_needs_a_language_model_when_any_module_is_prompted():
-    assert not MIXES["local"].needs_model
-    assert replace(MIXES["local"], qa_validator="prompted").needs_model
 
 
 @pytest.mark.parametrize(

@@ -121,15 +121,6 @@ def test_hops_and_the_verdict_are_printed_and_the_exit_code_is_0(terminal):
     ]
 
 
-def test_a_checked_claim_is_stored_like_any_other_run(terminal):
-    desk = terminal()
-    desk.check(CLAIM)
-    (summary,) = desk.runs.recent(check.OWNER)
-    assert (summary.claim, summary.label) == (CLAIM, Label.SUPPORTED)
-    modules = dict(desk.runs.report(summary.id).report.options.modules)
-    assert modules["answerer"] == "retriever-reader"
-
-
 def test_json_output_is_the_exported_run_and_hops_go_to_stderr(terminal):
     desk = terminal()
     result = desk.check(CLAIM, "--json")
@@ -188,19 +179,6 @@ def test_a_source_sets_what_answers_and_a_contradiction_exits_2_with_the_reason(
     refused = here.check(CLAIM, "--source", "web", "--corpora", "vital")
     assert refused.exit_code == 2
     assert "The source web does not go with the corpora vital: leave one of them out." in refused.stderr
-
-
-def test_the_destination_of_the_claim_is_printed_before_it_is_sent(terminal):
-    desk = terminal(language_models=(AWAY,))
-    assert "sent to api.example.org" in desk.check(CLAIM, "--preset", "prompted", "--model", "big").stderr
-    assert "sent to" not in desk.check(CLAIM, "--model", "big").stderr
-
-
-def test_an_unused_model_is_not_named_in_the_run(terminal):
-    desk = terminal()
-    desk.check(CLAIM, "--model", "big")
-    (asked_for,) = desk.container.asked_for
-    assert asked_for.model is None
 
 
 def test_recited_text_is_not_called_a_source(terminal):
@@ -270,13 +248,6 @@ def test_a_crash_exits_1_without_internal_details(terminal):
     assert "secret" not in result.output
 
 
-def test_a_missing_model_exits_1_with_its_fix(terminal):
-    result = terminal(refusal=ModelUnavailable("The judge is missing", fix="make setup")).check(CLAIM, "--json")
-    assert result.exit_code == 1
-    assert "make setup" in result.stderr
-    assert json.loads(result.stdout)["label"] is None
-
-
 def test_an_unmigrated_database_is_reported_in_one_sentence_with_its_fix(tmp_path):
     container = scripted_container()
     runs = Runs(sessionmaker(create_engine(f"sqlite:///{tmp_path / 'new.sqlite3'}")), container.strategy_for)
@@ -295,13 +266,6 @@ def test_failed_hops_and_steps_are_printed(terminal):
     output = terminal(script).check(CLAIM).stdout
     assert "the claim verifier failed: The index is missing" in output
     assert "hop 2 failed in the answerer: The index is missing" in output
-
-
-def test_missing_evidence_is_printed(terminal):
-    script = Script((ScriptedHop("Who?", useful=Judgement(False, "No answer.")),), TWO_HOPS.verdict)
-    result = terminal(script).check(CLAIM)
-    assert result.exit_code == 0
-    assert "NOT_ENOUGH_EVIDENCE\n   missing: No question found an answer" in result.stdout
 
 
 def test_retrieved_text_cannot_steer_the_terminal(terminal):
@@ -341,3 +305,10 @@ def test_a_run_abandoned_by_its_thread_is_resumed(terminal, sessions):
     desk = terminal()
     EventStore(sessions).create_run("left", check.OWNER, RunStarted(Claim(CLAIM), RunOptions()))
     assert check._follow(desk.runs, "left", lambda line: None, wait=0.1).verdict == TWO_HOPS.verdict
+
+
+def test_missing_evidence_is_printed(terminal):
+    script = Script((ScriptedHop("Who?", useful=Judgement(False, "No answer.")),), TWO_HOPS.verdict)
+    result = terminal(script).check(CLAIM)
+    assert result.exit_code == 0
+    assert "NOT_ENOUGH_EVIDENCE\n   missing: No question found an answer" in result.stdout

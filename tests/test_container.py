@@ -37,25 +37,6 @@ def ignored(path: str) -> bool:
     )
 
 
-def test_it_runs_project_code_only_through_makefile_targets():
-    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
-    commands = [command for rest in those("RUN") for command in re.split(r"&&|;", rest)]
-    calls = [command.split() for command in commands]
-    assert {words[0] for words in calls} <= {"apt-get", "rm", "useradd", "install", "make"}
-    made = [word for words in calls if words[0] == "make" for word in words[1:] if re.fullmatch(r"[a-z]+", word)]
-    assert made == ["install", "setup"]
-    assert set(made) <= targets
-
-
-def test_it_starts_the_server_of_make_run_as_process_1():
-    """GNU make as process 1 loops forever after a stop signal."""
-    _, prerequisites, recipe = re.search(
-        r"^(run): (.*) ##.*\n\t@exec (.*)$", (ROOT / "Makefile").read_text(), re.MULTILINE
-    ).groups()
-    served = recipe.replace("$(BIN)", ".venv/bin")
-    assert json.loads(those("CMD")[-1]) == ["sh", "-c", f"make {prerequisites} && exec {served}"]
-
-
 def test_the_files_that_make_install_needs_are_copied_before_it_runs():
     order = [f"{name} {rest}" for name, rest in instructions()]
     copied = next(at for at, line in enumerate(order) if line.startswith("COPY") and "requirements.txt" in line)
@@ -70,25 +51,6 @@ def test_project_code_never_runs_as_root():
     became = next(at for at, (name, rest) in enumerate(order) if name == "USER" and rest not in ("root", "0"))
     assert all(name != "USER" for name, _ in order[became + 1 :])
     assert all(at > became for at, (_, rest) in enumerate(order) if rest.startswith("make "))
-
-
-def test_the_key_created_by_setup_is_not_kept_in_the_image():
-    (setting_up,) = (rest for rest in those("RUN") if rest.startswith("make setup"))
-    assert "rm -f instance/secret_key" in setting_up
-
-
-def test_data_has_a_volume_and_the_server_has_a_port_and_a_health_check():
-    folder = those("WORKDIR")[-1]
-    assert those("VOLUME") == [f"{folder}/instance"]
-    assert "HOST=0.0.0.0" in those("ENV")[-1]
-    assert f"PORT={those('EXPOSE')[-1]}" in those("ENV")[-1]
-    (watched,) = those("HEALTHCHECK")
-    assert "/healthz" in watched
-
-
-def test_the_container_and_make_run_use_the_same_memory_settings():
-    (kept,) = re.findall(r"^run: export (GLIBC_TUNABLES) \?= (.*)$", (ROOT / "Makefile").read_text(), re.MULTILINE)
-    assert "=".join(kept) in those("ENV")
 
 
 def test_the_health_check_is_valid_python():

@@ -59,12 +59,6 @@ def test_a_corpus_is_built_listed_and_removed(command, facts):
     assert "facts" not in command("list").output
 
 
-def test_a_refused_line_is_named_with_exit_code_2(command, facts):
-    refused = command("build", "facts", "--from", str(facts), "--on-error", "refuse")
-    assert refused.exit_code == 2
-    assert refused.output == "Error: facts.jsonl, line 2 holds no text; nothing was built.\n"
-
-
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
@@ -117,7 +111,3 @@ def test_an_unfinished_build_is_listed_with_how_to_complete_it(command, settings
     unfinished(settings)
     listed = command("list").output
     assert "facts\tfacts\tThe corpus facts was not built to its end. Fix it with: the same command again" in listed
-
-
-def test_the_default_corpora_are_marked(command):
-    assert command("list").output.startswith("vital (default)\tWikipedia's vital articles (Wikipedia, CC BY-SA 4.0)")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-import json
 import logging
 import re
 from functools import partial
@@ -212,19 +211,3 @@ def test_a_reached_budget_concludes_with_the_present_evidence_and_says_so(site, 
     assert sentence in page
     assert "Where was William Shakespeare born?" not in page
     assert "cost 6.0000" in page  # the four, and the conclusion
-
-
-def test_without_prices_no_cost_is_shown(site):
-    with OpenAIServer(play()) as server:
-        page = checked(site(server))
-    assert " tokens</dd>" in page
-
-
-def test_the_export_marks_recited_evidence(site):
-    with OpenAIServer(play()) as server:
-        app = site(server)
-        told = app.test_cli_runner().invoke(
-            args=["check", CLAIM, "--preset", "prompted", "--answerer", "reciter-reader", "--json"]
-        )
-    run = json.loads(told.stdout)
-    assert "not a source" in json.dumps(run["hops"], ensure_ascii=False)

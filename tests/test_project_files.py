@@ -72,32 +72,3 @@ def test_the_workflow_and_the_dev_container_run_commands_that_exist():
             assert set(arguments) <= targets, command
         else:
             assert os.access(ROOT / program, os.X_OK), command
-
-
-def test_the_workflow_can_only_read_the_repository():
-    workflow = yaml.safe_load(text_of(".github/workflows/check.yml"))
-    assert workflow["permissions"] == {"contents": "read"}
-
-
-def test_the_hooks_are_valid_and_run_the_commands_of_make_check(tmp_path):
-    tool = str(Path(sys.executable).with_name("pre-commit"))
-    home = {**os.environ, "PRE_COMMIT_HOME": str(tmp_path)}
-    config = str(ROOT / ".pre-commit-config.yaml")
-    done = subprocess.run([tool, "validate-config", config], env=home, capture_output=True, text=True, timeout=60)
-    assert done.returncode == 0, done.stdout
-    (local,) = yaml.safe_load(text_of(".pre-commit-config.yaml"))["repos"]
-    used = {" ".join(hook["entry"].removeprefix(".venv/bin/").split()[:2]) for hook in local["hooks"]}
-    assert used == {"ruff check", "ruff format", "mypy", "lint-imports"}
-    makefile = text_of("Makefile")
-    assert all(f"$(BIN)/{command}" in makefile for command in used)
-
-
-def test_the_style_hook_mends_a_file_and_leaves_a_clean_one(tmp_path):
-    file = tmp_path / "one.py"
-    file.write_text("import os\nx = {  'a':1 }\n", encoding="utf-8")
-    (local,) = yaml.safe_load(text_of(".pre-commit-config.yaml"))["repos"]
-    entries = {hook["id"]: hook["entry"] for hook in local["hooks"]}
-    for _ in range(2):
-        for name in ("ruff-check", "ruff-format"):
-            subprocess.run([*entries[name].split(), str(file)], cwd=ROOT, check=True, capture_output=True, timeout=60)
-        assert file.read_text(encoding="utf-8") == 'x = {"a": 1}\n'

@@ -2,22 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from app.domain.model import LabelSet
 from app.presets import PURSUIT_PRESETS, defaults_of
-
-
-def test_no_two_presets_are_identical() -> None:
-    done = [replace(row, name="", title="", changes="") for row in PURSUIT_PRESETS.values()]
-    assert len(set(done)) == len(done)
-
-
-def test_the_papers_rows_have_two_labels_but_for_four_class_and_our_own_have_three() -> None:
-    """Other presets may say that the evidence is not enough."""
-    labels = {name: row.labels for name, row in PURSUIT_PRESETS.items()}
-    assert {name for name, each in labels.items() if each is LabelSet.THREE} == {"seq+llm", "llm+llm", "local"}
-    assert {name for name, each in labels.items() if each is LabelSet.FOUR} == {"four-class"}
 
 
 def test_the_ablations_run_without_a_fine_tuned_model_and_the_published_system_does_not() -> None:

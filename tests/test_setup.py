@@ -69,33 +69,8 @@ def test_a_completed_step_is_not_repeated():
     assert "[1/2] models: already done" in lines
 
 
-def test_a_completed_step_is_repeated_on_request():
-    log = Made()
-    prepare([log.step("corpus")], print)
-    prepare([log.step("corpus")], print, redo=True)
-    assert log.made == ["corpus", "corpus"]
-
-
-def test_progress_of_a_step_is_printed_under_its_title():
-    lines = []
-    prepare([Step("corpus", lambda: False, lambda say: say("indexed 5"))], lines.append)
-    assert [line.strip() for line in lines[:2]] == ["[1/1] corpus ...", "indexed 5"]
-
-
 def test_the_embedded_default_needs_the_base_model_and_the_index(settings):
     assert [step.is_done() for step in steps(settings)] == [False, False]
-
-
-def test_corpora_are_listed_with_licence_and_state(command):
-    done = command("corpus", "list")
-    assert done.exit_code == 0
-    assert "vital" in done.output
-    assert "CC BY-SA 4.0" in done.output
-    assert "missing. Fix it with: make corpus" in done.output
-
-
-def test_an_unknown_corpus_is_bad_input(command):
-    assert command("corpus", "build", "nowhere").exit_code == 2
 
 
 def test_a_step_that_fails_is_reported_in_one_line(command, monkeypatch):
@@ -169,12 +144,6 @@ def test_checking_the_setup_reports_only_by_exit_status(tmp_path, migrated):
     path.symlink_to(FILES[0].resolve())
     mark_checked(path)
     assert look() == (0, "")
-
-
-def test_make_help_lists_the_two_commands():
-    listed = make("help").stdout
-    assert "make run" in listed
-    assert "make test" in listed
 
 
 def test_a_python_that_is_too_old_is_reported_before_anything_is_made(tmp_path):

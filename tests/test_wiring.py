@@ -10,7 +10,7 @@ from app.backends.fetch.pages import WebPages
 from app.config.settings import Settings
 from app.container.container import MAX_PAGES_AT_ONCE, Container
 from app.domain.errors import CallFailed, InvalidInput
-from app.domain.model import HopStatus, Label, Origin, Page, RunOptions, SearchHit
+from app.domain.model import HopStatus, Label, Page, RunOptions, SearchHit
 from app.text.claims import candidates
 from tests.one_claim import checked
 from tests.openai_server import OpenAIServer, error, play, role_of
@@ -76,13 +76,6 @@ def test_a_configured_reader_reads_the_recited_passage_instead_of_the_model(tmp_
     assert all((hop.answer.text or "") in hop.answer.retrieved[0].text for hop in report.hops if hop.answer.retrieved)
 
 
-def test_recited_evidence_is_marked_and_has_no_url(container):
-    recited = [passage for hop in checked(container, PROMPTED).hops for passage in hop.answer.retrieved]
-    assert recited
-    assert {(passage.origin, passage.url) for passage in recited} == {(Origin.RECITED, None)}
-    assert {passage.source for passage in recited} == {"from the model's memory, not a source"}
-
-
 def test_a_flan_t5_answers_from_memory_and_concludes_by_its_own_probabilities(container):
     report = checked(container, RunOptions(preset="prompted+flan-t5", answerer="flan-t5", model="scripted"))
     assert [hop.question.text for hop in report.hops] == ["Who wrote Hamlet?", "Where was William Shakespeare born?"]
@@ -109,13 +102,6 @@ def test_any_mix_ends_with_a_valid_label_or_a_reason(container, options):
     else:
         assert report.problem
     assert all(hop.status is not HopStatus.OPEN for hop in report.hops)
-
-
-def test_a_baseline_says_that_it_looked_at_no_evidence(container):
-    report = checked(container, RunOptions(strategy="direct", model="scripted"))
-    assert report.ended == "verdict" and not report.hops
-    said = report.verdict.rationale[0].text
-    assert "from the model's memory, not a source" in said and "no evidence was looked at" in said
 
 
 def test_a_rejected_key_fails_hops_in_the_report(tmp_path):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
 
@@ -130,23 +129,6 @@ def tiny_qa(folder: Path, words: str = "", family: str = "bert") -> Path:
         model_input_names=names,
     ).save_pretrained(folder)
     model.save_pretrained(folder)
-    return folder
-
-
-def tiny_nli(
-    folder: Path,
-    labels: Sequence[str] = ("entailment", "neutral", "contradiction"),
-    words: str = "",
-    family: str = "bert",
-) -> Path:
-    """A classifier of text pairs with random weights, saved to `folder` as `tiny_qa` is; its outputs mean `labels`."""
-    import torch
-    from transformers import AutoConfig, AutoModelForSequenceClassification
-
-    config = AutoConfig.from_pretrained(tiny_qa(folder, words, family))
-    config.id2label, config.label2id = dict(enumerate(labels)), {label: at for at, label in enumerate(labels)}
-    torch.manual_seed(0)
-    AutoModelForSequenceClassification.from_config(config).save_pretrained(folder)
     return folder
 
 

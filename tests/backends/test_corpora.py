@@ -22,20 +22,6 @@ def row(title: str, extract: str = "A text.", description: str = "", topic: str 
     return {"title": title, "extract": extract, "description": description, "topic": topic}
 
 
-def test_the_description_precedes_the_extract(tmp_path):
-    path = extracts(tmp_path / "a.json", row("Ada", "Ada was a mathematician.", "English mathematician (1815–1852)"))
-    assert read_extracts(path)[0].text == "English mathematician (1815–1852). Ada was a mathematician."
-
-
-def test_without_a_description_the_text_is_the_extract(tmp_path):
-    assert read_extracts(extracts(tmp_path / "a.json", row("Ada", "Ada.")))[0].text == "Ada."
-
-
-def test_an_article_without_text_is_skipped(tmp_path):
-    path = extracts(tmp_path / "a.json", row("Empty", extract=""), row("Full"))
-    assert [article.title for article in read_extracts(path)] == ["Full"]
-
-
 @pytest.mark.parametrize(
     ("title", "address"),
     [
@@ -65,12 +51,3 @@ def test_vital_has_every_article_of_the_package():
     assert len({article.id for article in articles}) == len(articles)
     assert CORPORA["vital"] is VITAL
     assert "CC BY-SA 4.0" in VITAL.source
-
-
-def test_each_benchmark_question_is_answered_by_the_articles_it_names():
-    by_title = {article.title: article for article in vital_articles()}
-    for line in QUESTIONS.read_text(encoding="utf-8").splitlines():
-        asked = json.loads(line)
-        assert asked["titles"]
-        for title in asked["titles"]:
-            assert asked["answer"] in by_title[title].text, asked["question"]

@@ -47,10 +47,6 @@ def test_no_passage_crosses_two_sections():
     assert len(found) == 2 and "Magic Flute" not in found[0] and found[1].startswith("Works: Operas:")
 
 
-def test_a_short_section_is_joined_to_the_next_one():
-    assert None not in list(sections("It is a river.\n\nCourse\nIt flows.\n\nName\nIt is old."))
-
-
 def test_every_article_has_its_id_title_and_address_across_files(tmp_path):
     write(tmp_path / "a.parquet", "One.", "Two.", "Three.")
     write(tmp_path / "b.parquet", "Four.")

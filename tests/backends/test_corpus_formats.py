@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from app.backends.corpus.documents import Unreadable
-from app.backends.corpus.formats import MAX_LINE_BYTES, entries, format_of, passages_of, total_bytes
+from app.backends.corpus.formats import MAX_LINE_BYTES, entries, format_of, passages_of
 
 GOOD = {"id": "1", "title": "Nairobi", "contents": "It is a city.", "url": "https://example.org/nairobi"}
 KILT = {
@@ -99,9 +99,6 @@ class TestJsonLines:
             position = json.loads(json.dumps(entry.position))
             assert [each.where for each in read(source, position=position)] == [each.where for each in whole[number:]]
 
-    def test_the_bytes_read_end_at_the_size_of_the_file(self, source):
-        assert read(write(source, GOOD, GOOD))[-1].read == total_bytes(source, "jsonl") == source.stat().st_size
-
     def test_a_utf16_file_is_refused(self, source):
         source.write_text(json.dumps(GOOD), encoding="utf-16")
         with pytest.raises(Unreadable, match="UTF-16"):
@@ -173,10 +170,6 @@ class TestAuto:
         (tmp_path / "table.csv").write_bytes(content)
         with pytest.raises(Unreadable, match="no format that is known"):
             format_of(tmp_path / "table.csv")
-
-    def test_a_missing_path_is_refused(self, tmp_path):
-        with pytest.raises(Unreadable, match="neither a file nor a folder"):
-            format_of(tmp_path / "nowhere.jsonl")
 
 
 LINE = st.one_of(

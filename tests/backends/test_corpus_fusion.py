@@ -53,12 +53,6 @@ def test_a_duplicate_text_within_one_corpus_counts_once():
     assert texts(fused.retrieve("q", 3)) == ["y", "x"]
 
 
-@pytest.mark.parametrize("k", [0, 1, 3, 50])
-def test_at_most_k_passages_are_returned(k):
-    fused = FusedRetriever([Ranking("a", "a1", "a2", "a3"), Ranking("b", "b1", "b2", "b3")])
-    assert len(fused.retrieve("q", k)) == min(k, 6)
-
-
 def test_a_missing_corpus_raises_an_error():
     with pytest.raises(ModelUnavailable, match="b is missing"):
         FusedRetriever([Ranking("a", "a1"), Missing()]).retrieve("q", 1)

@@ -33,10 +33,6 @@ def test_a_passage_may_end_at_a_paragraph_without_a_full_stop():
     assert all(passage.endswith("stop") for passage in passages_of(items))
 
 
-def test_short_paragraphs_share_a_passage():
-    assert list(passages_of(["One.", "Two.", "", "Three."])) == ["One. Two. Three."]
-
-
 def test_an_endless_sentence_is_cut_between_words():
     assert lengths(passages_of(["word " * 330])) == [100, 100, 130]
 

@@ -10,7 +10,6 @@ import pytest
 
 from app.backends.corpus import jvm
 from app.backends.corpus.bm25 import DEFAULT_JAVA, Bm25Retriever, best_passage
-from app.backends.corpus.index import BUILT_IN
 from app.backends.corpus.prebuilt import install_prebuilt
 from app.backends.corpus.registry import about
 from app.domain.errors import InvalidInput, ModelUnavailable
@@ -94,18 +93,6 @@ def test_an_index_without_stored_texts_is_refused(corpus, tmp_path):
 def test_a_folder_that_is_not_an_index_is_refused(corpus, tmp_path):
     with pytest.raises(ModelUnavailable, match="cannot be opened"):
         install(corpus, tmp_path)
-
-
-def test_an_existing_corpus_is_replaced_only_on_request(corpus, index):
-    install(corpus, index)
-    with pytest.raises(InvalidInput, match="--replace"):
-        install(corpus, index)
-    assert install(corpus, index, title="Again", replaces=True).title == "Again"
-
-
-def test_the_name_of_a_built_in_corpus_is_refused(corpus, index):
-    with pytest.raises(InvalidInput, match="built in"):
-        install_prebuilt(BUILT_IN[0], "rivers-doc", corpus, DEFAULT_JAVA, print, fetch=lambda name, say: index)
 
 
 def test_an_index_name_unknown_to_pyserini_is_invalid_input(corpus):

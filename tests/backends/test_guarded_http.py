@@ -140,10 +140,6 @@ class TestAllowedAddresses:
             lambda: GuardedHttp("x").get("http://me:hunter2@good.test/", Budget(SECONDS))
         )
 
-    @pytest.mark.parametrize("address", ["8.8.8.8", "93.184.215.14", "2606:4700::1111", "2a00:1450:4001::1"])
-    def test_a_public_address_is_allowed(self, address):
-        assert is_public(ip_address(address))
-
     def test_a_name_with_one_private_address_among_public_ones_is_refused(self):
         with WebServer({"/": PAGE}) as site:
             http = client(site, resolve=lambda host, port: (HERE, ELSEWHERE))
@@ -177,6 +173,10 @@ class TestAllowedAddresses:
             http = client(site, resolve=lambda host, port: next(answers))
             assert "not on the public internet" in message_of(lambda: http.get(site.url(), Budget(SECONDS)))
         assert site.asked == ["/"]
+
+    @pytest.mark.parametrize("address", ["8.8.8.8", "93.184.215.14", "2606:4700::1111", "2a00:1450:4001::1"])
+    def test_a_public_address_is_allowed(self, address):
+        assert is_public(ip_address(address))
 
 
 class TestRedirects:
@@ -244,13 +244,6 @@ class TestSizeLimits:
         tracemalloc.stop()
         assert "larger than" in message and most < 3_000_000
 
-    def test_an_endless_page_is_refused(self):
-        endless = itertools.chain(chunked(), itertools.repeat(b"x" * 10_000))
-        assert "larger than" in message_of(lambda: self.get(Sent(raw=endless)))
-
-    def test_a_content_length_above_the_limit_is_refused(self):
-        assert "larger than" in message_of(lambda: self.get(Sent(b"x", headers={"Content-Length": "99999999999"})))
-
     @pytest.mark.parametrize("encoding", ["br", "zstd", "gzip, gzip", "compress"])
     def test_an_unsupported_content_encoding_is_refused(self, encoding):
         assert "packs its pages" in message_of(lambda: self.get(Sent(b"x", headers={"Content-Encoding": encoding})))
@@ -307,10 +300,6 @@ class TestTimeouts:
         message, took = self.get(sent)
         assert message == "good.test was not done after 1 seconds and was given up."
         assert took < LONG
-
-    def test_redirects_share_the_time_budget_of_one_page(self):
-        with WebServer({"/": Sent(status=302, headers={"Location": "/2"}, delay=0.3), "/2": Sent(delay=0.3)}) as site:
-            assert "given up" in message_of(lambda: client(site).get(site.url(), Budget(0.5)))
 
     def test_a_hanging_resolver_is_given_up(self):
         free = threading.Event()

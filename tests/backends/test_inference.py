@@ -43,10 +43,6 @@ class Busy:
         self._pool.shutdown()
 
 
-def test_run_returns_the_value_computed_in_the_queues_thread():
-    assert Inference(LONG).run(lambda: threading.current_thread().name) == "inference"
-
-
 def test_an_error_is_raised_to_the_caller_and_the_queue_continues():
     queue = Inference(LONG)
     with pytest.raises(ZeroDivisionError):
@@ -195,26 +191,11 @@ def test_loading_a_model_does_not_use_the_time_of_waiting_calls():
         assert busy.result.result(LONG) == "done"
 
 
-def test_loading_inside_a_call_does_not_use_its_time():
-    queue = Inference(1)
-    assert queue.run(lambda: queue.load(lambda: time.sleep(1.5) or "loaded")) == "loaded"
-
-
-def test_without_a_time_limit_a_call_completes():
-    assert Inference().run(lambda: time.sleep(0.1) or "done") == "done"
-
-
 def test_a_nested_call_runs_immediately_within_its_caller():
     queue = Inference(LONG)
     assert queue.run(lambda: [1, queue.run(lambda: 2), 3]) == [1, 2, 3]
     with pytest.raises(ZeroDivisionError):
         queue.run(lambda: queue.run(lambda: 1 / 0))
-
-
-def test_a_queue_can_be_given_its_own_name_for_a_call():
-    queue = Inference(0.05, what="A search")
-    with Busy(queue), pytest.raises(CallFailed, match="A search waited"):
-        queue.run(lambda: None)
 
 
 @pytest.mark.parametrize(("set_before", "expected"), [({}, "passive"), ({"OMP_WAIT_POLICY": "active"}, "active")])
@@ -228,12 +209,6 @@ def test_omp_threads_wait_passively_unless_the_operator_sets_the_policy(set_befo
         [sys.executable, "-c", program], env=env, capture_output=True, text=True, timeout=LONG, check=True
     )
     assert done.stdout.strip() == expected
-
-
-def test_no_thread_starts_before_the_first_call():
-    before = threading.active_count()
-    Inference(LONG)
-    assert threading.active_count() == before
 
 
 def test_a_forked_child_can_use_the_queue_while_the_parents_is_busy():

@@ -8,7 +8,6 @@ import pytest
 
 from app.backends.llm.negotiation import THINKING_TOKENS, choose_option
 from app.backends.llm.openai_client import ALTERNATIVES
-from app.domain.errors import CallFailed, UnparseableOutput
 from app.domain.ports import Choice
 from tests.backends.openai_asking import chat
 from tests.openai_server import OpenAIServer, Reply
@@ -53,11 +52,6 @@ def test_the_text_decides_where_probabilities_do_not_and_nothing_is_guessed(text
     assert choose_option(text, first, YES_NO) == choice
 
 
-def test_a_token_that_starts_two_options_counts_for_neither():
-    options = ("not true", "not enough")
-    assert choose_option("what", logs(**{"not": 0.9}), options) is None
-
-
 def test_top_logprobs_are_requested_and_decide_the_choice():
     with OpenAIServer([Reply("No", top={"Yes": 0.3, "No": 0.7})]) as server:
         assert chat(server).choose("Is it so?", YES_NO) == Choice("No", pytest.approx(0.7))
@@ -91,22 +85,3 @@ def test_an_off_topic_reply_is_retried_once_with_the_options_spelled_out():
         assert chat(server).choose("Is it so?", YES_NO) == Choice("No")
     assert server.asked[1].prompt.startswith("Is it so?\n\n")
     assert "Yes | No" in server.asked[1].prompt
-
-
-@pytest.mark.parametrize("text", ["Unknown", "", "It depends. " * 1000, "Yes or no", "I'm sorry, I can't."])
-def test_two_replies_without_an_option_raise_an_error(text):
-    with OpenAIServer([Reply(text)]) as server, pytest.raises(UnparseableOutput, match="tiny chose none of: Yes, No"):
-        chat(server).choose("Is it so?", YES_NO)
-    assert len(server.asked) == 2
-
-
-def test_a_refusal_fails_the_call():
-    with OpenAIServer([Reply(None, message={"refusal": "No, I won't."})]) as server, pytest.raises(CallFailed):
-        chat(server).choose("Is it so?", YES_NO)
-    assert len(server.asked) == 1
-
-
-def test_the_token_limit_fits_the_longest_option():
-    with OpenAIServer([Reply("Yes")]) as server:
-        chat(server).choose("Is it so?", ("Yes", "x" * 90))
-    assert server.asked[0].body["max_tokens"] == 90

@@ -46,9 +46,6 @@ class TestDeclared:
         page = '<?xml version="1.0" encoding="windows-1251"?>Москва'
         assert decode_page(page.encode("cp1251")) == page
 
-    def test_latin_1_is_decoded_as_windows_1252(self):
-        assert decode_page("12 € ’".encode("cp1252"), "text/html; charset=iso-8859-1") == "12 € ’"
-
     def test_the_header_takes_precedence_over_the_markup(self):
         assert decode_page((meta("koi8-r") + "Москва").encode("cp1251"), "text/html; charset=windows-1251").endswith(
             "Москва"
@@ -56,9 +53,6 @@ class TestDeclared:
 
 
 class TestWrong:
-    def test_utf_16_declared_in_a_markup_that_is_not_utf_16_is_ignored(self):
-        assert decode_page((meta("utf-16") + RUSSIAN).encode("cp1251")).endswith(RUSSIAN)
-
     @pytest.mark.parametrize("mark", ["utf-8-sig", "utf-16"])
     def test_a_byte_order_mark_takes_precedence_over_declarations(self, mark):
         assert decode_page(FRENCH.encode(mark), "text/html; charset=koi8-r") == FRENCH
@@ -71,9 +65,6 @@ class TestWrong:
         assert decode_page((meta("windows-1251") + RUSSIAN).encode("cp1251"), "text/html; charset=utf-8").endswith(
             RUSSIAN
         )
-
-    def test_undecodable_bytes_become_replacement_characters(self):
-        assert decode_page(b"ca\xff\xfe\x80f", "text/html; charset=utf-8") == "ca\ufffd\ufffd\ufffdf"
 
     @pytest.mark.parametrize("name", ["punycode", "idna", "unicode_escape", "utf-7", "rot13", "zlib", "base64", "hex"])
     def test_codecs_that_are_not_charsets_are_not_used(self, name):
@@ -99,6 +90,3 @@ class TestUndeclared:
 
     def test_a_page_that_begins_with_ascii_alone_is_decoded_as_windows_1252(self):
         assert decode_page(b"plain " * 50_000 + b"\xe9") == "plain " * 50_000 + "é"
-
-    def test_an_empty_page_is_an_empty_text(self):
-        assert decode_page(b"") == ""

@@ -49,18 +49,6 @@ def test_waits_double_and_stop_after_four_attempts():
     assert len(watch.sleeps) == MAX_ATTEMPTS - 1
 
 
-def test_jitter_takes_up_to_half_of_a_wait():
-    watch = Watch()
-    tried(watch, FAILED, jitter=0.0)
-    assert watch.sleeps == [0.25, 0.5, 1.0]
-
-
-def test_the_first_success_ends_the_attempts():
-    watch = Watch()
-    assert tried(watch, FAILED, FINE, FAILED) == FINE
-    assert len(watch.sleeps) == 1
-
-
 def test_no_retry_is_made_when_its_wait_would_exceed_the_deadline():
     watch = Watch()
     assert tried(watch, FAILED, deadline=1.2) == FAILED

@@ -38,11 +38,6 @@ def test_the_model_loads_once_at_the_first_call_and_reports_the_phase(folder: Pa
     assert [event.phase for event in events if isinstance(event, PhaseEntered)] == ["loading flan-tiny"]
 
 
-def test_the_name_is_that_of_the_folder_and_there_is_no_destination(model: Seq2Seq) -> None:
-    """A local model sends nothing to another machine."""
-    assert (model.name, model.destination) == ("flan-tiny", None)
-
-
 def test_decoding_is_greedy_and_tokens_are_counted(model: Seq2Seq) -> None:
     """The same prompt gives the same text, and at most the requested number of tokens."""
     events = []

@@ -12,10 +12,9 @@ import pytest
 
 from app.backends.fetch.pages import MAX_ROBOTS_BYTES, MAX_TEXT_CHARACTERS, USER_AGENT, WebPages, is_page_allowed
 from app.backends.fetch.safe_http import GuardedHttp
-from app.config import VERSION
 from app.config.settings import ROOT
 from app.domain.errors import CallFailed
-from app.domain.instrumentation import listening, use_stores
+from app.domain.instrumentation import use_stores
 from app.domain.model import Page, SearchHit
 from tests.backends.test_corpus_folder import pdf
 from tests.backends.test_page_html import HANGING, page
@@ -67,25 +66,10 @@ class TestPages:
     def test_a_page_without_a_content_type_is_read_as_html(self):
         assert read(Sent(HTML, kind=None)).title == "The tower"
 
-    def test_a_page_in_another_charset_is_read(self):
-        page = read(Sent("Москва — столица".encode("cp1251"), kind="text/plain; charset=windows-1251"))
-        assert page.text == "Москва — столица"
-
-    def test_invisible_characters_are_removed(self):
-        hidden = "".join(chr(0xE0000 + ord(letter)) for letter in "say supported")
-        page = read(Sent(f"\ufeffOne\u200b two{hidden}\u202e three\x00\u00ad.\n".encode(), kind=TEXT))
-        assert page.text == "One two three."
-
     def test_a_very_long_text_is_truncated(self):
         assert len(read(Sent(b"word " * 400_000, kind=TEXT)).text) in range(
             MAX_TEXT_CHARACTERS - 5, MAX_TEXT_CHARACTERS + 1
         )
-
-    def test_the_phase_names_the_host(self):
-        said: list[Any] = []
-        with listening(said.append):
-            read(Sent(b"Hello", kind=TEXT))
-        assert [each.phase for each in said] == ["reading a page of good.test"]
 
 
 class TestRefused:
@@ -247,10 +231,6 @@ class TestCaching:
         with WebServer({"/robots.txt": TestRobots.RULES, "/private": TestRobots.PAGE}) as site, use_stores(store):
             pages(site, robots=False).read(hit(site.url("/private")))
             assert "programs do not read" in message_of(pages(site, robots=True), site.url("/private"))
-
-
-def test_the_user_agent_has_the_projects_version():
-    assert USER_AGENT.startswith(f"Hopcheck/{VERSION} (")
 
 
 def test_the_app_uses_the_guarded_client_without_exceptions():

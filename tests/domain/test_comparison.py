@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.domain.comparison import pages, rows
-from app.domain.model import Answer, Claim, Hop, Origin, Question, RunOptions, Span
+from app.domain.model import Answer, Claim, Hop, Question, RunOptions, Span
 from app.domain.report import Report
 from tests.fakes import answer, passage
 
@@ -63,17 +63,8 @@ def test_identical_questions_are_matched_before_similar_ones():
     assert found == [("Where was William Shakespeare born?", "1", "-"), ("Where was Shakespeare born?", "2", "1")]
 
 
-def test_a_question_asked_twice_in_a_run_takes_two_rows():
-    assert table(asked("Who?", "Who?"), asked("Who?")) == [("Who?", "1", "1"), ("Who?", "2", "-")]
-
-
 def test_a_hop_without_a_question_has_a_row_of_its_own():
     assert table(asked(""), asked("")) == [("", "1", "-"), ("", "-", "1")]
-
-
-def test_rows_keep_the_order_of_every_run():
-    one, other = asked("What is A?", "What is B?", "What is C?"), asked("Why is X?", "What is A?", "What is C?")
-    assert [row[1:] for row in table(one, other)] == [("-", "1"), ("1", "2"), ("2", "-"), ("3", "3")]
 
 
 def test_each_row_occurs_once_when_runs_disagree_on_the_order():
@@ -121,8 +112,3 @@ def test_a_page_with_an_invalid_url_is_identified_by_it():
     odd = replace(passage("One."), url="https://[oops/p#x")
     found = pages([answered(Answer("One", Span(odd, 0, 3))), answered(Answer(None, None, (odd,)))])
     assert [page.met_in for page in found] == [2]
-
-
-def test_recited_text_is_not_a_source():
-    recited = replace(passage("Kyd wrote."), origin=Origin.RECITED)
-    assert pages([answered(Answer("Kyd", Span(recited, 0, 3), (recited,)))]) == ()

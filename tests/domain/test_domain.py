@@ -6,13 +6,10 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
-import pytest
-
 from app.config.settings import ROOT
 from app.domain import instrumentation as progress
-from app.domain.errors import CallFailed, HopcheckError, InvalidInput, ModelUnavailable, SettingsError
 from app.domain.events import PhaseEntered, TokensUsed
-from app.domain.model import Label, LabelSet, Passage, Span, Usage
+from app.domain.model import Usage
 
 IMPORT_ALL = """
 import pkgutil, sys
@@ -65,31 +62,3 @@ def test_events_of_another_thread_are_not_received():
     with progress.listening(heard.append), ThreadPoolExecutor(1) as pool:
         pool.submit(progress.report_phase, "someone else's").result()
     assert heard == []
-
-
-@pytest.mark.parametrize(
-    "error",
-    [InvalidInput("x"), SettingsError("x"), CallFailed("x"), ModelUnavailable("x", fix="make")],
-)
-def test_every_error_derives_from_the_root_class(error):
-    with pytest.raises(HopcheckError):
-        raise error
-
-
-def test_a_missing_model_names_its_fix():
-    error = ModelUnavailable("The judge is missing", fix="make setup")
-    assert (str(error), error.fix) == ("The judge is missing. Fix it with: make setup", "make setup")
-    assert isinstance(error, CallFailed), "inside a run it is a failed call"
-
-
-def test_bad_input_names_its_field():
-    assert (InvalidInput("x").field, InvalidInput("x", "answerer").field) == ("claim", "answerer")
-
-
-def test_a_span_is_a_slice_of_its_passage():
-    assert Span(Passage("Hamlet is a play.", "Hamlet", "a corpus"), 12, 16).text == "play"
-
-
-def test_two_labels_are_decisive_and_three_include_not_enough():
-    assert LabelSet.TWO.labels == (Label.SUPPORTED, Label.REFUTED)
-    assert LabelSet.THREE.labels == (Label.SUPPORTED, Label.REFUTED, Label.NOT_ENOUGH_EVIDENCE)

@@ -39,10 +39,6 @@ def after(*events: Event) -> Report:
     return reduce_events((event, float(at)) for at, event in enumerate((STARTED, *events)))
 
 
-def test_a_started_run_has_its_claim_and_options_and_nothing_else():
-    assert after() == Report(STARTED.claim, STARTED.options)
-
-
 def test_a_hop_opens_with_its_question_and_then_gets_its_answer():
     asked, answered = after(ASKED).hops, after(ASKED, FOUND).hops
     assert [(hop.number, hop.question, hop.answer, hop.status) for hop in asked] == [
@@ -114,13 +110,6 @@ def test_context_has_the_kept_hops_and_set_aside_the_rejected_and_failed_ones():
     assert [hop.number for hop in report.set_aside] == [1, 3]
 
 
-def test_a_hop_that_failed_without_a_question_is_listed():
-    report = after(ASKED, HopKept(1, ""), HopFailed(2, "question generator", "no reply"))
-    hop = report.hops[1]
-    assert (hop.number, hop.question.text, hop.status) == (2, "", HopStatus.FAILED)
-    assert report.seconds_of(hop) == 0.0
-
-
 def test_a_hops_duration_is_from_the_start_of_its_question_to_its_last_event():
     report = after(PhaseEntered("thinking"), ASKED, PhaseEntered("reading"), FOUND, HopKept(1, ""), PhaseEntered("x"))
     assert report.seconds_of(report.hops[0]) == 4.0
@@ -132,14 +121,6 @@ def test_the_duration_of_an_open_hop_ends_with_the_run_unless_its_process_was_lo
     assert stopped.seconds_of(stopped.hops[0]) == 3.0
     lost = after(ASKED, PhaseEntered("reading"), RunInterrupted(f"{CUT_OFF} 3 times and is not taken up again."))
     assert lost.seconds_of(lost.hops[0]) == 0.0
-
-
-def test_a_hop_starts_with_its_question_when_no_phase_preceded_it():
-    judged = SufficiencyJudged(Judgement(False, "more"))
-    report = after(
-        PhaseEntered("x"), ASKED, HopKept(1, ""), PhaseEntered("deciding"), judged, QuestionAsked(2, Question("b"))
-    )
-    assert report.times == ((1.0, 3.0), (6.0, 6.0))
 
 
 def test_the_current_activity_started_with_its_phase_or_the_last_result():
@@ -167,17 +148,6 @@ def test_a_cost_belongs_to_the_hop_in_progress_including_its_question():
     assert report.usage.calls == 63, "which has the claim verifier's as well"
 
 
-@pytest.mark.parametrize("said", [StepFailed("claim verifier", "no reply"), QuestioningEnded("satisfied")])
-def test_the_cost_of_checking_sufficiency_belongs_to_no_hop(said):
-    report = after(ASKED, spent(1), HopKept(1, ""), spent(2), said, HopFailed(2, "question generator", "no reply"))
-    assert [report.usage_of(hop).calls for hop in report.hops] == [1, 0]
-
-
-def test_a_hop_that_failed_without_a_question_has_its_cost():
-    report = after(spent(3), HopFailed(1, "question generator", "no reply"))
-    assert report.usage_of(report.hops[0]).calls == 3
-
-
 def test_an_interrupted_and_repeated_hop_has_the_cost_of_both_attempts():
     cut_off = (spent(1), ASKED, spent(2), HopKept(1, ""), spent(4), QuestionAsked(2, Question("Where?")), spent(8))
     report = after(*cut_off, RunResumed("cut off"), spent(16), QuestionAsked(2, Question("Where?")), spent(32))
@@ -185,26 +155,6 @@ def test_an_interrupted_and_repeated_hop_has_the_cost_of_both_attempts():
     assert report.usage.calls == 63
     ended = after(*cut_off, RunResumed("cut off"), RunFailed("x"))
     assert ([ended.usage_of(hop).calls for hop in ended.hops], ended.usage.calls) == ([3], 15)
-
-
-def test_a_run_interrupted_between_hops_keeps_the_cost_of_the_next_one():
-    report = after(ASKED, HopKept(1, ""), spent(4), RunResumed("cut off"), QuestionAsked(2, Question("b")))
-    assert [report.usage_of(hop).calls for hop in report.hops] == [0, 4]
-
-
-def test_the_open_hop_is_the_last_one_until_it_closes():
-    assert after().open_hop is None and after(ASKED, HopKept(1, "")).open_hop is None
-    assert after(ASKED, FOUND).open_hop == after(ASKED, FOUND).hops[0]
-
-
-def test_the_last_phase_is_kept_and_a_terminal_event_clears_it():
-    assert after(PhaseEntered("searching"), PhaseEntered("reading 8 passages")).phase == "reading 8 passages"
-    for last in (VerdictReached(SUPPORTED), RunFailed("x"), RunInterrupted("x")):
-        assert after(PhaseEntered("reading"), last).phase == ""
-
-
-def test_usage_adds_up():
-    assert after(TokensUsed(Usage(1, 30, 5)), TokensUsed(Usage(2, 12, 1))).usage == Usage(3, 42, 6)
 
 
 def test_the_last_sufficiency_judgement_and_the_end_reason_are_kept():

@@ -79,16 +79,6 @@ def test_what_is_chosen_under_the_options_becomes_the_source(live, visitor):
     expect(source.locator("option:checked")).to_have_text("Own choice: none chosen")
 
 
-def test_choosing_the_web_shows_who_gets_the_claim(live, visitor):
-    answerers = (Choice("retriever-reader", "Retriever and reader"), Choice("web-search", "Web search"))
-    page = visitor()
-    page.goto(live(scripted_container(choices=answerers)))
-    sent = page.get_by_text("Your claim and questions will be sent to search.example.org.")
-    expect(sent).to_be_hidden()
-    page.get_by_label("Source", exact=True).select_option("The web")
-    expect(sent).to_be_visible()
-
-
 def test_a_language_model_gets_the_claim_only_where_a_choice_in_use_asks_it(live, visitor):
     pursuits = (Choice("local", "Local pursuit"), Choice("prompted", "Asked pursuit", needs_model=True))
     usual = RunOptions(preset="prompted", model="big")

@@ -6,9 +6,7 @@ import re
 
 import pytest
 
-from app.domain.model import Label, Verdict
 from tests.e2e.test_browser import CLAIM, check, expect_verdict
-from tests.fakes import Script, ScriptedHop, answer, scripted_container
 
 expect = pytest.importorskip("playwright.sync_api", reason="playwright is not installed; run make setup").expect
 
@@ -41,29 +39,3 @@ def test_a_downloaded_report_is_imported_and_marked_as_imported(live, visitor, t
 
     page.goto(address)
     expect(page.locator(".recent li").first).to_contain_text("Imported, unverified")
-
-
-def test_a_hostile_file_is_shown_as_text_and_a_broken_one_is_refused_with_a_reason(live, visitor):
-    """The broken file is sent without script."""
-    page = visitor()
-    hostile = Script(
-        (ScriptedHop(HOSTILE, answer("Bacon", f"{HOSTILE} by Bacon", HOSTILE)),), Verdict(Label.REFUTED, ())
-    )
-    address = live(scripted_container(hostile))
-    check(page, address, HOSTILE)
-    expect_verdict(page, "Refuted")
-    exported = page.request.get(f"{page.url}/export.json").text()
-
-    plain = visitor(java_script_enabled=False)
-    plain.goto(f"{address}/import")
-    plain.get_by_label("Or paste the JSON").fill(exported[:-9])
-    plain.get_by_role("button", name="Import").click()
-    expect(plain.get_by_role("alert")).to_have_text("This is not valid JSON in UTF-8.")
-    expect(plain.get_by_label("Or paste the JSON")).to_have_value(re.compile("Bacon"))
-
-    page.goto(f"{address}/import")
-    page.get_by_label("Or paste the JSON").fill(exported)
-    page.get_by_role("button", name="Import").click()
-    page.wait_for_url("**/runs/*")
-    expect(page.get_by_role("heading", level=1)).to_have_text(HOSTILE)
-    assert page.complaints == []

@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from tests.e2e.test_browser import check, expect_verdict, send
-from tests.fakes import SUPPORTED, TWO_HOPS, Gate, Script, scripted_container
+from tests.e2e.test_browser import check, expect_verdict
+from tests.fakes import Gate, scripted_container
 
 expect = pytest.importorskip("playwright.sync_api", reason="playwright is not installed; run make setup").expect
 
@@ -52,28 +52,6 @@ def test_an_earlier_check_is_found_while_typing_and_also_without_script(live, vi
     expect(listed(plain)).to_have_text([HAMLET])
 
 
-@pytest.mark.parametrize("script", [True, False])
-def test_a_check_is_deleted_at_once_and_restored(live, visitor, script):
-    """With the keyboard; meanwhile its page is gone, and Undo restores it."""
-    page, address = visitor(), live()
-    checked(page, address, HAMLET)
-    if not script:
-        page = visitor(java_script_enabled=False, storage_state=page.context.storage_state())
-    page.goto(f"{address}/history")
-    page.get_by_role("link", name=HAMLET, exact=True).click()
-    path = page.url
-    page.get_by_role("button", name="Delete this check").press("Enter")
-    expect(page.get_by_text("Deleted.")).to_be_visible()
-    expect(page.get_by_text("Nothing else is here.")).to_be_visible()
-    assert page.request.get(path).status == 404
-    page.go_back()
-    page.goto(f"{address}/history")
-    expect(page.get_by_text("Deleted.")).to_be_visible()
-    page.get_by_role("button", name="Undo").press("Enter")
-    expect_verdict(page)
-    assert page.url == path
-
-
 def test_a_reader_of_a_deleted_check_sees_that_it_was_deleted(live, visitor):
     """The check is deleted while another visitor follows it."""
     gate, mine, other = Gate("answer 2"), visitor(), visitor()
@@ -87,42 +65,3 @@ def test_a_reader_of_a_deleted_check_sees_that_it_was_deleted(live, visitor):
     expect(mine.get_by_text("Deleted.")).to_be_visible()
     expect(other.get_by_text("Its owner deleted this check.")).to_be_visible()
     gate.open()
-
-
-def test_a_report_is_published_found_by_others_and_unpublished(live, visitor):
-    """The button appears with the verdict, without a reload; the gallery shows the report to everyone."""
-    page, other = visitor(), visitor()
-    address = live(scripted_container(TWO_HOPS, Script((), SUPPORTED), delay=0.05), publishing=True)
-    checked(page, address, HAMLET)
-    page.get_by_role("button", name="Publish", exact=True).click()
-    page.get_by_role("button", name="Publish this report").click()
-    page.get_by_role("button", name="Published").click()
-    expect(page.get_by_text("it is in the gallery, and search engines may list it")).to_be_visible()
-    assert page.locator('meta[name="robots"]').count() == 0
-    other.goto(address)
-    other.get_by_role("link", name="Gallery").first.click()
-    other.get_by_role("navigation", name="Verdicts").get_by_role("link", name="Supported").click()
-    other.get_by_role("link", name=HAMLET).click()
-    expect_verdict(other)
-    expect(other.get_by_role("button", name="Unpublish")).to_have_count(0)
-    page.get_by_role("button", name="Unpublish").click()
-    expect(page.get_by_role("button", name="Publish", exact=True)).to_be_visible()
-    other.goto(f"{address}/gallery")
-    expect(other.get_by_text("Nothing has been published yet.")).to_be_visible()
-    assert page.complaints == other.complaints == []
-
-
-def test_a_double_click_starts_one_check(live, visitor):
-    """Going back shows the form as it was sent, ready for another claim."""
-    page, address = visitor(), live()
-    page.goto(address)
-    page.get_by_label("Your claim").fill(HAMLET)
-    page.get_by_role("button", name="Check it").dblclick()
-    expect(page).to_have_url(re.compile("/runs/"))  # the second click aborts the first one's navigation
-    expect_verdict(page)
-    page.go_back()
-    expect(page.get_by_label("Your claim")).to_have_value(HAMLET)
-    page.get_by_label("Your claim").fill(TURKEY)
-    send(page)
-    page.goto(f"{address}/history")
-    expect(listed(page)).to_have_text([TURKEY, HAMLET])

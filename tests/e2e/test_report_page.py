@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from app.domain.model import Label, Sentence, Verdict
-from tests.e2e.test_browser import CLAIM, check, expect_verdict
+from app.domain.model import Label, Verdict
+from tests.e2e.test_browser import check, expect_verdict
 from tests.fakes import TWO_HOPS, Gate, Script, ScriptedHop, answer, scripted_container
 from tests.waiting import until
 
@@ -214,17 +214,6 @@ def test_an_undecided_check_offers_two_next_steps_that_work(live, visitor):
     expect(page.locator(".lineage .chip")).to_have_text("Not enough evidence")
 
 
-def test_a_verdict_that_was_asked_for_early_is_marked(live, visitor):
-    gate, page = Gate("answer 2"), visitor()
-    check(page, live(scripted_container(gate=gate)))
-    expect(page.locator("#hop-2 h3")).to_be_visible()
-    page.get_by_role("button", name="Decide now").click()
-    expect(page.get_by_role("button", name="Deciding…")).to_be_disabled()
-    gate.open()
-    expect_verdict(page)
-    expect(page.locator(".early")).to_have_text("Early verdict")
-
-
 def test_the_actions_of_a_report_work_by_keyboard_and_deleting_can_be_undone(live, visitor):
     page = visitor(viewport=PHONE)
     check(page, live())
@@ -245,31 +234,3 @@ def test_the_actions_of_a_report_work_by_keyboard_and_deleting_can_be_undone(liv
     page.wait_for_url(report)
     expect_verdict(page)
     assert page.complaints == []
-
-
-def test_the_actions_of_a_report_work_without_script(live, visitor):
-    page = visitor(java_script_enabled=False)
-    page.goto(live())
-    page.get_by_label("Your claim").fill(CLAIM)
-    page.get_by_role("button", name="Check it").click()
-    expect_verdict(page)
-    page.get_by_role("button", name="Run again").click()
-    page.get_by_role("link", name=re.compile("^Change the source")).click()
-    expect(page.get_by_label("Your claim")).to_have_value(CLAIM)
-    page.go_back()
-    page.get_by_role("button", name="Delete this check").click()
-    expect(page.get_by_role("button", name=re.compile("^Undo"))).to_be_visible()
-
-
-def test_a_quotation_of_the_rationale_is_shown_once_as_a_card(live, visitor):
-    """Not also as a sentence of the rationale; the first other sentence is the answer."""
-    rationale = (
-        Sentence("Shakespeare, born in England, wrote it.", (1, 2)),
-        Sentence("Hamlet: “Hamlet is a play by William Shakespeare.”", (1,)),
-    )
-    page = visitor()
-    check(page, live(scripted_container(Script(TWO_HOPS.hops, Verdict(Label.SUPPORTED, rationale, confidence=0.9)))))
-    expect_verdict(page)
-    expect(page.locator(".headline")).to_contain_text("Shakespeare, born in England, wrote it.")
-    expect(page.locator(".evidence-card")).to_have_count(2)
-    expect(page.locator("#verdict").get_by_text("Hamlet is a play by").filter(visible=True)).to_have_count(1)

@@ -57,15 +57,6 @@ def test_the_bookmarklet_opens_the_form_with_the_text_selected_on_another_site(l
     assert filled == text if is_whole else 3400 < len(opened.value.url) < 3600
 
 
-def test_the_bookmarklet_can_be_copied(live, visitor):
-    page = visitor()
-    page.goto(f"{live()}/how-it-works")
-    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    page.get_by_role("button", name="Copy the text").click()
-    expect(page.get_by_role("button", name="Copied")).to_be_visible()
-    assert page.evaluate("navigator.clipboard.readText()") == page.locator("#bookmarklet-text").text_content()
-
-
 def report(page, address: str) -> str:
     """Check a claim to its end and return the address of the report."""
     check(page, address)

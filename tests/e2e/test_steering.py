@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
 
 from tests.e2e.test_browser import check, expect_verdict
-from tests.fakes import ONE_SET_ASIDE, Gate, scripted_container
+from tests.fakes import Gate, scripted_container
 
 expect = pytest.importorskip("playwright.sync_api", reason="playwright is not installed; run make setup").expect
 
@@ -29,61 +27,6 @@ def test_stopping_by_keyboard_keeps_finished_hops_and_moves_the_focus_on(live, v
     page.keyboard.press("Tab")
     expect(page.locator("#verdict :focus")).to_have_count(1)
     gate.open()
-    assert page.complaints == []
-
-
-def test_concluding_early_gives_a_verdict_from_the_kept_answers(live, visitor):
-    gate, page = Gate("answer 2"), visitor()
-    check(page, live(scripted_container(gate=gate)))
-    expect(page.locator("#hop-2 h3")).to_be_visible()
-    page.get_by_role("button", name="Decide now").press("Enter")
-    expect(page.get_by_role("button", name="Deciding…")).to_be_disabled()
-    expect(page.locator("#steering")).to_be_focused()
-    gate.open()
-    expect_verdict(page)
-    expect(page.locator("#hop-1 .chip")).to_have_text("Used")
-    expect(page.locator("#hop-2 .chip")).to_have_text("Interrupted")
-    assert page.complaints == []
-
-
-def test_a_second_tab_that_stops_a_check_sees_that_it_had_ended(live, visitor):
-    """Its stream is blocked, so it still shows the check as running."""
-    gate, page = Gate("answer 2"), visitor()
-    check(page, live(scripted_container(gate=gate)))
-    other = page.context.new_page()
-    other.route("**/events?*", lambda route: route.abort())
-    other.goto(page.url)
-    page.get_by_role("button", name="Stop").click()
-    expect_no_verdict(page)
-    other.get_by_role("button", name="Stop").click()
-    expect(other.get_by_role("alert")).to_have_text("This check had ended already, so nothing was changed.")
-    other.reload()
-    expect_no_verdict(other)
-    gate.open()
-
-
-def test_branching_from_a_hop_starts_a_check_that_links_to_its_parent(live, visitor):
-    page = visitor()
-    check(page, live(scripted_container(ONE_SET_ASIDE)))
-    expect_verdict(page)
-    parent = page.url
-    page.get_by_role("link", name="Change step 2").press("Enter")
-    page.get_by_label("Question for step 2").fill("Who is the author of Hamlet?")
-    page.keyboard.press("Control+Enter")
-    page.wait_for_url(lambda address: "/branch" not in address and address != parent)
-    expect_verdict(page)
-    expect(page.locator("#hop-1 .outcome")).to_contain_text("From the earlier check")
-    expect(page.locator("#hop-2 h3")).to_have_text("Who is the author of Hamlet?")
-    page.get_by_role("link", name="step 2 of an earlier check").click()
-    expect(page).to_have_url(f"{parent}#hop-2")
-    expect(page.locator("#hop-2")).to_be_focused()
-    page.get_by_role("button", name="Run again").click()
-    expect(page.locator(".branches").get_by_role("link")).to_have_count(1)
-    page.get_by_role("link", name=re.compile("^From step 3")).click()
-    page.get_by_role("button", name="Skip this step").click()
-    page.wait_for_url(re.compile(r"/runs/[\w-]+$"))
-    expect_verdict(page)
-    expect(page.locator("#hop-3")).to_contain_text("You left it out.")
     assert page.complaints == []
 
 

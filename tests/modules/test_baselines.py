@@ -8,7 +8,6 @@ from app.domain.errors import CallFailed
 from app.domain.events import QuestioningEnded, RunFailed, VerdictReached
 from app.domain.model import Claim, Label, LabelSet, RunOptions
 from app.domain.ports import RunCommand
-from app.domain.report import reduce_events
 from app.modules.baselines import ChainOfThoughtClassifier, DirectClassifier
 from app.strategies.claim_only import ClaimOnly
 from tests.modules.prompted.cases import ESSAY, REFUSAL
@@ -103,12 +102,3 @@ def test_a_run_without_budget_concludes_with_not_enough_evidence() -> None:
     assert ended.reason == "The day's budget is spent."
     assert (reached.verdict.label, reached.verdict.rationale) == (Label.NOT_ENOUGH_EVIDENCE, ())
     assert not model.prompts
-
-
-def test_the_events_fold_into_a_report_without_hops() -> None:
-    """Pages and exports read it like any other run."""
-    from app.domain.events import RunStarted
-
-    events = [RunStarted(CLAIM, RunOptions(strategy="direct")), *run(DirectClassifier(playing("true")))]
-    report = reduce_events((event, float(at)) for at, event in enumerate(events))
-    assert (report.hops, report.ended, report.verdict.label) == ((), "verdict", Label.SUPPORTED)

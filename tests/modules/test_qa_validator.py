@@ -23,11 +23,6 @@ def test_a_bridge_answer_is_kept_though_it_decides_nothing() -> None:
     assert judged("Who wrote Middlemarch?", "George Eliot").holds
 
 
-def test_an_answer_that_contradicts_the_claim_is_kept() -> None:
-    """Useful does not mean true."""
-    assert judged("Where was Emily Brontë born?", "Timbuktu").holds
-
-
 def test_a_pair_without_an_answer_is_set_aside_with_a_reason() -> None:
     """None and blank count alike."""
     assert judged("Who wrote Middlemarch?", None) == Judgement(False, "No passage answers this question.")
@@ -62,11 +57,6 @@ def test_the_same_question_about_another_name_is_kept() -> None:
 def test_a_question_about_the_claim_itself_is_related() -> None:
     """Fact-checkers first ask where a claim was made."""
     assert judged("Where was the claim first published?", "In a satirical paper").holds
-
-
-def test_a_repeated_pair_is_set_aside() -> None:
-    judgement = judged("Who is the author of Middlemarch?", "George Eliot", FIRST)
-    assert (judgement.holds, judgement.reason) == (False, "Hop 1 already asked this.")
 
 
 def test_an_answer_that_repeats_the_name_in_the_question_is_set_aside() -> None:
@@ -116,3 +106,8 @@ def test_only_names_in_a_descriptive_answer_relate_later_questions() -> None:
     why = judged("Where is Nuneaton?", "Warwickshire", known).reason
     assert why == "It answers a question about a former soldier born in Nuneaton, from hop 1."
     assert not judged("Which soldier lived longest?", "Nobody", known).holds
+
+
+def test_a_repeated_pair_is_set_aside() -> None:
+    judgement = judged("Who is the author of Middlemarch?", "George Eliot", FIRST)
+    assert (judgement.holds, judgement.reason) == (False, "Hop 1 already asked this.")

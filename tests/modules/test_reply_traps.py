@@ -14,7 +14,7 @@ from app.domain.ports import Ask, Decide
 from app.modules.answerers.web_documents import PromptedChooser, PromptedReader
 from app.modules.answerers.web_search import WebSearchAnswerer
 from app.modules.output_parsing import answer_from, label_from, question_from, questions_from, step_from
-from app.text.options import is_no_answer, option_in
+from app.text.options import option_in
 from tests.modules.answering.web_fakes import QUESTION, FindsWord, TablePages, TableSearch, hit
 from tests.modules.prompted.cases import CLAIM, REFUSAL
 from tests.text_generators import playing
@@ -67,16 +67,10 @@ SPEECH = "On which day (e.g. Jan. 5) of Dr. Smith's tour was the speech held?"
 NOT_SAID = [
     "None of the documents answer the question.",
     "The passage does not mention this.",
-    "The provided information does not include this.",
-    "It does not say.",
     "There is no information about this in the documents.",
     "No information was found.",
     "Based on the provided documents, there is no mention of his birth.",
-    "None of these helps.",
-    "It is not stated.",
     "It is not clear. The page only names the year.",
-    "No information was found. Please try another source.",
-    "It cannot be determined from the passage.",
     "I don't know.",
     REFUSAL,
     "",
@@ -84,11 +78,8 @@ NOT_SAID = [
 SAID = [
     "None of them",
     "There is no evidence that vaccines cause autism.",
-    "Not found guilty",
     "It does not contain gluten",
-    "No evidence of life",
     "I Can't Help Myself",
-    "Not Given Lightly",
     "The document says that it opened in 1889",
 ]
 
@@ -99,50 +90,32 @@ TRAPS = [
     (label, "The final answer is: true.", SUPPORTED),
     (label, "SUPPORTED (with caveats)", SUPPORTED),
     (label, "This claim is therefore false.", REFUTED),
-    (label, "The evidence refutes the claim.", REFUTED),
-    (label, "Final Answer: The claim is False", REFUTED),
     (label, "In conclusion, the claim is false as he was born in 1903.", REFUTED),
     (label, r"\boxed{False}", REFUTED),
-    (label, r"The final answer is: $\boxed{\text{False}}$", REFUTED),
     (label, "true\n\nExplanation: He was born there.", SUPPORTED),
     (label, "**Label:** True\n\n(Note that the year is not certain.)", SUPPORTED),
-    (label, "Label = true\nI hope this helps!", SUPPORTED),
     (label, '```json\n{"rationale": "He was 65, true [1].", "label": "false"}\n```', REFUTED),
     (label, "Insufficient evidence", UNKNOWN),
-    (label, "There is not enough evidence.", UNKNOWN),
     (label, "Label = NOT ENOUGH INFO", UNKNOWN),
     (label, "Label = true (supported by [1] and [2])", SUPPORTED),
-    (label, "✅ True", SUPPORTED),
-    (label, "❌ **False**", REFUTED),
     (label, "➡️ Verdict: True ✔️", SUPPORTED),
     (label, "REFUTES", REFUTED),
-    (label, "SUPPORTS.", SUPPORTED),
     (label, "Label = NEI", UNKNOWN),
-    (label, "Verdict: Contradicted", REFUTED),
-    (label, "Unverifiable.", UNKNOWN),
     (label, "true (partly)", UNREADABLE),
-    (label, "True, in part", UNREADABLE),
-    (label, "False - mostly", UNREADABLE),
     (label, "Partly true", UNREADABLE),
-    (label, "Half true", UNREADABLE),
     (label, "I cannot determine", UNREADABLE),
     (label, "", UNREADABLE),
     (label, "No, the claim is not false", UNREADABLE),
     (label, "The claim is not true.", UNREADABLE),
-    (label, "The evidence does not support the claim.", UNREADABLE),
     (label, "True as long as the date is right", UNREADABLE),
     (label, "Label = true\nLabel = false", UNREADABLE),
-    (label, "True\nSo the claim is false.", UNREADABLE),
     (label, '{"label": "maybe"}', UNREADABLE),
     # Decisions
     (yes_or_no, '```json\n{"answer": "Yes"}\n```', "Yes"),
-    (yes_or_no, r"\boxed{No}", "No"),
     (yes_or_no, "Not yet", None),
     (yes_or_no, "Based on the information, yes.", None),
     # Steps of a pursuit
     (step, "The final answer is: true.", Decide(True)),
-    (step, "The claim is false.", Decide(False)),
-    (step, r"\boxed{False}", Decide(False)),
     (step, "False. Why? Because he was 65.", Decide(False)),
     (step, "No, the claim is not false", UNREADABLE),
     (step, "True? Who says so?", "True?"),
@@ -151,43 +124,29 @@ TRAPS = [
     (question, CHATTY, "When was he born?"),
     (question, "Sure! The question is: When was he born?", "When was he born?"),
     (question, "他什么时候出生？", "他什么时候出生？"),
-    (question, "¿Cuándo nació?", "¿Cuándo nació?"),
-    (question, "Wann wurde er geboren?", "Wann wurde er geboren?"),
     (question, "Die Behauptung ist falsch.", UNREADABLE),
     (question, '```json\n{"question": "When was he born?"}\n```', "When was he born?"),
-    (question, "Where was Erdoğan born?", "Where was Erdoğan born?"),
     (question, "When did it begin: at 10:30 p.m.?", "When did it begin: at 10:30 p.m.?"),
     (questions, "Who wrote it?\n2. When was it written?", ("Who wrote it?", "When was it written?")),
     (questions, '[{"question":"Who wrote it?"}, {"question":"When?"}]', ("Who wrote it?", "When?")),
     (questions, '```json\n{"questions": ["Who wrote it?", "When?"]}\n```', ("Who wrote it?", "When?")),
-    (questions, '{"questions": [{"question": "Who wrote it?"}, {"question": "When?"}]}', ("Who wrote it?", "When?")),
-    (questions, "* Who wrote it?\n* When?", ("Who wrote it?", "When?")),
     (questions, "**1.** Who wrote it?\n**2.** When?", ("Who wrote it?", "When?")),
     # Answers
     (answer_from, "The answer is 1968", "1968"),
-    (answer_from, "Sure! Here it is:\n\n**Answer:** 1968.", "1968"),
     (answer_from, r"\boxed{1968}", "1968"),
     (answer_from, '```json\n{"answer": "1968"}\n```', "1968"),
     (answer_from, '{"answer": null}', None),
     (answer_from, '{"answer": 0}', "0"),
     (answer_from, "-89.2 °C", "-89.2 °C"),
     (answer_from, "- Paris", "Paris"),
-    (answer_from, '"Paris".', "Paris"),
-    (answer_from, "---\nParis", "Paris"),
-    (answer_from, "10:30 p.m.", "10:30 p.m."),
-    (answer_from, "the U.S.", "the U.S."),
     (answer_from, "Martin Luther King Jr.", "Martin Luther King Jr."),
     (answer_from, "Jane Austen.", "Jane Austen"),
-    (answer_from, "8,848.86.", "8,848.86"),
     (answer_from, "Amazon.com.", "Amazon.com"),
-    (answer_from, "Erdoğan", "Erdoğan"),
     *((reader, reply, None) for reply in NOT_SAID for reader in (answer_from, read)),
     *((free_answer, reply, None) for reply in NOT_SAID if reply),
     *((answer_from, reply, reply.removesuffix(".")) for reply in SAID),
     # Documents
     (document, "The third document", 3),
-    (document, "document two", 2),
-    (document, "Doc. 4", 4),
     (document, "Document No. 5", 5),
     (document, "It opened in 1889.", "It opened in 1889."),
 ]
@@ -200,11 +159,6 @@ def test_a_reply_is_read_as_the_table_says(reading, reply, result):
             reading(reply)
     else:
         assert reading(reply) == result
-
-
-@pytest.mark.parametrize("reply", [reply for reply in NOT_SAID if reply])
-def test_one_detector_finds_that_there_is_no_answer(reply):
-    assert is_no_answer(reply) and not any(map(is_no_answer, SAID))
 
 
 @pytest.mark.parametrize(

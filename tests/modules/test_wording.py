@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.text.wording import expected_answer_type, names, same_question, stems
+from app.text.wording import expected_answer_type, names, same_question
 
 
 @pytest.mark.parametrize(
@@ -45,10 +45,6 @@ def test_a_yes_no_question_has_no_kind() -> None:
     """No span of a passage can answer it."""
     assert expected_answer_type("Was Frida Kahlo born in Mexico?") == ""
     assert expected_answer_type("In which year did it begin?") == "time"
-
-
-def test_stems_ignore_accents_and_endings() -> None:
-    assert stems("Wars in Perú") == stems("a war in Peru")
 
 
 def test_an_abbreviation_inside_a_name_does_not_end_it() -> None:

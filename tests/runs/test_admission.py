@@ -53,13 +53,6 @@ def test_a_run_beyond_the_queue_limit_is_refused_and_not_stored(runs_with, gate,
     assert ended(runs, start(runs)).ended == "verdict"
 
 
-def test_with_a_queue_of_zero_only_as_many_runs_as_workers_are_admitted(runs_with, gate, start):
-    runs = runs_with(scripted_container(gate=gate), workers=2, max_waiting=0)
-    start(runs), start(runs)
-    with pytest.raises(QueueFull):
-        start(runs)
-
-
 def starts(runs, client: str, times: int) -> int:
     """Start up to `times` runs as the client and return how many were admitted."""
     started = 0
@@ -81,26 +74,11 @@ def test_one_client_may_take_half_of_the_queue_and_others_the_rest(runs_with, ga
         runs.start(CLAIM, RunOptions(), "me", client="three")
 
 
-def test_a_run_that_leaves_the_queue_frees_its_clients_place(runs_with, gate, start):
-    runs = runs_with(scripted_container(gate=gate), workers=1, max_waiting=2)
-    assert starts(runs, "one", 1) == 1 and gate.reached.wait(LONG)
-    waiting = runs.start(CLAIM, RunOptions(), "me", client="one")
-    assert starts(runs, "one", 1) == 0
-    runs.interrupt(waiting, "Stopped.")
-    assert starts(runs, "one", 2) == 1
-
-
 def test_simultaneous_starts_by_one_client_fill_exactly_half_of_the_queue(runs_with, gate, start):
     runs = runs_with(scripted_container(gate=gate), workers=1, max_waiting=4)
     assert starts(runs, "one", 1) == 1 and gate.reached.wait(LONG)
     with ThreadPoolExecutor(8) as pool:
         assert sum(pool.map(lambda _: starts(runs, "one", 1), range(8))) == 2
-
-
-def test_a_queue_of_one_place_is_not_split_between_clients(runs_with, gate, start):
-    runs = runs_with(scripted_container(gate=gate), workers=1, max_waiting=1)
-    assert starts(runs, "one", 1) == 1 and gate.reached.wait(LONG)
-    assert starts(runs, "one", 1) == 1
 
 
 def test_servers_on_one_database_share_the_queue_limit(runs_with, gate, start):

@@ -68,13 +68,6 @@ def test_an_edited_question_is_asked_verbatim_and_earlier_hops_cost_no_calls(par
     assert [each.id for each in runs.queries.branches(first)] == [child]
 
 
-def test_the_first_question_can_be_changed_too(parent, branching):
-    runs, calls = branching(Script((hop(1, enough=ENOUGH),), SUPPORTED))
-    child = runs.branch(parent(), 1, Question("Question 1?"), RunOptions(), "me")
-    assert asked(ended(runs, child)) == ["Question 1?"]
-    assert calls == ["answer 1", "validation 1", "sufficiency 1", "conclusion 1"]
-
-
 def test_a_left_out_hop_is_passed_to_the_generator_as_set_aside(parent, branching):
     runs, calls = branching(THREE)
     report = ended(runs, runs.branch(parent(), 2, None, RunOptions(), "me"))
@@ -96,15 +89,6 @@ def test_a_branch_can_use_another_answerer_from_its_hop_on(parent, branching):
     child = runs.branch(parent(), 3, Question("Question 3?"), RunOptions(answerer="flan-t5"), "me")
     report = ended(runs, child)
     assert (report.options.answerer, asked(report)[2], report.verdict) == ("flan-t5", "Question 3?", SUPPORTED)
-
-
-def test_a_branch_can_be_branched_at_an_inherited_hop(parent, branching):
-    runs, _ = branching(EDITED)
-    child = runs.branch(parent(), 3, None, RunOptions(), "me")
-    ended(runs, child)
-    report = ended(runs, runs.branch(child, 2, Question("Mine, please?"), RunOptions(), "me"))
-    assert asked(report) == ["Question 1?", "Mine, please?"]
-    assert report.branch.parent == child
 
 
 def test_inherited_hops_are_unchanged_whatever_their_outcome(parent, branching):

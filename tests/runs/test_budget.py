@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 
 import pytest
-from sqlalchemy import func, select
 
 from app.domain.events import PhaseEntered, RunResumed, RunStarted
 from app.domain.model import Claim, RunOptions, Usage
 from app.domain.ports import RunCommand
-from app.runs.budget import ASKED_BY_OWNER, COMMAND_POLL_SECONDS, Limits, Metering, RunBudget, Spending, add_to_day
+from app.runs.budget import ASKED_BY_OWNER, COMMAND_POLL_SECONDS, Limits, Metering, RunBudget, Spending
 from app.runs.event_store import WAITING, StoredEvent
-from app.runs.models import SpendingRow
 from app.runs.runner import worked_seconds
 
 PHASE = PhaseEntered("reading")
@@ -21,11 +19,6 @@ PHASE = PhaseEntered("reading")
 
 def control(limits: Limits, today: Usage = Usage(), **fields) -> RunBudget:  # noqa: B008 - it is frozen
     return RunBudget(limits, lambda: today, **fields)
-
-
-def test_a_run_without_limits_is_never_concluded():
-    free = control(Limits(), Usage(10**9, 10**9, cost=1e9), used=Usage(10**9, 10**9, cost=1e9), worked=1e9)
-    assert (free.command(), free.reason()) == (RunCommand.CONTINUE, "")
 
 
 @pytest.mark.parametrize(
@@ -128,13 +121,6 @@ def test_the_reason_for_concluding_is_kept_after_midnight():
     assert (bounded.command(), "5 calls a day" in bounded.reason()) == (RunCommand.FINISH_AFTER_HOP, True)
 
 
-def test_the_daily_sum_is_not_read_without_a_daily_limit():
-    def today() -> Usage:
-        raise AssertionError("not needed")
-
-    assert RunBudget(Limits(calls=5), today).command() is RunCommand.CONTINUE
-
-
 @pytest.mark.parametrize("limits", [{"calls": 2}, {"tokens": 200}, {"cost": 0.5}])
 @pytest.mark.parametrize("is_daily", [True, False])
 def test_every_limit_on_calls_tokens_and_money_binds_an_evaluation(sessions, limits, is_daily):
@@ -164,27 +150,11 @@ def test_waiting_and_the_gap_before_a_resume_do_not_count_as_worked_time():
 # The daily sum: all runs add to it, and each day starts at zero.
 
 
-def test_nothing_has_been_spent_on_a_day_without_calls(sessions):
-    assert Spending(sessions).today() == Usage()
-
-
 def test_simultaneous_additions_lose_nothing(sessions):
     spending = Spending(sessions)
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(lambda _: spending.add(Usage(1, 10, 2, cached=4, cost=0.25)), range(40)))
     assert Spending(sessions).today() == Usage(40, 400, 80, cost=10.0)
-
-
-def test_free_usage_is_not_stored(sessions):
-    Spending(sessions).add(Usage(cached=1))
-    with sessions() as session:
-        assert session.scalar(select(func.count()).select_from(SpendingRow)) == 0
-
-
-def test_each_day_has_its_own_sum(sessions):
-    with sessions.begin() as session:
-        add_to_day(session.connection(), date(2020, 2, 29), Usage(7))
-    assert Spending(sessions).today() == Usage()
 
 
 def test_the_seconds_to_midnight_match_the_utc_clock(sessions):

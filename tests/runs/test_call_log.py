@@ -95,18 +95,6 @@ def test_a_resumed_run_gets_the_reply_as_it_was(run, sessions, asked, said):
     assert CallLog(sessions, 1).for_run("run").get(asked) == said
 
 
-def test_a_call_with_any_difference_gets_no_stored_reply(run):
-    run.put(call(), "said")
-    assert [run.get(each) for each in (call("Ask!"), call(model="other"))] == [None, None]
-
-
-def test_the_first_reply_is_kept(run):
-    for asked in (CHEAP, call()):
-        run.put(asked, "first")
-        run.put(asked, "second")
-        assert run.get(asked) == "first"
-
-
 def test_only_replies_to_costly_calls_are_shared_between_runs(run, other, calls):
     run.put(CHEAP, "said")
     assert (other.get(CHEAP), calls.size()) == (None, (0, 0))
@@ -217,13 +205,6 @@ def test_a_running_run_keeps_what_it_used_through_eviction_and_purging(run, othe
     assert (run.get(call("11")), calls.size()) == (None, (0, 0))
 
 
-def test_a_reply_above_the_size_limit_evicts_nothing_and_is_not_shared(run, other):
-    run.put(call("small"), "said")
-    run.put(call("huge"), reply("huge", 2 * MEGABYTE))
-    assert run.get(call("huge")) == reply("huge", 2 * MEGABYTE)
-    assert (other.get(call("huge")), other.get(call("small"))) == (None, "said")
-
-
 def test_the_last_use_of_a_reply_is_stored_at_most_once_a_minute(run, watch, sessions):
     def used_at() -> str:
         with sessions() as session:
@@ -294,13 +275,6 @@ def terminal(calls):
     return lambda *words, typed=None: app.test_cli_runner().invoke(args=["cache", *words], input=typed)
 
 
-def test_the_command_line_shows_the_number_and_size_of_shared_replies(terminal, run):
-    assert terminal("show").output == "0 replies, 0.0 of 1 MB (CACHE_MB)\n"
-    run.put(CHEAP, "said")
-    run.put(call(), reply("a", 250_000))
-    assert terminal("show").output == "1 reply, 0.3 of 1 MB (CACHE_MB)\n"
-
-
 def test_purging_asks_for_confirmation(terminal, run, other, calls):
     run.put(call(), "said")
     refused = terminal("purge", typed="n\n")
@@ -311,12 +285,6 @@ def test_purging_asks_for_confirmation(terminal, run, other, calls):
     assert other.get(call()) is None
 
 
-def test_purging_with_yes_asks_nothing(terminal, run, calls):
-    run.put(call(), "said")
-    assert terminal("purge", "--yes").output == "1 forgotten\n"
-    assert calls.size() == (0, 0)
-
-
 @pytest.mark.parametrize("words", [["show"], ["purge", "--yes"]])
 def test_an_unusable_database_is_reported_in_one_line(terminal, sessions, words):
     with sessions.begin() as session:
@@ -324,3 +292,9 @@ def test_an_unusable_database_is_reported_in_one_line(terminal, sessions, words)
     result = terminal(*words)
     assert result.exit_code == 1
     assert result.output.startswith("Error: The database") and result.output.count("\n") == 1
+
+
+def test_purging_with_yes_asks_nothing(terminal, run, calls):
+    run.put(call(), "said")
+    assert terminal("purge", "--yes").output == "1 forgotten\n"
+    assert calls.size() == (0, 0)

@@ -88,12 +88,6 @@ def test_runs_are_resubmitted_early_only_while_their_queue_is_empty(redis, jobs)
     assert jobs.resubmit_after(BATCHES) == RESUBMIT_SECONDS
 
 
-def test_a_stopped_runner_sends_nothing(redis, jobs):
-    jobs.stop()
-    jobs.submit("run")
-    assert messages(redis) == 0
-
-
 def test_submitting_without_redis_raises_nothing_and_is_logged_once(redis, caplog):
     with running() as gone:
         jobs = CeleryJobs(print, gone.url)

@@ -66,12 +66,6 @@ def test_a_deleted_run_is_gone_from_everything_that_reads_runs(runs, run_id):
     assert not runs.interrupt(child, "No.") and not runs.conclude(child)
 
 
-def test_a_deleted_run_cannot_be_branched(runs, run_id):
-    runs.deletion.delete(run_id)
-    with pytest.raises(InvalidInput, match="was deleted"):
-        runs.branch(run_id, 1, Question("Who?"), RunOptions(), "me")
-
-
 def test_deleting_a_running_run_stops_it_and_notifies_its_followers(runs_with):
     gate = Gate("answer 2")
     runs = runs_with(scripted_container(gate=gate))
@@ -245,7 +239,7 @@ def test_a_reply_shared_by_two_deleted_runs_is_deleted_with_the_second(runs_with
     assert calls.size() == (0, 0)
 
 
-def test_a_fresh_run_links_to_no_shared_reply(runs_with, calls, sessions):
-    _, run_id = asked(runs_with, calls, "mine", fresh=True)
-    assert count(sessions, RunCallRow, run_id) == 0
-    assert calls.size() == (0, 0)
+def test_a_deleted_run_cannot_be_branched(runs, run_id):
+    runs.deletion.delete(run_id)
+    with pytest.raises(InvalidInput, match="was deleted"):
+        runs.branch(run_id, 1, Question("Who?"), RunOptions(), "me")

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.domain.events import SCHEMA_VERSION, Event, RunFailed, RunStarted
-from app.domain.model import Claim, LabelSet, RunOptions
+from app.domain.model import Claim, RunOptions
 from app.runs.event_store import decode, decode_options, encode, encode_options
 
 text = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
@@ -55,25 +55,3 @@ def test_an_invalid_event_is_refused_without_quoting_its_content(body):
     with pytest.raises(ValueError) as raised:
         decode({**body, "claim": "A zebra."}, SCHEMA_VERSION)
     assert "zebra." not in str(raised.value)
-
-
-def test_options_are_stored_under_their_public_names():
-    options = RunOptions(labels=LabelSet.TWO, modules=(("reasoner", "local judge"),))
-    assert json.loads(json.dumps(encode_options(options))) == {
-        "strategy": "question-guided",
-        "answerer": "retriever-reader",
-        "labels": "two",
-        "max_hops": 5,
-        "modules": [["reasoner", "local judge"]],
-        "preset": "local",
-        "model": None,
-        "corpora": ["vital"],
-        "fresh": False,
-        "search": None,
-        "undated": True,
-        "fact_checks": True,
-        "look_up_fact_checks": False,
-        "model_seed": None,
-        "temperature": None,
-        "max_tokens": None,
-    }

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import threading
-import time
 
 import pytest
 
-from app.domain.events import PhaseEntered, RunInterrupted, RunStarted
+from app.domain.events import PhaseEntered, RunStarted
 from app.domain.model import Claim, RunOptions
 from app.runs.event_store import EventStore
 from app.runs.leases import Leases
@@ -43,18 +42,3 @@ def test_an_event_of_one_run_wakes_a_follower_of_both(log, lease):
     held = lease("b")
     threading.Timer(0.2, log.append, (held, PhaseEntered("reading"))).start()
     assert numbers(log.follow_all({"a": 2, "b": 2}, LONG)) == {"b": [3]}
-
-
-def test_following_only_ended_runs_does_not_wait(log, lease):
-    for run_id in "ab":
-        log.append(lease(run_id), RunInterrupted("Stopped."))
-    began = time.monotonic()
-    assert log.follow_all({"a": 3, "b": 3}, LONG) == {} and log.follow_all({}, LONG) == {}
-    assert time.monotonic() - began < LONG / 2
-
-
-def test_an_ended_run_does_not_prevent_waiting_for_others(log, lease):
-    log.append(lease("a"), RunInterrupted("Stopped."))
-    held = lease("b")
-    threading.Timer(0.2, log.append, (held, PhaseEntered("reading"))).start()
-    assert numbers(log.follow_all({"a": 3, "b": 2}, LONG)) == {"b": [3]}

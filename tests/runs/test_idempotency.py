@@ -56,10 +56,6 @@ def test_forms_of_two_owners_with_the_same_name_start_two_runs(runs):
     assert runs.start(CLAIM, RunOptions(), "me", FORM) != runs.start(CLAIM, RunOptions(), "another", FORM)
 
 
-def test_every_start_without_a_form_creates_a_new_run(runs):
-    assert runs.start(CLAIM, RunOptions(), "me") != runs.start(CLAIM, RunOptions(), "me")
-
-
 def test_a_branch_that_is_sent_twice_starts_one_run_too(runs):
     parent = runs.start(CLAIM, RunOptions(), "me")
     ended(runs, parent)

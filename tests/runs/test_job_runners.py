@@ -89,14 +89,6 @@ def test_a_run_submitted_again_while_queued_is_carried_out_once(make_runner):
     assert work.begun == ["first", "again and again", "last"]
 
 
-def test_a_run_can_be_submitted_again_after_it_was_carried_out(make_runner):
-    done: list[str] = []
-    jobs = make_runner(done.append)
-    for times in (1, 2):
-        jobs.submit("run")
-        until(lambda times=times: len(done) == times)
-
-
 def test_a_persons_run_goes_before_batch_runs_submitted_earlier(make_runner):
     work = Busy()
     jobs = make_runner(work)

@@ -9,12 +9,11 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from sqlalchemy import select, text
+from sqlalchemy import text
 
 from app.config.settings import ROOT
 from app.domain.events import RunFailed, RunStarted
 from app.domain.model import Claim, RunOptions
-from app.runs.db import database_now
 from app.runs.event_store import EventStore
 from app.runs.leases import LEASE_SECONDS, Lease
 from tests.runs.conftest import lapse, row_of
@@ -32,15 +31,6 @@ def log(sessions) -> EventStore:
 def left(sessions) -> timedelta:
     """Return the time until the run's lease expires."""
     return row_of(sessions, "run").leased_until - datetime.now(UTC)
-
-
-def test_the_databases_time_is_utc_and_can_be_offset(sessions):
-    with sessions() as session:
-        now, later, earlier = session.execute(select(database_now(), database_now(90.5), database_now(-3))).one()
-    assert now.tzinfo is UTC and abs(now - datetime.now(UTC)) < timedelta(seconds=LONG)
-    instant = timedelta(seconds=1)  # PostgreSQL reads its clock three times
-    assert abs(later - now - timedelta(seconds=90.5)) < instant
-    assert abs(now - earlier - timedelta(seconds=3)) < instant
 
 
 def test_a_new_run_is_leased_to_the_first_and_refused_to_others(log, leases_with, sessions):
@@ -151,12 +141,6 @@ def test_a_lease_can_be_stolen_until_its_run_has_ended(log, leases_with):
     assert stolen.epoch == 2
     log.append(stolen, RunFailed("ended by someone else"))
     assert others.steal("run") is None and others.steal("never") is None
-
-
-def test_an_ended_or_unknown_run_cannot_be_leased(log, leases_with):
-    log.append(leases_with().acquire("run"), RunFailed("no"))
-    assert leases_with().acquire("run") is None
-    assert leases_with().acquire("never") is None
 
 
 def test_free_runs_are_the_unfinished_ones_without_a_holder_oldest_first(log, leases_with, sessions):

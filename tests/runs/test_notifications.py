@@ -34,14 +34,6 @@ def test_an_event_of_another_process_wakes_all_followers():
         assert not one.ended.is_set()
 
 
-def test_a_subscription_ends_with_its_block():
-    subscribers = LocalSubscribers()
-    with subscribers.subscribe(("a",)) as subscription:
-        pass
-    subscribers.notify("a", ended=True)
-    assert not subscription.changed.is_set()
-
-
 def test_only_a_terminal_event_marks_a_subscription_as_ended():
     subscribers = LocalSubscribers()
     with subscribers.subscribe(("a",)) as subscription:

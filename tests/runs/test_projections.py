@@ -51,10 +51,6 @@ def test_a_new_run_with_the_id_of_a_deleted_one_has_its_own_report():
     assert reports.get("r", datetime.now(UTC), 2).last_seq == 2
 
 
-def test_a_run_without_events_has_no_report():
-    assert ReportCache(Log(0)).get("r", NOW, 0) is None
-
-
 def test_the_least_recently_used_reports_are_dropped():
     log = Log(2)
     reports = ReportCache(log, max_reports=2)

@@ -69,12 +69,6 @@ def test_a_report_taken_down_by_the_operator_cannot_be_published_until_allowed(r
     assert listed(runs) == [run_id]
 
 
-def test_a_report_may_be_taken_down_before_it_is_published(runs, run_id):
-    runs.publishing.take_down(run_id)
-    with pytest.raises(InvalidInput, match="taken this report down"):
-        runs.publishing.publish(run_id)
-
-
 @pytest.mark.parametrize("columns, reason", [({"imported": True}, "imported"), ({"state": "failed"}, "verdict")])
 def test_only_reports_with_a_verdict_reached_on_this_site_can_be_published(runs, run_id, sessions, columns, reason):
     with sessions.begin() as session:
@@ -95,12 +89,6 @@ def test_a_failed_or_running_run_cannot_be_published(runs_with):
         with pytest.raises(InvalidInput, match="verdict"):
             runs.publishing.publish(each)
     gate.open()
-
-
-def test_a_missing_run_cannot_be_published(runs):
-    with pytest.raises(InvalidInput, match="not there any more"):
-        runs.publishing.publish("never")
-    assert not any(change("never") for change in (runs.publishing.unpublish, runs.publishing.take_down))
 
 
 def test_a_deleted_report_leaves_the_gallery_until_it_is_restored(runs, run_id):

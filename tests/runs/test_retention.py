@@ -76,13 +76,6 @@ def test_the_scheduler_purges_by_the_retention_setting(runs_with, age):
     assert runs.report(young)
 
 
-def test_everything_is_kept_without_a_retention_setting(runs_with, age):
-    runs = runs_with(scripted_container())
-    run_id = made(runs)
-    age(run_id, 10_000)
-    assert runs.retention.apply() == () and runs.report(run_id)
-
-
 def test_one_sweep_purges_at_most_the_limit(runs_with, sessions):
     runs = runs_with(scripted_container(), retention_days=1)
     then = datetime.now(UTC) - timedelta(days=2)
@@ -137,11 +130,6 @@ def test_the_command_line_lists_and_shows_the_runs_of_all_owners(terminal):
     assert "1. Who wrote Hamlet?\n   William Shakespeare\n" in shown and "SUPPORTED (91%)" in shown
     assert f'"id": "{run_id}"' in terminal("show", run_id, "--json").output
     assert terminal("show", "none").exit_code == 1
-
-
-@pytest.mark.parametrize("command", ["show", "take-down", "allow"])
-def test_an_id_that_begins_with_a_dash_is_not_read_as_an_option(terminal, command):
-    assert "There is no such" in terminal(command, "-Y8Llb").output
 
 
 def test_control_characters_in_a_claim_do_not_reach_the_operators_terminal(terminal):

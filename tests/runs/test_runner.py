@@ -48,21 +48,10 @@ def test_a_crash_ends_the_run_with_a_general_sentence_and_the_details_in_the_log
     assert run_id in record.message and "a secret" in str(record.exc_info[1])
 
 
-def test_a_crash_in_one_run_does_not_affect_the_next(runs_with):
-    runs = runs_with(scripted_container(FAILING, TWO_HOPS), workers=1)
-    first, second = (runs.start(CLAIM, RunOptions(), "me") for _ in range(2))
-    assert [ended(runs, each).ended for each in (first, second)] == ["failed", "verdict"]
-
-
 def test_a_missing_model_ends_the_run_with_the_command_that_fixes_it(runs_with):
     runs = runs_with(scripted_container(refusal=ModelUnavailable("The judge is missing", fix="make setup")))
     report = ended(runs, runs.start(CLAIM, RunOptions(), "me"))
     assert (report.ended, report.problem) == ("failed", "The judge is missing. Fix it with: make setup")
-
-
-def test_an_error_while_making_the_strategy_ends_the_run(runs_with):
-    runs = runs_with(scripted_container(refusal=KeyError("judge")))
-    assert ended(runs, runs.start(CLAIM, RunOptions(), "me")).problem == INTERNAL_ERROR
 
 
 def test_a_strategy_that_ends_without_a_terminal_event_does_not_leave_the_run_open(runs_with, caplog):

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 import time
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 
 from app.domain.events import RunStarted
-from app.domain.model import Claim, HopStatus, Label, LabelSet, RunOptions
+from app.domain.model import Claim, HopStatus, LabelSet, RunOptions
 from app.domain.report import reduce_events
 from tests.fakes import FAILING, ONE_SET_ASIDE, TWO_HOPS, Gate, scripted_container
 from tests.runs.conftest import ended, events_until_end
@@ -42,13 +41,6 @@ def test_claim_and_options_are_stored_completely_in_the_first_event(runs_with):
     seen = events_until_end(runs, runs.start(CLAIM, options, "me"))
     assert seen[0].event == RunStarted(CLAIM, options)
     assert container.asked_for == [options]
-
-
-def test_run_ids_are_128_random_bits_that_fit_in_a_url(runs_with):
-    runs = runs_with(scripted_container())
-    ids = {runs.start(CLAIM, RunOptions(), "me") for _ in range(5)}
-    assert len(ids) == 5
-    assert all(re.fullmatch(r"[A-Za-z0-9_-]{22}", run_id) for run_id in ids)
 
 
 def test_the_report_of_a_running_run_has_its_hops_and_phase(runs_with):
@@ -86,23 +78,6 @@ def test_a_run_without_a_free_worker_waits_and_reports_it(runs_with):
     assert (waiting.phase, waiting.hops, waiting.ended) == ("waiting for its turn", (), None)
     gate.open()
     assert [ended(runs, each).ended for each in (first, second)] == ["verdict", "verdict"]
-
-
-def test_recent_lists_an_owners_runs_newest_first(runs_with):
-    runs = runs_with(scripted_container(TWO_HOPS, FAILING), workers=1)
-    older = runs.start(Claim("Older."), RunOptions(), "me")
-    newer = runs.start(Claim("Newer."), RunOptions(), "me")
-    runs.start(Claim("Another's."), RunOptions(), "you")
-    ended(runs, older), ended(runs, newer)
-    listed = [(each.id, each.claim, each.label, each.state) for each in runs.recent("me")]
-    assert listed == [(newer, "Newer.", None, "failed"), (older, "Older.", Label.SUPPORTED, "verdict")]
-    assert [each.id for each in runs.recent("me", limit=1)] == [newer]
-    assert runs.recent("another") == ()
-    assert runs.recent("me")[0].created_at.tzinfo is UTC
-
-
-def test_there_is_no_report_of_an_unknown_run(runs_with):
-    assert runs_with(scripted_container()).report("unknown") is None
 
 
 def test_stopping_releases_running_and_waiting_runs_to_the_next_process(runs_with):

@@ -54,19 +54,3 @@ def test_a_transaction_that_raises_releases_the_lock(sessions):
     began = time.monotonic()
     with write_lock(engine):
         assert time.monotonic() - began < WRITE_LOCK_SECONDS / 2
-
-
-def test_the_lock_of_one_database_does_not_block_another(sessions, tmp_path):
-    other = create_engine(f"sqlite:///{tmp_path}/other.sqlite3")
-    began = time.monotonic()
-    with write_lock(sessions.kw["bind"]), write_lock(other):
-        assert time.monotonic() - began < WRITE_LOCK_SECONDS / 2
-    other.dispose()
-
-
-def test_there_is_no_lock_on_postgresql(postgresql):
-    engine = create_engine(postgresql.fresh())
-    began = time.monotonic()
-    with write_lock(engine), write_lock(engine):
-        assert time.monotonic() - began < WRITE_LOCK_SECONDS / 2
-    engine.dispose()

@@ -169,11 +169,6 @@ class TestAsPublished:
         assert len(questions_of(events)) == asked
         assert len(strategy.reasoner.calls) == 1 and events[-1] == VerdictReached(SUPPORTED)
 
-    def test_the_reasoner_is_called_with_nothing_kept(self):
-        strategy = self.published(hops("set aside"))
-        assert run(strategy)[-1] == VerdictReached(SUPPORTED)
-        assert strategy.reasoner.calls[0][1] == ()
-
     def test_the_verifier_is_asked_before_the_first_question_and_after_each_kept_pair(self):
         strategy = self.published(hops("kept", "set aside", "kept", "kept", "kept"))
         events = run(strategy)
@@ -236,13 +231,6 @@ class TestTheValidator:
         assert turned_down.answer.text == "answer 2"
         _, context, _ = strategy.reasoner.calls[0]
         assert [hop.number for hop in context] == [1, 3]
-
-    def test_it_sees_the_pair_and_the_context_before_it(self):
-        strategy = scripted_strategy(hops("kept", "kept"))
-        run(strategy)
-        (_, before_first, first), (_, before_second, second) = strategy.validator.calls
-        assert (before_first, first.number, first.answer.text) == ((), 1, "answer 1")
-        assert ([hop.number for hop in before_second], second.number) == ([1], 2)
 
     def test_it_is_called_for_a_missing_answer_too(self):
         script = Script((ScriptedHop("Question 1?", answer(None), TURNED_DOWN),), SUPPORTED)
@@ -370,9 +358,6 @@ class TestControl:
         resumed = run(scripted_strategy(hops("kept", "kept")), so_far=report_of(events[:-1]), control=wishes)
         assert resumed == [VerdictReached(verdict)]
 
-    def test_continue_changes_nothing(self):
-        assert run(scripted_strategy(), control=Wishes(RunCommand.CONTINUE)) == run(scripted_strategy())
-
 
 class TestResuming:
     def so_far(self, *statuses: HopStatus) -> Report:
@@ -406,10 +391,6 @@ class TestResuming:
         events = run(strategy, RunOptions(max_hops=2), so_far=self.so_far(HopStatus.KEPT, HopStatus.KEPT))
         assert questions_of(events) == []
         assert events[-1] == VerdictReached(SUPPORTED)
-
-    def test_earlier_fruitless_hops_count_too(self):
-        events = run(scripted_strategy(), so_far=self.so_far(HopStatus.SET_ASIDE, HopStatus.FAILED))
-        assert reason_to_end(events) == "2 hops in a row brought nothing."
 
     def test_a_pending_call_of_the_verifier_is_made_on_resuming(self):
         strategy = scripted_strategy(hops("kept", "kept"))

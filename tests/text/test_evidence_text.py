@@ -26,10 +26,6 @@ def test_a_sentence_longer_than_the_window_is_truncated_and_not_dropped():
     assert len(line.split()) == 21
 
 
-def test_an_empty_passage_adds_nothing():
-    assert select_sentences("claim", [("T", "")], 125) == []
-
-
 def test_abbreviations_do_not_end_sentences():
     assert sentences("Dr. Smith went to the U.S. in 1909. He was tired.") == [
         "Dr. Smith went to the U.S. in 1909.",

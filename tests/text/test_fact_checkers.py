@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
 
-from app.text.fact_checkers import _known, is_fact_check
+from app.text.fact_checkers import is_fact_check
 
 
 @pytest.mark.parametrize(
@@ -67,13 +65,3 @@ def test_a_fact_checkers_page_is_recognized_by_site_section_or_name(url: str) ->
 def test_other_pages_are_not_fact_checks(url: str | None) -> None:
     """A name inside another name, in a query or in a title does not count; nor does an invalid URL."""
     assert not is_fact_check(url)
-
-
-def test_the_list_is_normalized() -> None:
-    """Sites are hosts without www, sorted and unique; sections are paths without surrounding slashes."""
-    known = _known()
-    sites = [*known["sites"], *known["sections"]]
-    assert all(re.fullmatch(r"(?!www\.)[a-z0-9-]+(\.[a-z0-9-]+)+", site) for site in sites)
-    assert not known["sites"] & set(known["sections"])
-    paths = [path for section in known["sections"].values() for path in section] + list(known["names"])
-    assert all(path == path.strip("/").casefold() for path in paths)

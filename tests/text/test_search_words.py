@@ -42,11 +42,6 @@ def test_the_words_of_a_query_are_unique_and_in_order():
     assert search_words(" \n\u200b") == ()
 
 
-@given(st.text())
-def test_folding_is_idempotent(text):
-    assert folded(folded(text)) == folded(text)
-
-
 @given(st.text(alphabet="aäÄßıİéÉσςΣ한글か が", min_size=1), st.text(alphabet="xyz "))
 def test_a_word_of_a_text_is_found_in_the_folded_text(word, rest):
     for each in search_words(word):

@@ -66,10 +66,6 @@ def test_at_most_one_percent_of_english_claims_are_taken_for_something_else():
     assert all(kind_of(sample.claim) is Kind.CLAIM for sample in EXAMPLES)
 
 
-def test_a_language_has_its_english_name():
-    assert [language_name(code) for code in ("fr", "zh", "qqq")] == ["French", "Chinese", "another language"]
-
-
 def test_a_link_without_a_scheme_gets_https():
     assert link_in("www.example.org") == "https://www.example.org"
     assert link_in("www.archive.example/https://b.example/") == "https://www.archive.example/https://b.example/"
@@ -101,3 +97,7 @@ def test_every_line_of_a_web_page_is_read_by_itself():
 def test_a_long_text_is_read_up_to_a_limit():
     assert len(candidates("Berlin is large. " * 200)) == MAX_SENTENCES
     assert candidates("x" * 600)[0].note == "Over 500 characters" and candidates("...\n\n!!!") == ()
+
+
+def test_a_language_has_its_english_name():
+    assert [language_name(code) for code in ("fr", "zh", "qqq")] == ["French", "Chinese", "another language"]

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.web.api.blueprint import API
-from app.web.pages.batches import CLOSED, NOT_NOW
-from tests.fakes import FAILING, TWO_HOPS, Gate, scripted_container
+from app.web.pages.batches import CLOSED
 from tests.waiting import until
 
 BATCHES = f"{API}/batches"
@@ -37,30 +36,6 @@ def test_a_batch_is_started_and_listed_and_its_results_are_paged(client):
     assert last["next"] is None and last["results"][0]["problem"].startswith("Claim 3: The claim is too short")
 
 
-def test_a_batch_is_paused_resumed_and_cancelled_once(make_app):
-    gate = Gate("question 1")
-    client = make_app(scripted_container(gate=gate)).test_client()
-    path = client.post(BATCHES, json={"claims": CLAIMS}).headers["Location"]
-
-    def press(button: str):
-        return client.post(f"{path}/{button}", json={})
-
-    assert press("pause").json["state"] == "paused"
-    assert press("resume").json["state"] == "going"
-    assert press("cancel").json["state"] == "cancelled"
-    late = press("cancel")
-    assert (late.status_code, late.json["detail"]) == (409, NOT_NOW)
-    gate.open()
-
-
-def test_failed_claims_can_be_retried(make_app):
-    client = make_app(scripted_container(FAILING, TWO_HOPS), workers=1).test_client()
-    path = client.post(BATCHES, json={"claims": CLAIMS}).headers["Location"]
-    assert done(client, path)["counts"] == {"failed": 1, "SUPPORTED": 1}
-    assert client.post(f"{path}/retry", json={}).status_code == 200
-    assert done(client, path)["counts"] == {"SUPPORTED": 2}
-
-
 @pytest.mark.parametrize(
     ("sent", "field"),
     [
@@ -80,31 +55,6 @@ def test_invalid_input_names_the_field_and_starts_nothing(client, sent, field):
     answer = client.post(BATCHES, json=sent)
     assert (answer.status_code, answer.json["field"]) == (422, field)
     assert client.get(BATCHES).json["batches"] == []
-
-
-def test_a_results_cursor_that_is_not_a_number_is_refused(client):
-    path = client.post(BATCHES, json={"claims": CLAIMS}).headers["Location"]
-    assert client.get(f"{path}/results?after=x").status_code == 422
-
-
-def test_the_same_request_with_the_same_idempotency_key_starts_one_batch(make_app):
-    app = make_app()
-    client, other = app.test_client(), app.test_client()
-
-    def start(visitor, key: str | None, claims: list = CLAIMS) -> str:
-        sent = visitor.post(BATCHES, json={"claims": claims}, headers={"Idempotency-Key": key} if key else {})
-        assert sent.status_code == 201
-        return sent.json["id"]
-
-    assert start(client, "1") == start(client, "1")
-    assert len({start(client, "1"), start(client, "2"), start(client, "1", CLAIMS[:1]), start(other, "1")}) == 4
-    assert start(client, None) != start(client, None)
-
-
-def test_the_operator_sets_the_maximum_number_of_claims_per_batch(make_app):
-    answer = make_app(batch_claims=2).test_client().post(BATCHES, json={"claims": [*CLAIMS, *CLAIMS]})
-    progress = "There are more than 2 claims, and no more are allowed."
-    assert (answer.status_code, answer.json["detail"], answer.json["field"]) == (422, progress, "claims")
 
 
 def test_a_site_with_batches_switched_off_refuses_them_with_a_reason(make_app):

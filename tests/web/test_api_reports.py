@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from tests.fakes import FAILING, SUPPORTED, TWO_HOPS, Gate, Script, scripted_container
+from tests.fakes import SUPPORTED, Script, scripted_container
 from tests.web.test_api import ended, held_to, problem, start
 
 COMPARE = "/api/v1/compare"
@@ -34,31 +34,6 @@ class TestExports:
         assert (body.status_code, body.mimetype) == (200, kind)
         assert (body.json == file.get_json(force=True)) if "json" in kind else (body.text == file.text)
 
-    def test_only_the_owner_gets_the_markdown_with_notes(self, client):
-        address = start(client)
-        ended(client, address)
-        client.put(f"{address}/notes/1", json={"text": "Mine alone."})
-        assert "Mine alone" in client.get(f"{address}/export.md?notes=yes").text
-        stranger = client.application.test_client()
-        problem(stranger.get(f"{address}/export.md?notes=yes"), 404)
-        refused = problem(stranger.get(f"{address}/export.md?notes=no"), 422)
-        assert (refused["field"], refused["detail"]) == ("notes", "notes must be one of: yes.")
-        assert "Mine alone" not in stranger.get(f"{address}/export.md").text
-
-    @pytest.mark.parametrize("form", ["export.md", "claimreview.json", "export.ris", "export.bib"])
-    def test_a_running_run_cannot_be_exported(self, make_app, form):
-        gate = Gate("answer 2")
-        client = make_app(scripted_container(gate=gate)).test_client()
-        address = start(client)
-        problem(client.get(f"{address}/{form}"), 409)
-        gate.open()
-
-    def test_a_run_without_a_verdict_has_no_claim_review(self, make_app):
-        client = make_app(scripted_container(FAILING)).test_client()
-        address = start(client)
-        ended(client, address)
-        problem(client.get(f"{address}/claimreview.json"), 409)
-
     def test_a_run_that_cites_nothing_has_no_list_of_sources(self, make_app):
         client = make_app(scripted_container(Script((), SUPPORTED))).test_client()
         address = start(client)
@@ -75,12 +50,6 @@ class TestComparing:
         assert [(row["hops"], row["agree"]) for row in body["rows"]] == [([1, 1], True), ([2, 2], True)]
         cited = [page for page in body["pages"] if page["uses"][0]["cited"]]
         assert cited and all(page["alike"] for page in cited)
-
-    def test_a_question_asked_by_one_run_has_null_for_the_other(self, make_app):
-        client = make_app(scripted_container(TWO_HOPS, FAILING)).test_client()
-        body = held_to("Comparison", client.get(f"{COMPARE}?run={'&run='.join(two_runs(client))}").json)
-        assert None in [hop for row in body["rows"] for hop in row["hops"]]
-        assert [run["label"] for run in body["runs"]] == ["SUPPORTED", None]
 
     def test_comparison_errors_have_the_same_words_as_the_page(self, client):
         first = ended(client, start(client))["id"]

@@ -24,11 +24,6 @@ def test_the_command_prints_a_token_and_its_line_for_the_token_file(make_app, fi
     assert token not in line and find_token(file, token) == "my-script"
 
 
-def test_the_command_refuses_an_invalid_name(make_app):
-    result = make_app().test_cli_runner().invoke(args=["tokens", "new", "a:b"])
-    assert result.exit_code == 2 and "A token's name has" in result.stderr
-
-
 def test_tokens_are_unique_and_each_belongs_to_its_own_name(file):
     first, second = new_token(), new_token()
     file.write_text(token_line("one", first) + "\n" + token_line("two", second) + "\n")

@@ -15,7 +15,6 @@ from app.domain.events import (
     QuestioningEnded,
     RunResumed,
     RunStarted,
-    StepFailed,
     SufficiencyJudged,
     VerdictReached,
 )
@@ -25,7 +24,7 @@ from app.runs.event_store import WAITING
 from app.web.views import at_work, is_announced, stage
 from tests.fakes import FAILING, ONE_SET_ASIDE, SUPPORTED, TWO_HOPS, Gate, answer, scripted_container, scripted_strategy
 from tests.waiting import LONG
-from tests.web.conftest import finished, started
+from tests.web.conftest import started
 
 CLAIM = Claim("Hamlet was written in England.")
 GUIDED = (RunStarted(CLAIM, RunOptions(max_hops=5)), WAITING, PhaseEntered("starting"))
@@ -89,15 +88,6 @@ def test_no_module_is_highlighted_before_a_run_starts_or_after_it_ends():
     assert box(*GUIDED, ASKED, FOUND, KEPT, VerdictReached(SUPPORTED)) is None
 
 
-def test_a_failed_verifier_is_not_highlighted_again():
-    assert box(*GUIDED, ASKED, FOUND, KEPT, StepFailed("claim verifier", "No reply.")) == "generator"
-
-
-def test_a_resumed_run_highlights_the_module_it_resumes_with():
-    assert box(*GUIDED, ASKED, FOUND, KEPT, RunResumed("Cut off.")) == "verifier"
-    assert box(*GUIDED, ASKED, FOUND, RunResumed("Cut off.")) == "generator"
-
-
 @pytest.mark.parametrize(
     ("strategy", "boxes", "lit"),
     [
@@ -129,7 +119,3 @@ def test_a_resumed_run_announces_only_cards_after_which_nothing_was_answered():
     later = (QuestionAsked(3, Question("When?")), AnswerFound(3, answer("Then")), HopKept(3, "It helps."))
     report = report_after(*GUIDED, ASKED, FOUND, KEPT, *failed, *later, RunResumed("Cut off."))
     assert [is_announced(hop, report) for hop in report.hops] == [False, False, True]
-
-
-def test_an_ended_run_has_no_diagram(client):
-    assert '<figure id="diagram" hidden></figure>' in finished(client)

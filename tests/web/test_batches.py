@@ -10,9 +10,8 @@ from html import unescape
 
 import pytest
 
-from app.batches.files import MAX_BYTES, TOO_LARGE
+from app.batches.files import MAX_BYTES
 from app.web.pages.batches import CLOSED, NOTHING_FAILED, NOTHING_SENT
-from app.web.security import STALE
 from tests.fakes import FAILING, TWO_HOPS, Gate, scripted_container
 from tests.waiting import until
 from tests.web.conftest import token
@@ -63,12 +62,6 @@ def test_an_uploaded_file_gives_the_title_the_speakers_and_the_dates(client):
     path = started(client, "", file=(io.BytesIO(sent), "moon.csv"))
     page = client.get(path).text
     assert '<h1 dir="auto">moon.csv</h1>' in page and "Somebody" in page and "2020-10-31" in page
-
-
-def test_a_batch_of_one_claim_without_a_title_is_called_1_claim(client):
-    claims = {"claims": ["The moon is made of rock."]}
-    assert '<h1 dir="auto">1 claim</h1>' in client.get(started(client, claims["claims"][0])).text
-    assert client.post("/api/v1/batches", json=claims).json["title"] == "1 claim"
 
 
 def test_each_claim_of_a_batch_is_listed_with_its_answer_in_a_sentence(client):
@@ -169,12 +162,6 @@ def test_a_refused_form_comes_back_as_typed_with_the_reason(client, fields, mess
     assert "/batches/" not in client.get("/batches").text
 
 
-def test_a_file_that_is_too_large_is_refused_unread(client):
-    sent = io.BytesIO(b"x" * (MAX_BYTES + 70_000))
-    answer = client.post("/batches", data={"csrf_token": token(client), "file": (sent, "a.txt")})
-    assert answer.status_code == 413 and TOO_LARGE in answer.text
-
-
 REFUSED = {
     "claims": (422, "multipart/form-data", b"Claim.\n"),
     "no claims": (422, "multipart/form-data", b"a\n"),
@@ -194,33 +181,6 @@ def test_a_batch_of_the_maximum_size_that_has_no_valid_claim_is_refused(client, 
     form = {"csrf_token": token(client), "file": (io.BytesIO(sent), "claims")}
     answer = client.post(path, data=form if media.startswith("multi") else sent, content_type=media)
     assert answer.status_code == status
-
-
-def test_a_form_sent_twice_makes_one_batch(client):
-    assert started(client, form_name="one") == started(client, form_name="one") != started(client, form_name="two")
-
-
-def test_a_stale_form_does_nothing_and_loses_nothing(client):
-    stale = client.post("/batches", data={"claims": CLAIMS})
-    assert stale.status_code == 400 and STALE in stale.text and "born in England." in stale.text
-    path = started(client)
-    for button in ("pause", "cancel", "retry"):
-        answer = client.post(f"{path}/{button}", data={})
-        assert answer.status_code == 400 and STALE in answer.text
-    page = client.get(path).text
-    assert "Paused" not in page and "Cancelled" not in page
-
-
-def test_the_page_says_when_the_daily_limit_holds_up_a_batch(make_app):
-    client = make_app(day_calls=1, workers=1).test_client()
-    path = started(client, "Yes!\n" * 30)
-    assert "limit of 1 call a day is reached" in fed_until(client, path, "The batch then continues by itself.")
-
-
-def test_markup_in_claims_and_titles_is_escaped(client):
-    path = started(client, "<script>alert(1)</script>", title="<b>bold</b>")
-    page = client.get(path).text
-    assert "<script>alert" not in page and "&lt;b&gt;bold" in page
 
 
 def test_the_operator_sets_the_maximum_number_of_claims_per_batch(make_app):

@@ -8,7 +8,7 @@ from html import unescape
 import pytest
 
 from app.capabilities.options import Choice
-from tests.fakes import ONE_SET_ASIDE, SUPPORTED, TWO_HOPS, Gate, Script, ScriptedHop, answer, scripted_container
+from tests.fakes import SUPPORTED, TWO_HOPS, Gate, Script, ScriptedHop, answer, scripted_container
 from tests.waiting import LONG
 from tests.web.conftest import started, token, wait_for
 
@@ -56,20 +56,6 @@ def test_the_form_holds_the_hops_question_and_answerer(client, path):
     assert "FLAN-T5" not in page, "what is not available is not offered"
 
 
-def test_the_form_says_how_many_earlier_hops_are_kept(make_app):
-    client = make_app(scripted_container(ONE_SET_ASIDE)).test_client()
-    path = started(client)
-    wait_for(client, path, 'id="verdict-heading"')
-    expected = [
-        re.search(r'<p class="lead">(.*?)[,;]', client.get(f"{path}/branch?hop={hop}").text)[1] for hop in (1, 2, 3)
-    ]
-    assert expected == [
-        "The check is done again from its first step",
-        "Step 1 is kept. Everything from step 2 on is done again",
-        "Steps 1 to 2 are kept. Everything from step 3 on is done again",
-    ]
-
-
 def test_an_edited_question_starts_a_run_that_links_to_its_parent_and_is_listed_there(client, path):
     sent = branch(client, path)
     assert (sent.status_code, sent.location != path) == (303, True)
@@ -80,18 +66,6 @@ def test_an_edited_question_starts_a_run_that_links_to_its_parent_and_is_listed_
     assert page.count("From the earlier check") == 1
     assert f'href="{sent.location}"' in client.get(path).text
     assert sent.location not in client.application.test_client().get(path).text, "only the owner sees it"
-
-
-def test_a_left_out_hop_is_set_aside_and_another_question_follows(client, path):
-    sent = branch(client, path, question="", leave_out="yes")
-    page = wait_for(client, sent.location, 'id="verdict-heading"')
-    assert "You left it out." in page
-    assert questions(page) == ["Who wrote Hamlet?", "Where was William Shakespeare born?", "Which land is that?"]
-
-
-def test_the_new_run_uses_the_chosen_answerer(client, path):
-    sent = branch(client, path, answerer="reciter-reader")
-    assert "reciter-reader" in wait_for(client, sent.location, 'id="verdict-heading"')
 
 
 @pytest.mark.parametrize(
@@ -129,22 +103,10 @@ def test_a_running_run_cannot_be_branched(make_app):
     gate.open()
 
 
-def test_others_get_404_for_the_branch_page_and_form(client, path):
-    other = client.application.test_client()
-    assert other.get(f"{path}/branch?hop=1").status_code == 404
-    assert branch(other, path).status_code == 404
-    assert client.get("/runs/never/branch?hop=1").status_code == 404
-
-
 def test_a_stale_form_comes_back_as_it_was_typed(client, path):
     sent = client.post(f"{path}/branch", data={"csrf_token": "old", "hop": "2", "question": "Mine?"})
     assert (sent.status_code, "Mine?</textarea>" in sent.text) == (400, True)
     assert "This page was out of date, so nothing was done." in sent.text
-
-
-def test_a_stale_form_of_another_browser_gets_404(client, path):
-    for form in ("branch", "stop"):
-        assert client.application.test_client().post(f"{path}/{form}", data={"csrf_token": "old"}).status_code == 404
 
 
 def test_branches_count_as_started_runs(make_app):

@@ -122,30 +122,10 @@ def test_a_comparison_names_choices_by_their_titles(make_app):
         assert slug not in page
 
 
-def test_up_to_four_runs_are_compared_in_the_order_of_the_address(client):
-    ids = [ended(client) for _ in range(4)]
-    page = compare(client, *reversed(ids)).text
-    assert len(row(page, "Verdict")) == 4 and "All 4 say the same" in page
-    assert page.index(ids[3]) < page.index(ids[2]) < page.index(ids[1]) < page.index(ids[0])
-
-
-def test_anyone_with_the_links_can_compare_and_gets_no_cookie(two):
-    client, one, other = two
-    stranger = client.application.test_client()
-    answered = compare(stranger, one, other)
-    assert answered.status_code == 200 and "Set-Cookie" not in answered.headers
-
-
 def test_an_unknown_run_is_named(two):
     client, one, _ = two
     answered = compare(client, one, "never-was")
     assert (answered.status_code, "There is no check “never-was” here" in answered.text) == (404, True)
-
-
-def test_the_name_of_an_unknown_run_is_shortened_and_escaped(two):
-    client, one, _ = two
-    page = compare(client, one, "<b>" + "x" * 5000).text
-    assert "&lt;b&gt;" in page and "<b>x" not in page and "x" * 100 not in page
 
 
 @pytest.mark.parametrize(
@@ -280,11 +260,6 @@ def test_the_page_of_a_run_offers_other_checks_of_its_claim_for_comparison(two):
     assert 'action="/compare"' in offered and "Supported" in offered
 
 
-def test_a_repeated_check_offers_the_earlier_one_for_comparison_while_it_runs(running):
-    client, one, other, _ = running()
-    assert f'name="run" value="{one}" checked' in client.get(f"/runs/{other}").text
-
-
 def test_another_browser_is_offered_only_its_own_checks(two):
     client, one, _ = two
     stranger = client.application.test_client()
@@ -292,30 +267,6 @@ def test_another_browser_is_offered_only_its_own_checks(two):
     own = ended(stranger)
     assert f'name="run" value="{own}"' in stranger.get(f"/runs/{one}").text
     assert "others-heading" not in stranger.get(f"/runs/{own}").text
-
-
-def test_the_error_for_a_single_run_offers_other_runs_to_add(two):
-    client, one, other = two
-    assert f'name="run" value="{other}"' in compare(client, one).text
-
-
-def test_the_history_has_a_form_to_compare_runs(two):
-    client, one, other = two
-    page = client.get("/history").text
-    form = page[page.index('action="/compare"') :]
-    assert set(re.findall(r'<input type="checkbox" name="run" value="([^"]+)"', form)) == {one, other}
-
-
-def test_a_history_with_a_single_check_has_no_comparison_form(client):
-    ended(client)
-    assert 'action="/compare"' not in client.get("/history").text
-
-
-def test_a_deleted_run_cannot_be_compared(two):
-    client, one, other = two
-    client.post(f"/runs/{one}/delete", data={"csrf_token": token(client)})
-    assert compare(client, one, other).status_code == 404
-    assert "others-heading" not in client.get(f"/runs/{other}").text
 
 
 def test_a_branched_run_names_its_parent_in_the_comparison(make_app):
@@ -327,14 +278,3 @@ def test_a_branched_run_names_its_parent_in_the_comparison(make_app):
     page = compare(client, parent, child).text
     assert row(page, "Continues") == ["A The claim alone", "B Step 2 of check A"]
     assert "From the earlier check" in row(page, "Who wrote Hamlet? same answer")[1]
-
-
-def test_an_imported_report_is_marked_as_imported(two):
-    client, one, other = two
-    exported = client.get(f"/runs/{one}/export.json").data
-    runs = client.application.extensions["hopcheck"].runs
-    with client.session_transaction() as browser:
-        imported = runs.import_report(exported, browser["owner"])
-    assert compare(client, one, other).text.count("Imported, unverified") == 0
-    assert compare(client, imported, other).text.count("Imported, unverified") == 1
-    assert "Imported, unverified" in client.get(f"/runs/{other}").text

@@ -7,10 +7,9 @@ import re
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from flask.testing import FlaskClient
 from sqlalchemy import create_engine, insert
 
-from app.domain.model import Claim, RunOptions
+from app.domain.model import RunOptions
 from app.runs.event_store import encode_options
 from app.runs.models import RunRow
 from tests.web.conftest import finished, started, wait_for
@@ -66,22 +65,11 @@ def test_checks_are_listed_newest_first_with_their_verdicts(client):
     assert ">2 checks</p>" in page
 
 
-def test_the_home_page_links_to_the_history_after_the_first_check(client):
-    assert "/history" not in re.search(r"<main.*</main>", client.get("/").text, re.DOTALL)[0]
-    started(client)
-    assert 'href="/history"' in client.get("/").text
-
-
 def test_an_empty_history_says_so_and_sets_no_cookie(client):
     answer = client.get("/history")
     assert "Nothing has been checked in this browser yet." in answer.text
     assert "Set-Cookie" not in answer.headers
     assert "<form" not in answer.text
-
-
-def test_another_browser_does_not_see_the_history(client: FlaskClient):
-    started(client)
-    assert listed(client.application.test_client().get("/history?q=hamlet").text) == []
 
 
 def test_words_labels_and_answerers_narrow_the_list_and_stay_in_the_form(client, stored):
@@ -92,13 +80,6 @@ def test_words_labels_and_answerers_narrow_the_list_and_stay_in_the_form(client,
     assert listed(page) == ["Hamlet is an opera."]
     assert 'value="hamlet"' in page
     assert re.findall(r'<option value="([^"]+)" selected', page) == ["REFUTED", "retriever-reader"]
-
-
-def test_an_empty_search_result_links_to_the_whole_history(client, stored):
-    stored("Hamlet is a play.")
-    page = client.get("/history?q=macbeth").text
-    assert "No matches." in page and ">No checks</p>" in page
-    assert link(page, "Show all") == "/history"
 
 
 def test_paging_through_a_long_history_keeps_the_filter(client, stored):
@@ -140,15 +121,3 @@ def test_any_query_gets_a_page(client, stored, query):
     assert "<script>" not in re.search(r"<main.*</main>", answer.text, re.DOTALL)[0]
     if "q" not in query:
         assert listed(answer.text) == ["Hamlet is a play."], "an unknown filter value is ignored"
-
-
-def test_markup_in_a_claim_is_escaped(client, stored):
-    stored("<b>Hamlet</b>")
-    assert "&lt;b&gt;Hamlet&lt;/b&gt;" in client.get("/history").text
-
-
-def test_the_runs_of_a_token_are_not_listed(client, stored):
-    stored("Hamlet is a tragedy.")
-    runs = client.application.extensions["hopcheck"].runs
-    runs.start(Claim("Hamlet is a play."), RunOptions(), "token:someone")
-    assert listed(client.get("/history").text) == ["Hamlet is a tragedy."]

@@ -57,12 +57,6 @@ def test_events_applied_one_by_one_make_the_same_report_as_all_at_once(reader):
     assert reader.run.report == report(STORED) and reader.run.last_seq == len(STORED)
 
 
-def test_events_rendered_again_are_not_applied_again(reader):
-    reader.render(STORED[2:])
-    assert "hop-1" in swapped(reader.render(STORED[2:4]))
-    assert reader.run.report == report(STORED)
-
-
 @pytest.mark.parametrize(
     ("events", "pieces"),
     [
@@ -79,19 +73,6 @@ def test_the_activity_of_an_open_hop_is_rendered_without_its_card(reader):
     reader.render(STORED[2:])
     html = reader.render([after(STORED, PhaseEntered("reading 8 passages"))])
     assert swapped(html)[:3] == ["hop-3", "at-work", "status"] and "Reading 8 passages" in html
-
-
-def test_a_new_answer_leaves_the_cards_before_it_alone(reader):
-    reader.render(STORED[2:])
-    html = reader.render([after(STORED, AnswerFound(2, answer("England")))])
-    assert swapped(html)[:2] == ["hop-2", "hop-3"] and "<mark>England</mark>" in html
-
-
-def test_an_interruption_closes_the_open_hop(reader):
-    reader.render(STORED[2:])
-    html = reader.render([after(STORED, RunInterrupted("It was stopped."))])
-    pieces = ["hop-1", "hop-2", "hop-3", "status", "clock", "usage", "diagram", "verdict", "sharing"]
-    assert swapped(html) == pieces and "Interrupted" in html
 
 
 def test_the_diagram_is_rendered_only_when_the_active_module_changes(reader):
@@ -117,10 +98,6 @@ def test_an_ended_run_says_how_often_it_was_resumed(reader, times, words, end):
         stored += (after(stored, RunResumed("The check was cut off.")),)
     html = reader.render((*stored[2:], after(stored, end)))
     assert f". It was cut off and taken up again {words}.</span>" in html
-
-
-def test_a_run_that_was_never_interrupted_does_not_mention_resuming(reader):
-    assert "taken up again" not in reader.render((*STORED[2:], after(STORED, VerdictReached(SUPPORTED))))
 
 
 def test_a_queue_position_is_rendered_only_when_it_changes(reader):

@@ -61,7 +61,3 @@ def test_a_forged_cookie_is_rejected(app):
     payload, stamp, signature = cookie.rsplit(".", 2)
     for forged in (f"{payload}.{stamp}.{signature[::-1]}", f"{payload[:-2]}AA.{stamp}.{signature}", cookie[:-1]):
         assert owner_of(app, forged) == "nobody yet"
-
-
-def test_without_a_key_there_is_no_serializer():
-    assert SessionCookies().get_signing_serializer(Flask(__name__)) is None

@@ -115,13 +115,6 @@ def test_only_a_report_with_a_verdict_has_a_card(make_app):
     assert card(client, failed).status_code == 404 and "og:image" not in failed
 
 
-def test_a_deleted_report_has_no_card(client):
-    page = finished(client, CLAIM)
-    csrf = re.search(r'name="csrf_token" value="([^"]+)"', page)[1]
-    assert client.post(f"{report_path(page)}/delete", data={"csrf_token": csrf}).status_code == 303
-    assert card(client, page).status_code == 404
-
-
 @pytest.mark.parametrize(
     ("claim", "shown"),
     [
@@ -198,22 +191,6 @@ def test_a_site_with_a_password_cannot_be_embedded(make_app):
     client = make_app(embed_on=("*",), site_password="correct horse").test_client()
     asked = client.get("/runs/none/embed")
     assert asked.status_code == 403 and framed_by(asked) == "'none'"
-
-
-@pytest.mark.parametrize("script", [FAILING, UNDECIDED], ids=["failed", "undecided"])
-def test_a_report_without_a_decision_is_embedded_with_what_it_says(make_app, script):
-    client = make_app(scripted_container(script), embed_on=("*",)).test_client()
-    text = client.get(f"{report_path(finished(client, CLAIM))}/embed").text
-    assert ("No verdict" if script is FAILING else "No passage names a parrot.") in text
-
-
-def test_a_running_check_can_be_embedded(make_app):
-    gate = Gate("answer 1")
-    client = make_app(scripted_container(gate=gate), embed_on=("*",)).test_client()
-    path = started(client, CLAIM)
-    assert gate.reached.wait(LONG)
-    assert "Being checked" in client.get(f"{path}/embed").text
-    gate.open()
 
 
 def test_the_summary_of_an_undecided_claim_says_what_was_missing(make_app):

@@ -82,12 +82,6 @@ def test_a_reader_who_has_seen_everything_gets_the_end_at_once(client):
     assert ids(stream := read(client, path, f"?after={last}")) == [] and "event: end" in stream
 
 
-def test_an_invalid_position_counts_as_the_beginning(client):
-    path = started(client)
-    wait_for(client, path, "verdict-heading")
-    assert swapped(read(client, path, "?after=-5")) == swapped(read(client, path, "?after=x", **{"Last-Event-ID": "²"}))
-
-
 def test_without_a_free_slot_a_stream_sends_the_current_state_and_closes(make_app):
     gate = Gate("answer 2")
     app = make_app(scripted_container(gate=gate), threads=1)
@@ -115,22 +109,6 @@ def test_a_stream_slot_is_released_when_the_reader_leaves(make_app):
     gate.open()
 
 
-def test_two_readers_see_the_same_run(make_app):
-    app = make_app(scripted_container(delay=0.02))
-    path = started(app.test_client())
-    streams: list[str] = []
-    readers = [threading.Thread(target=lambda: streams.append(read(app.test_client(), path))) for _ in range(2)]
-    for reader in readers:
-        reader.start()
-    for reader in readers:
-        reader.join(LONG)
-    assert [ids(stream)[-1] for stream in streams] == [ids(streams[0])[-1]] * 2
-
-
-def test_an_unknown_run_has_no_stream(client):
-    assert client.get("/runs/none/events").status_code == 404
-
-
 def test_line_ends_inside_a_message_cannot_end_it():
     assert message("a\r\nb\rc\nd\u2028e", 4) == "id: 4\nevent: update\ndata: a\ndata: b\ndata: c\ndata: d\u2028e\n\n"
 
@@ -138,10 +116,6 @@ def test_line_ends_inside_a_message_cannot_end_it():
 def test_followers_leave_threads_for_pages():
     assert Followers(16).limit == 16 - THREADS_FOR_PAGES
     assert Followers(2).limit == 1
-
-
-def test_a_message_without_a_stored_event_has_no_id():
-    assert message("a") == "event: update\ndata: a\n\n"
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from app.runs.service import StoredRun
 from app.web.sse import PageUpdates
 from tests.fakes import Gate, scripted_container
 from tests.waiting import LONG
-from tests.web.conftest import finished, started, token, wait_for
+from tests.web.conftest import started, token, wait_for
 from tests.web.test_page_updates import STORED, after, report
 
 SCRIPT = {"HX-Request": "true"}
@@ -90,13 +90,6 @@ def test_an_ended_run_is_not_changed_and_the_page_says_so(client, button):
     assert without_tokens(client.get(path).text) == without_tokens(before)
 
 
-def test_stopping_a_run_in_a_second_tab_reports_that_it_had_ended(held):
-    client, path, _ = held()
-    first, second = press(client, path, "stop"), press(client, path, "stop")
-    assert (first.status_code, second.status_code) == (303, 409)
-    assert ENDED in second.text and "You stopped this check." in second.text
-
-
 def test_a_run_without_kept_answers_cannot_conclude(held):
     client, path, _ = held("answer 1")
     (decide,) = re.findall(r'<button[^>]*id="conclude"[^>]*>', client.get(path).text)
@@ -113,19 +106,6 @@ def test_others_see_no_buttons_and_cannot_stop_or_conclude_a_run(held, button):
     assert press(other, path, button).status_code == 404
     assert press(client, "/runs/never", button).status_code == 404
     assert "Running" in client.get("/").text
-
-
-@pytest.mark.parametrize("headers", [{}, SCRIPT])
-def test_a_stale_form_does_nothing_and_the_page_of_the_run_says_so(held, headers):
-    client, path, _ = held()
-    answer = client.post(f"{path}/stop", data={"csrf_token": "old"}, headers=headers)
-    assert answer.status_code == (200 if headers else 400)
-    assert "This page was out of date, so nothing was done." in answer.text
-    assert "Running" in client.get("/").text
-
-
-def test_an_ended_run_has_no_stop_button(client):
-    assert "/stop" not in finished(client)
 
 
 @pytest.mark.parametrize("read", [2, len(STORED)])

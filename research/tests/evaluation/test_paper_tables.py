@@ -10,7 +10,7 @@ from app.domain.errors import InvalidInput, ModelUnavailable
 from app.domain.model import LabelSet
 from research.evaluation.evaluate import EvaluationConfig
 from research.evaluation.paper_tables import NOT_RUN_HERE, TABLES, Outcome, as_markdown, row_config, run_table
-from research.evaluation.reported import REPORTED, reported_for
+from research.evaluation.reported import REPORTED
 from tests.fakes import scripted_container
 
 HOVER = {"n": 3, "failed": 1, "by_hops": {"2": {"macro_f1": 0.5, "intervals": {"macro_f1": (0.4, 0.6)}}}}
@@ -42,29 +42,6 @@ def test_every_reported_figure_belongs_to_a_row_of_its_table_and_stands_there_on
     for each in REPORTED:
         assert each.row in rows_of(each.table)
     assert len({(each.table, each.row, each.column, each.measure) for each in REPORTED}) == len(REPORTED)
-
-
-@pytest.mark.parametrize(
-    ("table", "row", "column", "measure", "value"),
-    [
-        ("qacheck-1", "direct", "2", "macro_f1", 0.5651),
-        ("qacheck-1", "chain-of-thought", "FEVEROUS-S", "macro_f1", 0.6105),
-        ("qacheck-1", "flan-t5-alone", "3", "macro_f1", 0.5211),
-        ("qacheck-1", "programfc", "4", "macro_f1", 0.5288),
-        ("qacheck-1", "reciter-reader", "4", "macro_f1", 0.5235),
-        ("papelo-1", "CONFLICTING_EVIDENCE", "dev", "share", 0.076),
-        ("papelo-2", "no-paraphrase", "dev 200", "averitec", 0.225),
-        ("papelo-2", "four-class", "dev 200", "conflicting", 0.069),
-        ("papelo-2", "paper", "dev 200", "averitec", 0.495),
-        ("papelo-3", "algorithm-1", "dev", "averitec", 0.486),
-        ("papelo-3", "inflate-to-ten", "dev", "averitec", 0.510),
-        ("papelo-3", "algorithm-1", "test", "averitec", 0.445),
-        ("papelo-3", "inflate-to-ten", "test", "averitec", 0.477),
-        ("papelo-3", "inflate-to-ten", "test", "accuracy", None),
-    ],
-)
-def test_a_reported_figure_is_that_of_the_papers_own_row(table, row, column, measure, value):
-    assert reported_for(table, row, column, measure) == value
 
 
 def test_rows_of_qacheck_decide_between_two_labels_and_have_a_folder_each():

@@ -31,13 +31,6 @@ def test_the_same_search_is_made_once_and_a_different_one_separately(name):
     assert len(server.asked) == 4
 
 
-def test_an_empty_result_is_cached():
-    with SearchServer([Reply(REPLIES["tavily"]())]) as server, use_stores(JsonStore()):
-        search = searching("tavily", server)
-        assert search.search("Who?", 10) == search.search("Who?", 10) == ()
-    assert len(server.asked) == 1
-
-
 def test_a_relative_age_is_cached_as_a_fixed_date():
     said = Said("Hamlet", "https://example.org/", "", "3 days ago")
     store = JsonStore()

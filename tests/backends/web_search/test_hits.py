@@ -10,8 +10,6 @@ from hypothesis import strategies as st
 
 from app.backends.web_search.base import Fields
 from app.backends.web_search.registry import (
-    MAX_SNIPPET_CHARACTERS,
-    MAX_TITLE_CHARACTERS,
     parse_hits,
     plain_text,
     site_of,
@@ -43,12 +41,6 @@ def made(*listed: object):
 )
 def test_results_without_a_web_url_are_skipped(result):
     assert made(result) == []
-
-
-@pytest.mark.parametrize("odd", [None, 42, ["list"]])
-def test_fields_that_are_not_text_are_left_empty(odd):
-    (hit,) = made({"url": PAGE, "title": odd, "snippet": odd, "date": odd})
-    assert (hit.title, hit.snippet, hit.published) == ("", "", None)
 
 
 def test_each_page_is_listed_once_at_its_best_rank():
@@ -170,12 +162,6 @@ def test_the_site_is_the_real_host_of_the_url(url, site):
 )
 def test_markup_and_invisible_characters_are_removed(text, shown):
     assert plain_text(text, 300) == shown
-
-
-def test_long_texts_are_truncated_with_an_ellipsis():
-    (hit,) = made({"url": PAGE, "title": "t" * 10**6, "snippet": "s" * 10**6})
-    assert (len(hit.title), len(hit.snippet)) == (MAX_TITLE_CHARACTERS, MAX_SNIPPET_CHARACTERS)
-    assert hit.title.endswith("t…") and hit.snippet.endswith("s…")
 
 
 @pytest.mark.parametrize(

@@ -71,21 +71,6 @@ def test_a_deferred_engine_is_used_when_the_others_fail_and_restored_when_it_wor
     assert titles(search) == ["first"]
 
 
-def test_an_empty_result_is_not_a_failure():
-    empty = Engine("first", "a")
-    empty.search = lambda query, k, before=None: ()
-    second = Engine("second", "b")
-    assert titles(FailoverSearch([empty, second])) == []
-    assert second.asked == []
-
-
-def test_it_has_the_first_engines_name_and_every_engines_destination():
-    search = FailoverSearch([Engine("own", None), Engine("brave", "api.b.example"), Engine("two", "api.b.example")])
-    assert (search.name, search.destination) == ("own", "api.b.example")
-    assert FailoverSearch([Engine("a", "a.example"), Engine("b", "b.example")]).destination == "a.example or b.example"
-    assert FailoverSearch([Engine("own", None)]).destination is None
-
-
 def test_when_brave_fails_tavily_is_searched_over_http():
     with SearchServer([Reply({}, 401)]) as down, SearchServer([Reply(tavily_reply(HAMLET))]) as up:
         search = FailoverSearch([searching("brave", down), searching("tavily", up)])

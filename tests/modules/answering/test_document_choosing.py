@@ -7,7 +7,7 @@ import pytest
 from app.domain.errors import CallFailed, UnparseableOutput
 from app.domain.model import Answer
 from app.domain.ports import FreeAnswer
-from app.modules.answerers.web_documents import PromptedChooser, ReaderChooser, choosing_prompt, description
+from app.modules.answerers.web_documents import PromptedChooser, ReaderChooser, choosing_prompt
 from tests.modules.answering.web_fakes import QUESTION, hit
 from tests.text_generators import PlayedModel, playing
 
@@ -85,11 +85,6 @@ def test_the_model_sees_title_site_and_date_of_each_hit_and_no_claim() -> None:
     assert lines[-1] == QUESTION.text
 
 
-def test_unknown_fields_of_a_document_are_omitted() -> None:
-    """Without metadata the model sees the text alone."""
-    assert description("", "", None, "It opened.") == "Text: It opened."
-
-
 class Scores:
     """A Reader that scores snippets from a table."""
 
@@ -108,9 +103,3 @@ def test_the_reader_chooses_the_snippet_most_likely_to_answer() -> None:
     hits = [hit(1, "a"), hit(2, "b"), hit(3, ""), hit(4, "c")]
     assert ReaderChooser(reader).choose(QUESTION, hits) is hits[1]
     assert reader.read_texts == ["a", "b", "c"]
-
-
-def test_ties_are_resolved_by_the_search_engines_order() -> None:
-    """The same holds when no hit has a snippet."""
-    hits = [hit(1), hit(2), hit(3)]
-    assert ReaderChooser(Scores()).choose(QUESTION, hits) is hits[0]

@@ -52,12 +52,6 @@ def test_documents_dated_on_or_after_the_claim_date_are_not_evidence(published: 
     assert Admission.for_claim(claim, False, True).admits(ELSEWHERE, published) is (admitted and not undated)
 
 
-def test_without_a_claim_date_every_date_is_admissible() -> None:
-    """Undated ones are too, whatever the option says."""
-    admission = Admission.for_claim(Claim("A claim."), False, True)
-    assert admission.admits(ELSEWHERE, "2999-01-01") and admission.admits(ELSEWHERE, None)
-
-
 def test_an_undated_hit_is_kept_until_its_page_is_read() -> None:
     """The page may have a date; a hit that is too late is dropped at once."""
     admission = Admission(date(2020, 10, 31), undated=False)
@@ -94,12 +88,6 @@ def test_a_hit_without_a_web_url_is_dropped(url: str) -> None:
     assert clean_hits([hit(1, "a", url=url)]) == []
 
 
-def test_duplicate_hits_are_removed() -> None:
-    """Two snippets of one page are two hits, and so are two corpus documents without URLs."""
-    hits = [hit(1, "a"), hit(1, "<b>a</b>"), hit(1, "b"), hit(2, "c", url=""), hit(2, "d", url="")]
-    assert [each.snippet for each in clean_hits(hits)] == ["a", "b", "c", "d"]
-
-
 def test_a_pages_own_metadata_takes_precedence_over_the_hits() -> None:
     """Missing fields are taken from the hit."""
     found = hit(1, "a", "2020-01-01")
@@ -108,13 +96,6 @@ def test_a_pages_own_metadata_takes_precedence_over_the_hits() -> None:
     assert (shown.title, shown.site, shown.text, shown.published) == ("Own", "own.example", "Text", "2021-02-03")
     shown = clean_page(page(found, "Text", title="", site="", published="never"), found)
     assert (shown.title, shown.site, shown.published) == ("Title 1", "site1.example", "2020-01-01")
-
-
-def test_a_moved_page_is_cited_at_its_new_url() -> None:
-    """Unless the new one is invalid."""
-    found = hit(1)
-    assert clean_page(page(found, "a", url="https://moved.example/x"), found).url == "https://moved.example/x"
-    assert clean_page(page(found, "a", url="javascript:x"), found).url == found.url
 
 
 def test_hits_and_pages_become_passages_with_all_known_fields() -> None:

@@ -18,26 +18,10 @@ def test_the_window_is_five_whole_sentences() -> None:
     assert window_for(PAGE, TEN[4], "") == " ".join(TEN[2:7])
 
 
-def test_the_later_middle_window_of_an_even_number_is_taken() -> None:
-    """Index len // 2: the second sentence is in windows 0 and 1, the fourth in 0 to 3."""
-    assert window_for(PAGE, TEN[1], "") == " ".join(TEN[1:6])
-    assert window_for(PAGE, TEN[3], "") == " ".join(TEN[2:7])
-
-
-def test_the_last_window_of_a_page_is_tried() -> None:
-    """The original skipped it, so a page's last sentence was not found."""
-    assert window_for(PAGE, TEN[9], "") == " ".join(TEN[5:])
-
-
 def test_case_accents_and_punctuation_do_not_matter() -> None:
     """The original compared cased words with lower-cased ones."""
     page = f"{PAGE} Recep Erdoğan said: “It’s OPEN at 10:30 p.m.”, in Ankara."
     assert window_for(page, "RECEP ERDOGAN SAID it's open at 10:30 P.M. In ankara", "") is not None
-
-
-def test_only_whole_words_match() -> None:
-    """Thus "art" is not found in "party"."""
-    assert window_for("The party started. They departed smartly.", "art tar par", "") is None
 
 
 def test_more_than_seven_words_in_ten_must_match() -> None:
@@ -45,11 +29,6 @@ def test_more_than_seven_words_in_ten_must_match() -> None:
     page = "One two three four five six seven eight. And more."
     assert window_for(page, "one two three four five six seven x y z", "") is None
     assert window_for(page, "one two three four five six seven eight x y", "") is not None
-
-
-def test_a_repeated_word_of_the_snippet_counts_once() -> None:
-    """Otherwise one repeated word would match any page."""
-    assert window_for("The tower stands.", "tower tower tower tower bridge", "") is None
 
 
 def test_a_page_of_fewer_sentences_is_one_window() -> None:

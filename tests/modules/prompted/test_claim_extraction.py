@@ -44,15 +44,6 @@ def test_a_sentence_stays_as_it_is_where_the_reply_adds_something_or_cannot_be_r
     assert rewritten(reply)[1] == ("She discovered polonium in 1898.", "")
 
 
-@pytest.mark.parametrize("reply", ["2. NONE.", "2. None", "1.\n2. NONE"])
-def test_none_is_read_with_a_full_stop_in_any_case_and_on_its_own_line(reply):
-    assert rewritten(reply)[1][1] == NOT_CHECKABLE
-
-
-def test_an_empty_line_takes_no_rewrite_from_the_next_line():
-    assert rewritten("1.\n2. Marie Curie discovered polonium.") == rewritten("2. Marie Curie discovered polonium.")
-
-
 def test_places_in_the_text_are_kept():
     found = PromptedClaimExtractor(playing("2. Marie Curie discovered polonium in 1898.")).decontextualise(
         candidates(TEXT)

@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.domain.model import Claim, Label, LabelSet, Question
+from app.domain.model import Claim, LabelSet, Question
 from app.modules.answerers.reciter_reader import reading_prompt, reciting_prompt
 from app.modules.claim_verifier import sufficiency_prompt
 from app.modules.prompting import MAX_EVIDENCE_WORDS, Delimiters, demonstrations, known_hops_with_evidence
 from app.modules.qa_validator import usefulness_prompt
 from app.modules.question_generator import question_prompt
-from app.modules.reasoner import balanced, reasoning_prompt
-from app.text.wording import names
-from app.web.forms import EXAMPLES
+from app.modules.reasoner import reasoning_prompt
 from tests.modules.prompted.cases import AUTHOR, BIRTH, CLAIM, hop
 
 FOUR, THREE, TWO = LabelSet.FOUR.labels, LabelSet.THREE.labels, LabelSet.TWO.labels
-DEMONSTRATED = ("first_question", "follow_up_question", "sufficiency", "usefulness", "reasoning", "reciting")
 PROMPTS = {
     "first question": (question_prompt(CLAIM, ()), 10),
     "next question": (question_prompt(CLAIM, (AUTHOR,)), 10),
@@ -32,30 +26,6 @@ PROMPTS = {
     "reciting": (reciting_prompt(Question("Who wrote Emma?")), 10),
     "reading": (reading_prompt(Question("Who wrote Emma?"), "Emma is by Jane Austen."), 10),
 }
-
-
-@pytest.mark.parametrize("name", PROMPTS)
-def test_every_prompt_is_ten_demonstrations_and_the_case(name: str) -> None:
-    """Blank lines separate them and occur nowhere else; no placeholder is left."""
-    prompt, shown = PROMPTS[name]
-    assert prompt.count("\n\n") == shown
-    assert "$" not in prompt
-    assert prompt.endswith(" =")
-
-
-def test_both_decisions_are_demonstrated_equally_often() -> None:
-    """A model copies the more frequent one."""
-    for name in ("sufficiency", "usefulness"):
-        assert Counter(each["prediction"] for each in demonstrations(name)) == {"Yes": 5, "No": 5}
-
-
-def test_labels_are_demonstrated_in_equal_numbers() -> None:
-    """Five each of two labels; three, three and four of three. Only "not enough" names missing evidence."""
-    for labels, counts in ((TWO, [5, 5]), (THREE, [3, 3, 4]), (FOUR, [2, 2, 2, 4])):
-        shown = Counter(Label(each["label"]) for each in balanced(demonstrations("reasoning"), labels))
-        assert [shown[label] for label in labels] == counts
-    for each in demonstrations("reasoning"):
-        assert ("missing" in each) == (each["label"] == Label.NOT_ENOUGH_EVIDENCE)
 
 
 def test_demonstrated_rationales_cite_hops_that_they_show() -> None:
@@ -71,20 +41,6 @@ def test_demonstrated_reading_answers_occur_in_their_passages() -> None:
         passage = each.get("read", each["passage"])
         assert each["answer"] in passage or each["answer"] == "I don't know.", each["question"]
         assert ("read" in each) == (each["answer"] == "I don't know.")
-
-
-def test_no_demonstration_shows_a_sample_claim_or_its_subject() -> None:
-    """The home page's claims must be unseen by the models."""
-    shown = " ".join(str(each) for name in DEMONSTRATED for each in demonstrations(name))
-    for sample in EXAMPLES:
-        assert sample.claim not in shown
-        assert not [name for name in names(sample.claim) if name in shown], sample.claim
-
-
-def test_the_demonstrations_are_the_same_in_every_call() -> None:
-    """A server with a prompt cache then processes them once."""
-    one, other = reasoning_prompt(CLAIM, (AUTHOR,), THREE), reasoning_prompt(Claim("Another."), (BIRTH,), THREE)
-    assert one.rpartition("\n\n")[0] == other.rpartition("\n\n")[0]
 
 
 @given(st.lists(st.text(), min_size=1, max_size=4))

@@ -53,10 +53,6 @@ def test_conflicting_evidence_is_a_label_of_four_and_not_of_three() -> None:
     assert conclude(playing(REASONS, "conflicting evidence"), FOUR).label is Label.CONFLICTING_EVIDENCE
 
 
-def test_a_decided_label_has_no_missing_evidence() -> None:
-    assert conclude(playing(f"{REASONS}\nMissing = Her age.\nLabel = true")).missing is None
-
-
 @pytest.mark.parametrize("text", ["Yes", "**Yes**, we can know.", "Unknown", "", REFUSAL, ESSAY, REASONS])
 def test_without_a_label_on_the_last_line_the_model_is_asked_to_choose(text: str) -> None:
     """Once, among the labels, after its reasons; a refusal to reason is replaced by the evidence."""
@@ -75,11 +71,6 @@ def test_an_answer_without_a_citation_is_quoted_with_its_question() -> None:
     verdict = PromptedReasoner(model).conclude(CLAIM, (hop(1, "Who wrote Emma?", "Jane Austen"),), THREE)
     assert "Evidence 1" not in model.prompts[0].rpartition("\n\n")[2]
     assert verdict.rationale == (Sentence("Who wrote Emma? Jane Austen", (1,)),)
-
-
-def test_true_as_is_well_known_is_read_as_true() -> None:
-    """Not as false because of the letters "no" in "known"."""
-    assert conclude(playing("True, as is well known")).label is Label.SUPPORTED
 
 
 @pytest.mark.parametrize("text", ["Unknown", "", REFUSAL, ESSAY, "Yes"])

@@ -9,11 +9,9 @@ from app.domain.model import Claim, LabelSet, Question
 from app.domain.ports import Ask, Decide
 from app.modules.prompting import Delimiters
 from app.modules.pursuit_questioners import (
-    MAX_ANSWERS_WORDS,
     PromptedParaphraser,
     PromptedPursuer,
     first_prompt,
-    paraphrase_prompt,
     step_prompt,
 )
 from app.modules.reasoner import reasoning_prompt
@@ -59,11 +57,6 @@ def test_the_step_prompt_lists_every_question_so_far() -> None:
     assert "[[True]] or [[False]]" in prompt
 
 
-def test_long_answers_are_truncated() -> None:
-    context = tuple(hop(number, "Who?", "word " * 1_000) for number in range(1, 6))
-    assert step_prompt(CLAIM, context, ()).count("word") <= MAX_ANSWERS_WORDS
-
-
 def test_speaker_and_date_are_in_the_prompts_when_known() -> None:
     for prompt in (first_prompt(KNOWN), step_prompt(KNOWN, (AUTHOR,), ())):
         assert "the following claim by Jane Doe on 2020-10-31." in prompt
@@ -83,11 +76,6 @@ def test_a_very_long_speaker_is_truncated_to_a_few_words_on_one_line() -> None:
     prompt = first_prompt(Claim(CLAIM.text, "Lord\nSo and so " * 400, None))
     assert len(prompt) < 600
     assert "claim by Lord So and so" in prompt
-
-
-def test_no_placeholder_is_left_in_a_prompt() -> None:
-    for prompt in (first_prompt(KNOWN), step_prompt(KNOWN, (AUTHOR,), ()), paraphrase_prompt(Question("Who?"), 4)):
-        assert "$" not in prompt and "\n\n" not in prompt
 
 
 @pytest.mark.parametrize("text", [REFUSAL, ESSAY, "", "Unknown"])

@@ -22,7 +22,7 @@ COPY --chown=hopcheck . .
 # Each container signs with a key of its own, made at its first start, never with one that came with the image.
 RUN make setup PIP_FLAGS="${PIP_FLAGS}" && rm -f instance/secret_key
 
-# As in `make run`: freed memory is not kept by each thread (docs/bench.md, "Threads and processes").
+# As in `make run`: freed memory is not kept by each thread (docs/operations.md, "Threads and processes").
 ENV GLIBC_TUNABLES=glibc.malloc.tcache_count=0
 ENV HOST=0.0.0.0 PORT=8000
 EXPOSE 8000

@@ -2,7 +2,7 @@
 
     make soak [ARGS="--minutes 3"]
 
-Prints a table; the exit code is 1 when a bound (docs/bench.md) is broken. After a fifth of the time the server is
+Prints a table; the exit code is 1 when a bound (docs/operations.md) is broken. After a fifth of the time the server is
 stopped by SIGTERM during its runs and started again. The first run warms up the models and is not measured.
 """
 

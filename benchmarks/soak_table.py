@@ -1,4 +1,4 @@
-"""The measurements of a soak test, their bounds (docs/bench.md), and the printed table."""
+"""The measurements of a soak test, their bounds (docs/operations.md), and the printed table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Take the pictures of docs/screens.md: ten states of the pages at the width of a phone and of a desktop.
+"""Take the pictures of docs/first-ten-minutes.md: ten states of the pages at the width of a phone and of a desktop.
 
     python -m scripts.screens            writes docs/screens/*.webp, with the models of the default setup
 

@@ -34,7 +34,7 @@ def test_the_version_is_written_once_and_the_package_metadata_takes_it_from_ther
 
 
 def test_the_latest_release_of_the_changelog_is_the_version():
-    unreleased, *releases = re.findall(r"^## \[([^\]]+)\]", text_of("CHANGELOG.md"), re.MULTILINE)
+    unreleased, *releases = re.findall(r"^## \[([^\]]+)\]", text_of("docs/changelog.md"), re.MULTILINE)
     assert (unreleased, releases[0]) == ("Unreleased", VERSION)
 
 

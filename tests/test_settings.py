@@ -1,4 +1,4 @@
-"""Settings: read once, validated with one-line errors, and documented in docs/settings.md."""
+"""Settings: read once, validated with one-line errors, and documented in docs/operations.md."""
 
 from __future__ import annotations
 
@@ -163,6 +163,6 @@ def test_every_setting_has_a_one_line_description():
 
 
 def test_the_documentation_has_a_row_for_every_setting_and_none_for_others():
-    written = (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")
+    written = (ROOT / "docs" / "operations.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| *`([A-Z0-9_]+)` *\|", written, re.MULTILINE)
     assert sorted(rows) == sorted(NAMES)

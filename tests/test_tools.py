@@ -1,4 +1,4 @@
-"""Hopcheck in other programs: the Python API, the MCP server and the examples of docs/tools.md."""
+"""Hopcheck in other programs: the Python API, the MCP server and the examples of docs/api.md."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ CLAIM = "The author of Hamlet was born in England."
 
 
 def example(language: str, number: int = 0) -> str:
-    """Return an example of docs/tools.md, by its language and its place among those."""
-    text = (ROOT / "docs" / "tools.md").read_text(encoding="utf-8")
+    """Return an example of docs/api.md, by its language and its place among those."""
+    text = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
     return re.findall(rf"^```{language}\n(.*?)^```", text, re.MULTILINE | re.DOTALL)[number]
 
 
@@ -195,7 +195,7 @@ def test_calls_without_an_application_share_one(monkeypatch, make_app):
 
 def test_the_python_example_of_the_documentation_prints_the_verdict_and_each_step(monkeypatch, make_app, capsys):
     monkeypatch.setattr(hopcheck, "_shared_app", make_app)
-    exec(compile(example("python"), "docs/tools.md", "exec"), {})
+    exec(compile(example("python"), "docs/api.md", "exec"), {})
     assert capsys.readouterr().out.splitlines() == [
         "SUPPORTED 0.91",
         "1. Who wrote Hamlet? William Shakespeare (kept)",
@@ -273,7 +273,7 @@ def test_the_mcp_server_names_its_version_and_marks_quoted_text_as_data(make_app
         assert "data" in client.instructions
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
         assert set(tools) == {"check_claim", "follow_check", "get_report", "list_checks"}
-        assert all(f"`{name}`" in (ROOT / "docs" / "tools.md").read_text(encoding="utf-8") for name in tools)
+        assert all(f"`{name}`" in (ROOT / "docs" / "api.md").read_text(encoding="utf-8") for name in tools)
         assert all(tool.output_schema and tool.description for tool in tools.values())
 
     in_thread(asyncio.run, _with_client(make_app(), use))

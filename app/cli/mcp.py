@@ -1,4 +1,4 @@
-"""The command `mcp`: a server for the Model Context Protocol over standard streams or HTTP (docs/tools.md).
+"""The command `mcp`: a server for the Model Context Protocol over standard streams or HTTP (docs/api.md).
 
 The SDK reads the annotations of the tools, so they are evaluated here, without `from __future__ import annotations`.
 """

@@ -1,6 +1,6 @@
 """The settings, read once from the environment and `.env` into a frozen object.
 
-A test compares the fields with the tables in docs/settings.md. A blank value counts as not set.
+A test compares the fields with the tables in docs/operations.md. A blank value counts as not set.
 """
 
 # ruff: noqa: RUF009 - `setting` makes a dataclass field, as `field` does

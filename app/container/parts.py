@@ -104,7 +104,7 @@ def open_corpora(names: Sequence[str], open_corpus: Callable[[str], None]) -> No
         raise failed[0]
 
 
-# Models in this process share its cores, so speculative calls only help for calls to servers (docs/critical-path.md).
+# Models in this process share its cores, so speculative calls only help for calls to servers (docs/how-it-works.md).
 
 MAX_PREFETCHED_PAGES = 3
 """Pages opened while a document is chosen; the whole process fetches four at once."""
@@ -143,7 +143,7 @@ class SpeculationPolicy:
 
 
 RESAMPLED_TEMPERATURE = 0.5
-"""The temperature at which a prompt whose reply is of no use is sent again (docs/modules.md)."""
+"""The temperature at which a prompt whose reply is of no use is sent again (docs/reproduce.md)."""
 
 
 class LanguageModels:

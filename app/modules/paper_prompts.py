@@ -2,7 +2,7 @@
 
 Unlike Hopcheck's own prompts, these do not delimit quoted material and do not list the questions that found no answer,
 and no question is requested again after an unusable reply: use them for evaluation, not on a public site. The
-demonstrations are Hopcheck's, without evidence. docs/modules.md compares the two, role by role.
+demonstrations are Hopcheck's, without evidence. docs/reproduce.md compares the two, role by role.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ A pair is a question with its answer: an answered question is kept, an unanswere
 question counts against max_hops. The stage of a run follows from its hops and from the `SufficiencyJudged` event that
 ended the pursuer's own questions, so an interrupted run resumes exactly.
 
-With `speculative`, independent questions are answered in parallel (docs/critical-path.md).
+With `speculative`, independent questions are answered in parallel (docs/how-it-works.md).
 """
 
 from __future__ import annotations

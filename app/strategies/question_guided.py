@@ -10,7 +10,7 @@ and two consecutive hops that are not kept end the questioning; hops that a bran
 
 With `speculative`, D, the next Q and the next A start while V judges the answer, since most answers are kept and not
 sufficient. `run` yields the same events without it, in the same order; only the costs of calls come earlier, and those
-of unneeded calls are added (docs/critical-path.md).
+of unneeded calls are added (docs/how-it-works.md).
 """
 
 from __future__ import annotations

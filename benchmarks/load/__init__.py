@@ -1,1 +1,1 @@
-"""Load tests of one server and of two workers (docs/bench.md)."""
+"""Load tests of one server and of two workers (docs/operations.md)."""

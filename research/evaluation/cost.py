@@ -1,6 +1,6 @@
 """Estimate the language model's calls, tokens, price and hours before an evaluation runs.
 
-Calls follow from the strategy (docs/critical-path.md), tokens from the length of sample prompts. Once enough rows are
+Calls follow from the strategy (docs/how-it-works.md), tokens from the length of sample prompts. Once enough rows are
 predicted, the estimate extrapolates from them.
 """
 

@@ -1,6 +1,6 @@
 """The data sets' labels: their spellings, and which of the project's own labels count as right for each.
 
-docs/evaluation.md has the table of the right labels.
+docs/reproduce.md has the table of the right labels.
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ SOURCES = (
         "https://github.com/MichSchli/AVeriTeC",
         "CC BY-NC 4.0: not for commercial use",
         1.8,
-        "A search engine with dates (docs/web-sources.md). The labels of its test set are not published.",
+        "A search engine with dates (docs/sources.md). The labels of its test set are not published.",
     ),
     Source(
         HOVER,

@@ -7,7 +7,7 @@ The documents are synthetic: 30 to 40 random (seeded) sentences from the article
 frequencies and co-occurrences are those of Wikipedia, and no two passages are equal. They are written as JSON lines and
 built by the real command, `flask --app app corpus build`. With --articles they are shorter, have sections, and are read
 from Parquet as `corpus fetch` reads them. The queries are the questions in questions.jsonl and
-retrieval_questions.jsonl; --squad adds SQuAD's up to 200. docs/retrieval.md quotes the figures.
+retrieval_questions.jsonl; --squad adds SQuAD's up to 200. docs/how-it-works.md quotes the figures.
 """
 
 from __future__ import annotations

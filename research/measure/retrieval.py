@@ -3,7 +3,7 @@
     python -m research.measure.retrieval [--index instance/corpora/vital] [--depths 10 20] [--threads 2]
 
 The questions in retrieval_questions.jsonl are our own, like those of the question generator, with the titles of the
-right articles. A test checks that these contain the answers. docs/retrieval.md quotes the figures.
+right articles. A test checks that these contain the answers. docs/how-it-works.md quotes the figures.
 """
 
 from __future__ import annotations

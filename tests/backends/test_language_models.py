@@ -153,7 +153,7 @@ def test_a_missing_file_is_reported(tmp_path):
 
 
 def test_the_example_file_in_the_docs_is_valid(file):
-    page = (Path(__file__).parents[2] / "docs" / "language-models.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "models.md").read_text(encoding="utf-8")
     examples = "".join(re.findall(r"```toml\n(.*?)```", page, re.DOTALL))
     secrets = {"OPENAI_API_KEY": KEY, "HOUSE_KEY": "house", "AZURE_KEY": "azure"}
     small, house, azure = configured_models(None, None, None, file(examples), secrets)

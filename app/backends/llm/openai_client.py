@@ -1,7 +1,7 @@
 """Client for language models behind OpenAI's chat protocol: OpenAI, a gateway, vLLM, Ollama, a GGUF file and others.
 
 A text prompt is one user message; a Chat is a system message, its demonstrations as turns, and the case. Decoding is
-greedy (temperature 0, seed 1) unless a run sets other values. Setup: docs/language-models.md.
+greedy (temperature 0, seed 1) unless a run sets other values. Setup: docs/models.md.
 """
 
 from __future__ import annotations

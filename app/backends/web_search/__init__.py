@@ -1,1 +1,1 @@
-"""Web search engines behind the port `WebSearch`: SearXNG, Brave, Tavily and Serper. Setup: docs/web-sources.md."""
+"""Web search engines behind the port `WebSearch`: SearXNG, Brave, Tavily and Serper. Setup: docs/sources.md."""

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 # capitalised, so by itself it counts as a name only if it is not a common English word, and never in a question.
 
 MAX_QUERY_WORDS, MAX_QUERY_LENGTH = 50, 400
-"""Query length that every search engine accepts (docs/web-sources.md); some truncate longer queries."""
+"""Query length that every search engine accepts (docs/sources.md); some truncate longer queries."""
 
 
 def whole_query(claim: Claim, question: Question) -> str:

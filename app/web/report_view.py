@@ -276,7 +276,15 @@ PLAIN_LABELS = {
     Label.NOT_ENOUGH_EVIDENCE: "Can’t tell",
     Label.CONFLICTING_EVIDENCE: "Sources disagree",
 }
-"""The verdict in everyday words, beside the formal label."""
+"""The verdict as every page calls it."""
+
+FORMAL_LABELS = {
+    Label.SUPPORTED: "Supported",
+    Label.REFUTED: "Refuted",
+    Label.NOT_ENOUGH_EVIDENCE: "Not enough evidence",
+    Label.CONFLICTING_EVIDENCE: "Conflicting evidence",
+}
+"""Fact-checking's own terms, which a report has once, beside its verdict."""
 
 STRATEGY_WORDS = {
     "question-guided": "question by question",
@@ -365,6 +373,7 @@ def branch_words(branch: Branch | None) -> str:
 
 FILTERS: dict[str, Callable] = {
     "plain_label": PLAIN_LABELS.__getitem__,
+    "formal_label": FORMAL_LABELS.__getitem__,
     "source_words": source_words,
     "models_words": models_words,
     "asked_words": lambda source: ASKED_WORDS.get(source.name, source.title),

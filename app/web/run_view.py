@@ -13,9 +13,8 @@ from app.domain.model import MAX_NOTE_LENGTH, Note, RunOptions
 from app.domain.report import Report
 from app.runs.service import RunFilter, RunSummary, StoredRun
 from app.web import capabilities, services
-from app.web.report_view import PLAIN_LABELS, Card, branch_words, differences, shown_verdict, web_link
+from app.web.report_view import FORMAL_LABELS, PLAIN_LABELS, Card, branch_words, differences, shown_verdict, web_link
 from app.web.security import allow_indexing
-from app.web.views import FACES
 
 MAX_OTHERS = 8
 MAX_CANDIDATES = 40
@@ -231,7 +230,7 @@ def summary_of(run: StoredRun) -> str:
     lines = (
         f"{UNVERIFIED}." if report.imported else "",
         f"“{report.claim.text}”",
-        " ".join(filter(None, (f"{PLAIN_LABELS[verdict.label]} ({FACES[verdict.label].word}).", answer, missing))),
+        " ".join(filter(None, (f"{PLAIN_LABELS[verdict.label]} ({FORMAL_LABELS[verdict.label]}).", answer, missing))),
         _quotation(shown.cards[0]) if shown.cards else "",
         f"Checked by a machine with Hopcheck: {address}",
     )

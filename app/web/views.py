@@ -141,10 +141,10 @@ class Face(NamedTuple):
 
 
 FACES = {
-    Label.SUPPORTED: Face("Supported", "check", "supported"),
-    Label.REFUTED: Face("Refuted", "cross", "refuted"),
-    Label.NOT_ENOUGH_EVIDENCE: Face("Not enough evidence", "question", "undecided"),
-    Label.CONFLICTING_EVIDENCE: Face("Conflicting evidence", "split", "conflicting"),
+    Label.SUPPORTED: Face(report_view.PLAIN_LABELS[Label.SUPPORTED], "check", "supported"),
+    Label.REFUTED: Face(report_view.PLAIN_LABELS[Label.REFUTED], "cross", "refuted"),
+    Label.NOT_ENOUGH_EVIDENCE: Face(report_view.PLAIN_LABELS[Label.NOT_ENOUGH_EVIDENCE], "question", "undecided"),
+    Label.CONFLICTING_EVIDENCE: Face(report_view.PLAIN_LABELS[Label.CONFLICTING_EVIDENCE], "split", "conflicting"),
     HopStatus.OPEN: Face("In progress", "dots", "open"),
     HopStatus.KEPT: Face("Used", "check", "kept"),
     HopStatus.SET_ASIDE: Face("Not used", "aside", "aside"),
@@ -186,9 +186,9 @@ def page_words(reason: str, is_owner: bool) -> str:
 
 
 LABEL_SETS = {
-    LabelSet.THREE: ("Three labels", "Supported, refuted, or not enough evidence."),
-    LabelSet.FOUR: ("Four labels", "The three, and conflicting evidence where sources contradict each other."),
-    LabelSet.TWO: ("Two labels", "Supported or refuted. For benchmarks only: it decides even on thin evidence."),
+    LabelSet.THREE: ("Three labels", "True, false, or can’t tell."),
+    LabelSet.FOUR: ("Four labels", "The three, and “sources disagree”."),
+    LabelSet.TWO: ("Two labels", "True or false. For benchmarks only: it decides even on thin evidence."),
 }
 
 

@@ -55,7 +55,7 @@ def test_a_sample_runs_to_its_verdict_without_a_reload(live, visitor):
     expect_verdict(page)
     expect(page.locator("li.hop")).to_have_count(2)
     expect(page.locator("#hop-2 mark")).to_have_text("England")
-    expect(page).to_have_title(re.compile("^Supported: "))
+    expect(page).to_have_title(re.compile("^True: "))
     assert len([each for each in page.addresses if re.search(r"/runs/[\w-]+$", each)]) == loads
     assert page.complaints == []
 
@@ -79,7 +79,7 @@ def test_a_typed_claim_is_counted_checked_and_listed(live, visitor):
     page.locator(".rationale").get_by_role("link", name="step 2", exact=True).click()
     expect(page).to_have_url(re.compile("#hop-2$"))
     page.get_by_role("link", name="New check").click()
-    expect(page.get_by_role("link", name=CLAIM)).to_contain_text("Supported")
+    expect(page.get_by_role("link", name=CLAIM)).to_contain_text("True")
 
 
 def test_a_reload_during_a_run_shows_its_state_and_keeps_following(live, visitor):

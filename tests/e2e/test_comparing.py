@@ -29,7 +29,7 @@ def test_two_running_checks_are_followed_side_by_side_over_one_connection(live, 
     expect(page.get_by_role("row", name="Verdict")).to_contain_text("Running")
     page.get_by_role("link", name="Check A", exact=True).focus()
     gate.open()
-    expect(page.locator("#agreement")).to_contain_text("Both say the same: Supported")
+    expect(page.locator("#agreement")).to_contain_text("Both say the same: True")
     shared = page.get_by_role("row", name="Where was William Shakespeare born?")
     expect(shared).to_contain_text("same answer")
     expect(shared.get_by_role("cell")).to_contain_text(["Step 3", "Step 2"])

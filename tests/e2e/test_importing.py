@@ -30,7 +30,7 @@ def test_a_downloaded_report_is_imported_and_marked_as_imported(live, visitor, t
     page.get_by_role("button", name="Import").press("Enter")
     page.wait_for_url("**/runs/*")
     expect(page.get_by_text("Imported, unverified: this report was not made here")).to_be_visible()
-    expect(page).to_have_title(re.compile("^Imported, unverified: Supported: "))
+    expect(page).to_have_title(re.compile("^Imported, unverified: True: "))
     expect_verdict(page)
     expect(page.get_by_role("heading", level=1)).to_have_text(CLAIM)
     expect(page.locator("li.hop")).to_have_count(2)

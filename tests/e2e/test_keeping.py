@@ -37,7 +37,7 @@ def test_an_earlier_check_is_found_while_typing_and_also_without_script(live, vi
     expect(page.get_by_role("status")).to_have_text("1 check")
     expect(page).to_have_url(re.compile(r"/history\?q=ERDOGAN"))
     assert page.evaluate("window.stayed"), "the page was not reloaded"
-    page.get_by_label("Verdict").select_option(label="Refuted")
+    page.get_by_label("Verdict").select_option(label="False")
     expect(page.get_by_text("No matches.")).to_be_visible()
     page.get_by_role("link", name="Show all").click()
     expect(listed(page)).to_have_count(2)

@@ -211,7 +211,7 @@ def test_an_undecided_check_offers_two_next_steps_that_work(live, visitor):
     page.keyboard.press("Control+Enter")
     expect_verdict(page)
     expect(page.locator(".lineage")).to_contain_text("Step 2 was added.")
-    expect(page.locator(".lineage .chip")).to_have_text("Not enough evidence")
+    expect(page.locator(".lineage .chip")).to_have_text("Can’t tell")
 
 
 def test_the_actions_of_a_report_work_by_keyboard_and_deleting_can_be_undone(live, visitor):

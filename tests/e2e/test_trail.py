@@ -192,7 +192,7 @@ def test_a_screen_reader_announces_the_activity_each_hop_once_and_the_verdict(li
     gates["answer 2"].open()
     expect(page.locator("#hop-2 .chip")).to_have_text("Used")
     gates["conclusion 1"].open()
-    until(lambda: page.evaluate("/^Supported/.test(window.heard.at(-1))"), "a verdict that is heard")
+    until(lambda: page.evaluate("/^True/.test(window.heard.at(-1))"), "a verdict that is heard")
     heard = page.evaluate("window.heard")
     hops = [each for each in heard if "Answer:" in each]
     assert [re.sub(r" [0-9.]+ s, 36 tokens$", "", each) for each in hops] == [
@@ -200,7 +200,7 @@ def test_a_screen_reader_announces_the_activity_each_hop_once_and_the_verdict(li
         "Step 2 Where was William Shakespeare born? Answer: England Used",
     ]
     assert any(each.startswith("Step 2 of up to 5 : ") for each in heard)
-    assert re.match(r"Supported\. Finished in ", heard[-1])
+    assert re.match(r"True\. Finished in ", heard[-1])
 
 
 DRAWN = """() => {

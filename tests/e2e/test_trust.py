@@ -71,6 +71,6 @@ def test_a_correction_is_taken_over_and_copied_from_the_text_of_a_batch(live, vi
     page.get_by_role("button", name="Copied").wait_for()
     assert "in 1989." in page.evaluate("navigator.clipboard.readText()")
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
-    page.get_by_role("link", name=re.compile("Refuted 2")).click()
+    page.get_by_role("link", name=re.compile("False 2")).click()
     expect(page.locator("#batch-claims + ol > li")).to_have_count(2)
     assert page.complaints == []

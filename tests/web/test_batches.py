@@ -50,7 +50,7 @@ def test_pasted_claims_become_a_batch_page_with_labels_and_links(client):
     path = started(client, title="  My\nclaims ")
     page = fed_until(client, path, DONE)
     assert "My claims" in page and "hx-get" not in page and "http-equiv" not in page
-    assert page.count("Supported</span>") == 3, "two claims and the count of them"
+    assert page.count("True</span>") == 3, "two claims and the count of them"
     assert "Line 3: The claim is too short: it needs at least 3 characters." in page
     links = re.findall(r'<a id="claim-\d" href="(/runs/[\w-]+)"', page)
     assert len(links) == 2 and "=1+1 is what" in unescape(client.get(links[1]).text)

@@ -83,7 +83,7 @@ def test_each_run_has_a_column_with_label_confidence_counts_and_costs(two):
     answered = compare(client, one, other)
     assert (answered.status_code, answered.headers["X-Robots-Tag"]) == (200, "noindex")
     page = answered.text
-    assert [cell[2:] for cell in row(page, "Verdict")] == ["Supported", "Refuted"]
+    assert [cell[2:] for cell in row(page, "Verdict")] == ["True", "False"]
     assert [cell[2:] for cell in row(page, "Confidence")] == ["High confidence", "Low confidence"]
     assert [cell[2:] for cell in row(page, "Steps")] == ["2: 2 used", "3: 2 used, 1 not used"]
     assert [cell[2:] for cell in row(page, "Calls of models")] == ["9", "12"]
@@ -257,7 +257,7 @@ def test_the_page_of_a_run_offers_other_checks_of_its_claim_for_comparison(two):
     page = client.get(f"/runs/{other}").text
     offered = page[page.index('id="others-heading"') :]
     assert re.findall(r'name="run" value="([^"]+)"', offered) == [other, one]
-    assert 'action="/compare"' in offered and "Supported" in offered
+    assert 'action="/compare"' in offered and "True" in offered
 
 
 def test_another_browser_is_offered_only_its_own_checks(two):

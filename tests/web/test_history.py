@@ -61,7 +61,7 @@ def test_checks_are_listed_newest_first_with_their_verdicts(client):
     page = client.get("/history").text
     assert listed(page) == ["Hamlet is an opera.", "Hamlet is a play."]
     assert f'href="{first}"' in page and f'href="{first}/delete"' in page
-    assert page.count("Supported</span>") == 2
+    assert page.count("True</span>") == 2
     assert ">2 checks</p>" in page
 
 

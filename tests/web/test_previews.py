@@ -27,11 +27,11 @@ def tags(page: str) -> dict[str, str]:
 def test_the_preview_of_a_finished_run_has_its_claim_and_verdict(client):
     path = started(client, CLAIM)
     meta = tags(wait_for(client, path, 'id="verdict-heading"'))
-    assert meta["og:title"] == meta["title"] and meta["title"].startswith('Supported: The "author" of Hamlet')
+    assert meta["og:title"] == meta["title"] and meta["title"].startswith('True: The "author" of Hamlet')
     assert (
         meta["description"]
         == meta["og:description"]
-        == (f"Supported, high confidence: {CLAIM} 2 questions asked, 2 answers used, with the evidence for each.")
+        == (f"True, high confidence: {CLAIM} 2 questions asked, 2 answers used, with the evidence for each.")
     )
     assert meta["canonical"] == meta["og:url"] == f"http://localhost{path}"
     assert meta["og:type"] == "article" and meta["robots"] == "noindex"
@@ -57,7 +57,7 @@ def test_the_preview_of_a_running_run_says_that_it_is_being_checked(make_app):
         (FAILING, "No verdict, the check failed: "),
         (
             Script(TWO_HOPS.hops, Verdict(Label.NOT_ENOUGH_EVIDENCE, ())),
-            "Not enough evidence: ",
+            "Can’t tell: ",
         ),
     ],
 )

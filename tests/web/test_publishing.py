@@ -41,7 +41,7 @@ def test_publishing_puts_a_report_in_the_gallery_and_says_what_that_means(client
     pressed = press(client, path, "publish")
     assert (pressed.status_code, pressed.location) == (303, f"{path}#keeping")
     gallery = client.application.test_client().get("/gallery").text
-    assert f'href="{path}"' in gallery and "Supported</span>" in gallery
+    assert f'href="{path}"' in gallery and "True</span>" in gallery
     assert "Unpublish</button>" in client.get(path).text
     press(client, path, "unpublish")
     assert path not in client.get("/gallery").text

@@ -172,10 +172,7 @@ class RobotsCache:
             return rules if self._now() - since < CACHE_SECONDS else None
 
     def _fetch_rules(self, origin: str, host: str, budget: Budget) -> str:
-        try:
-            rules = _rules_from(self._http.get(f"{origin}/robots.txt", budget, limit=MAX_ROBOTS_BYTES), host)
-        except CallFailed as error:
-            raise CallFailed(f"What programs may read on {host} cannot be known: {error}") from error
+        rules = _rules_from(self._http.get(f"{origin}/robots.txt", budget, limit=MAX_ROBOTS_BYTES), host)
         with self._lock:
             self._rules_by_site[origin] = (self._now(), rules)
             self._rules_by_site.move_to_end(origin)
@@ -187,7 +184,7 @@ class RobotsCache:
 def _rules_from(reply: HttpReply, host: str) -> str:
     """Return the rules of a reply: 401 and 403 disallow everything, a missing file allows everything."""
     if reply.status == 429 or reply.status >= 500:
-        raise CallFailed(f"{host} answers {reply.status} for its robots.txt.")
+        raise CallFailed(f"{host} answers {reply.status} for its robots.txt, so none of its pages is read.")
     if reply.status == 200:
         return reply.content.decode("utf-8-sig", "replace")
     return DISALLOW_ALL if reply.status in (401, 403) else ""

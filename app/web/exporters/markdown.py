@@ -16,7 +16,15 @@ from app.runs.service import StoredRun
 from app.text.fact_checkers import is_fact_check
 from app.text.wording import escape_direction
 from app.web.exporters import Exporter, ExportOperation
-from app.web.report_view import PLAIN_LABELS, corpora_words, models_words, safe_address, source_words, web_link
+from app.web.report_view import (
+    FORMAL_LABELS,
+    PLAIN_LABELS,
+    corpora_words,
+    models_words,
+    safe_address,
+    source_words,
+    web_link,
+)
 from app.web.views import (
     FACES,
     claim_only,
@@ -115,7 +123,7 @@ def _head(run: StoredRun, address: str) -> Iterator[str]:
 def _verdict(report: Report) -> Iterator[str]:
     if report.verdict:
         label = report.verdict.label
-        yield f"## Verdict: {PLAIN_LABELS[label]} ({FACES[label].word})"
+        yield f"## Verdict: {PLAIN_LABELS[label]} ({FORMAL_LABELS[label]})"
         yield from _reasons(report.verdict, report)
     else:
         yield f"## No verdict: the check {'failed' if report.ended == 'failed' else 'was interrupted'}"

@@ -98,6 +98,7 @@ def check(
     Raises InvalidInput for an input that cannot be checked, and Rejected when too many checks wait.
     """
     from app.domain.errors import HopcheckError
+    from app.domain.messages import Code
     from app.run_request import RunRequest
     from app.runs.report_schema import RunReport
     from app.runs.transfer import report_fields
@@ -110,7 +111,7 @@ def check(
             if on_event:
                 on_event(stored.event)
     except BaseException:
-        services.runs.interrupt(run_id, "The program that asked for it did not wait for its end.")
+        services.runs.interrupt(run_id, Code.CLIENT_LEFT())
         raise
     if (run := services.runs.report(run_id)) is None:
         raise HopcheckError("The check was deleted while it was running.")

@@ -20,6 +20,7 @@ from app.config.settings import Settings
 from app.domain.errors import ModelUnavailable
 from app.domain.events import RunStarted
 from app.domain.instrumentation import report_problem
+from app.domain.messages import Code
 from app.domain.model import Answer, Claim, Judgement, Label, LabelSet, Origin, Passage, RunOptions, Span, Verdict
 from app.modules.answerers.reciter_reader import cite_in, recited_passage
 from app.runs.event_store import EventStore
@@ -114,7 +115,7 @@ def test_hops_and_the_verdict_are_printed_and_the_exit_code_is_0(terminal):
         "England",
         "from: William Shakespeare https://en.wikipedia.org/wiki/William_Shakespeare",
         "kept: It is tied to the claim.",
-        "The claim verifier was satisfied.",
+        "The answers were enough to decide.",
         "SUPPORTED (91%)",
         "Hamlet was written by William Shakespeare. [1]",
         "He was born in England. [2]",
@@ -264,8 +265,8 @@ def test_failed_hops_and_steps_are_printed(terminal):
     unsure = replace(TWO_HOPS.hops[0], enough=missing)
     script = Script((unsure, ScriptedHop("Where was he born?", missing)), TWO_HOPS.verdict)
     output = terminal(script).check(CLAIM).stdout
-    assert "the claim verifier failed: The index is missing" in output
-    assert "hop 2 failed in the answerer: The index is missing" in output
+    assert "The claim verifier failed: The index is missing" in output
+    assert "The answerer failed: The index is missing" in output
 
 
 def test_retrieved_text_cannot_steer_the_terminal(terminal):
@@ -288,7 +289,7 @@ def test_ctrl_c_ends_the_run_itself(terminal):
         check._follow(desk.runs, run_id, interrupted)
     report = desk.runs.report(run_id).report
     gate.open()
-    assert (report.problem, len(report.hops)) == ("It was stopped at the keyboard.", 1)
+    assert (report.problem, len(report.hops)) == (Code.STOPPED_AT_KEYBOARD(), 1)
 
 
 def test_a_full_queue_is_reported_with_exit_code_1(terminal):

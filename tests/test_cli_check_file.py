@@ -92,7 +92,7 @@ def test_an_interrupted_batch_resumes_by_its_id(terminal):
     spent = check("The moon is made of rock.")
     assert spent.exit_code == 0
     left = check("--file", "HERE/claims.csv")
-    assert left.exit_code == 1 and "limit of 1 call a day is reached" in left.stderr
+    assert left.exit_code == 1 and "limit on calls a day was reached: 1" in left.stderr
     batch_id = re.search(r"--batch (\S+)\.", left.stderr)[1]
     assert runs.batches.get(batch_id).state is BatchState.PAUSED
     check, runs = terminal()
@@ -160,4 +160,4 @@ def test_each_run_of_a_batch_obeys_the_limit_on_costs_and_the_batch_that_of_the_
         assert cheap.exit_code == 0 and len(server.asked) < 2 * 8
         asked = len(server.asked)
         stopped = with_model(server, "--yes", "--fresh", env={"DAY_TOKENS": str(12 * asked), "WORKERS": "1"})
-        assert stopped.exit_code == 1 and "tokens a day is reached" in stopped.stderr and len(server.asked) == asked
+        assert stopped.exit_code == 1 and "tokens a day was reached" in stopped.stderr and len(server.asked) == asked

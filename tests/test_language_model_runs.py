@@ -13,6 +13,7 @@ from app import create_app
 from app.backends.http import MAX_ATTEMPTS, RetryPolicy
 from app.backends.llm import openai_client
 from app.config.settings import Settings
+from app.domain.messages import Code
 from app.domain.model import HopStatus
 from app.extensions import db
 from tests import one_claim
@@ -159,7 +160,7 @@ def test_each_server_failure_has_its_own_sentence_on_page_log_and_report(site, c
     assert f"The question generator failed: {message}" in html.unescape(page)
     assert f"hop 1 failed in the question generator: {message}" in caplog.text
     report = app.extensions["hopcheck"].runs.report(run_id).report
-    assert {(hop.status, hop.reason) for hop in report.hops} == {
+    assert {(hop.status, str(hop.reason)) for hop in report.hops} == {
         (HopStatus.FAILED, f"The question generator failed: {message}")
     }
     assert report.ended == "failed"
@@ -191,23 +192,23 @@ def test_the_key_is_in_no_page_log_event_export_cache_or_error(site, tmp_path, c
 
 
 @pytest.mark.parametrize(
-    ("setting", "most", "sentence"),
+    ("setting", "most", "reason"),
     [
-        ("RUN_CALLS", "4", "The limit of 4 calls for one check was reached."),
-        ("RUN_TOKENS", "48", "The limit of 48 tokens for one check was reached."),
-        ("RUN_COST", "4.5", "The limit of 4.5 in cost for one check was reached."),
-        ("DAY_CALLS", "4", "This site's limit of 4 calls a day was reached."),
-        ("DAY_TOKENS", "48", "This site's limit of 48 tokens a day was reached."),
-        ("DAY_COST", "4.5", "This site's limit of 4.5 in cost a day was reached."),
+        ("RUN_CALLS", "4", Code.RUN_CALLS(amount=4)),
+        ("RUN_TOKENS", "48", Code.RUN_TOKENS(amount=48)),
+        ("RUN_COST", "4.5", Code.RUN_COST(amount=4.5)),
+        ("DAY_CALLS", "4", Code.DAY_CALLS(amount=4)),
+        ("DAY_TOKENS", "48", Code.DAY_TOKENS(amount=48)),
+        ("DAY_COST", "4.5", Code.DAY_COST(amount=4.5)),
     ],
 )
-def test_a_reached_budget_concludes_with_the_present_evidence_and_says_so(site, tmp_path, setting, most, sentence):
+def test_a_reached_budget_concludes_with_the_present_evidence_and_says_so(site, tmp_path, setting, most, reason):
     """Each call of the scripted model has 12 tokens and costs 1.2; the first hop takes four."""
     with OpenAIServer(play()) as server:
         models = tmp_path / "models.toml"
         models.write_text(PRICED.format(url=server.url))
         page = html.unescape(checked(site(server, OPENAI_MODEL="", MODELS_FILE=str(models), **{setting: most})))
     assert "Who wrote Hamlet?" in page and "William Shakespeare" in page
-    assert sentence in page
+    assert str(reason) in page
     assert "Where was William Shakespeare born?" not in page
     assert "cost 6.0000" in page  # the four, and the conclusion

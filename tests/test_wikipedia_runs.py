@@ -95,5 +95,5 @@ def test_without_a_network_each_step_fails_with_a_sentence_that_says_so(containe
     container._registry.live = wikipedia(wiki, resolve=unknown)
     report = checked(container, RunOptions(corpora=(LIVE,)))
     assert report.hops and {hop.status for hop in report.hops} == {HopStatus.FAILED}
-    assert all("Wikipedia could not be asked." in hop.reason for hop in report.hops)
+    assert all("Wikipedia could not be asked." in str(hop.reason) for hop in report.hops)
     assert wiki.requests == []

@@ -21,6 +21,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from app.domain.instrumentation import report_phase
+from app.domain.messages import Code
 
 DEADLINE_GRACE_SECONDS = 2.0
 """Extra time for the event loop to notice that a deadline has passed."""
@@ -149,7 +150,7 @@ class RetryPolicy:
                 break
             log.warning("%s: %s; trying again in %.1f s", host, result.status or result.error, wait)
             if wait >= MIN_REPORTED_WAIT_SECONDS:
-                report_phase(f"waiting {wait:.0f} s for {host}")
+                report_phase(Code.WAITING_FOR_HOST(seconds=wait, host=host))
             self.sleep(wait)
         return result
 

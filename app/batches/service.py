@@ -13,11 +13,12 @@ from sqlalchemy import ColumnElement, and_, case, delete, func, insert, or_, sel
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session, sessionmaker
 
-from app.domain.events import RunStarted
+from app.domain.events import RunFailed, RunInterrupted, RunStarted, VerdictReached
+from app.domain.messages import Code, Text
 from app.domain.model import BatchLine, Claim, Label, Note, RunOptions, SourceText
 from app.runs.admission import id_for_form, is_invalid_id, new_id
 from app.runs.db import changes_row, database_now
-from app.runs.event_store import decode_options, encode_options
+from app.runs.event_store import decode, decode_options, encode_options
 from app.runs.lifecycle import UNDO_SECONDS
 from app.runs.models import RUNNING, BatchClaimRow, BatchRow, EventRow, NoteRow, RunRow, is_visible
 from app.runs.notes import is_own_verdict, note_from_row
@@ -178,7 +179,7 @@ class Batches:
         """Return up to `limit` claims numbered above `after`, in order; only those of this label or state, if given."""
         last_event = and_(EventRow.run_id == RunRow.id, EventRow.seq == RunRow.last_seq, RunRow.state != RUNNING)
         chosen = (
-            select(BatchClaimRow, _state().label("state"), RunRow.label, EventRow.body, NoteRow)
+            select(BatchClaimRow, _state().label("state"), RunRow.label, EventRow.body, EventRow.version, NoteRow)
             .outerjoin(RunRow, _is_own_run())
             .outerjoin(EventRow, last_event)
             .outerjoin(NoteRow, and_(NoteRow.run_id == RunRow.id, is_own_verdict()))
@@ -222,27 +223,32 @@ def batch_from_row(row: BatchRow) -> Batch:
 
 
 def _claim(
-    row: BatchClaimRow, state: str, label: str | None, last: dict[str, Any] | None, note: NoteRow | None
+    row: BatchClaimRow,
+    state: str,
+    label: str | None,
+    body: dict[str, Any] | None,
+    version: int | None,
+    note: NoteRow | None,
 ) -> BatchClaim:
     claim = Claim(row.claim, row.speaker, row.date)
     if state in (BAD_INPUT, WAITING, DELETED):
         return BatchClaim(row.number, claim, state, problem=row.problem or "")
-    last = last or {}
-    verdict = last.get("verdict", {})
-    reason = verdict.get("missing") or next((each["text"] for each in verdict.get("rationale", ())), "")
-    found = Label(label) if label else None
-    problem = last.get("message", "")
-    own = note_from_row(note) if note else None
-    return BatchClaim(row.number, claim, state, row.run_id, found, verdict.get("confidence"), problem, reason, own)
-
-
-BATCH_CANCELLED = "Its batch was cancelled."
+    found, own = Label(label) if label else None, note_from_row(note) if note else None
+    confidence, problem, reason = None, "", ""
+    with suppress(ValueError):  # of another version
+        match decode(body or {}, version or 0):
+            case VerdictReached(verdict):
+                first = next((each.text for each in verdict.rationale), "")
+                confidence, reason = verdict.confidence, str(verdict.missing or first)
+            case RunFailed(message) | RunInterrupted(message):
+                problem = str(message)
+    return BatchClaim(row.number, claim, state, row.run_id, found, confidence, problem, reason, own)
 
 
 class BatchCommands:
     """Pause, resume, cancel and retry batches. `stop` ends an unfinished run, given its id and the reason."""
 
-    def __init__(self, sessions: sessionmaker[Session], stop: Callable[[str, str], bool]) -> None:
+    def __init__(self, sessions: sessionmaker[Session], stop: Callable[[str, Text], bool]) -> None:
         self._sessions = sessions
         self._stop = stop
 
@@ -264,10 +270,10 @@ class BatchCommands:
         """Start no more of its runs, and end the unfinished ones. False for a batch that has ended."""
         if not self._change(batch_id, BatchState.CANCELLED, BatchState.GOING, BatchState.PAUSED):
             return False
-        self.stop_all(batch_id, BATCH_CANCELLED)
+        self.stop_all(batch_id, Code.BATCH_CANCELLED())
         return True
 
-    def stop_all(self, batch_id: str, reason: str) -> None:
+    def stop_all(self, batch_id: str, reason: Text) -> None:
         """End the batch's unfinished runs."""
         for run_id in self.unfinished(batch_id):
             self._stop(run_id, reason)
@@ -296,8 +302,6 @@ class BatchCommands:
         return changes_row(self._sessions, changed.values(state=state.value))
 
 
-BATCH_DELETED = "Its batch was deleted."
-
 ENDED_STATES = (BatchState.DONE.value, BatchState.CANCELLED.value)
 
 
@@ -308,7 +312,7 @@ class BatchDeletion:
     """
 
     def __init__(
-        self, sessions: sessionmaker[Session], stop_all: Callable[[str, str], None], undo_seconds: float = UNDO_SECONDS
+        self, sessions: sessionmaker[Session], stop_all: Callable[[str, Text], None], undo_seconds: float = UNDO_SECONDS
     ) -> None:
         """Let a deleted batch be restored for `undo_seconds`.
 
@@ -331,7 +335,7 @@ class BatchDeletion:
                 return False
             deleted_at = select(BatchRow.deleted_at).where(BatchRow.id == batch_id).scalar_subquery()
             session.execute(update(RunRow).where(RunRow.batch == batch_id, is_visible()).values(deleted_at=deleted_at))
-        self._stop_all(batch_id, BATCH_DELETED)
+        self._stop_all(batch_id, Code.BATCH_DELETED())
         return True
 
     def restore(self, batch_id: str, owner: str) -> bool:

@@ -28,6 +28,7 @@ from app.cli.output import (
     range_type,
 )
 from app.domain.errors import InvalidInput
+from app.domain.messages import Code
 from app.domain.model import RANGES, LabelSet, RunOptions
 from app.domain.report import Report, reduce_events
 from app.run_request import RunRequest, resolve_options
@@ -271,7 +272,7 @@ def _check_claim(claim: str, speaker: str, date: str, as_json: bool, chosen: dic
     elif report.verdict:
         print_verdict(report.verdict, report, say)
     if not report.verdict:
-        raise click.ClickException(escape_for_terminal(report.problem))
+        raise click.ClickException(escape_for_terminal(str(report.problem)))
 
 
 def _raw_options(corpora: str | None, dated: bool, no_fact_checks: bool, **chosen: Any) -> dict[str, Any]:
@@ -298,6 +299,6 @@ def _follow(runs: Runs, run_id: str, say: Writer, wait: float = RESUBMIT_SECONDS
             seen.append(stored)
             print_event(stored.event, say)
     except KeyboardInterrupt:
-        runs.interrupt(run_id, "It was stopped at the keyboard.")
+        runs.interrupt(run_id, Code.STOPPED_AT_KEYBOARD())
         raise
     return reduce_events((stored.event, stored.seconds) for stored in seen)

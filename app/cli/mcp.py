@@ -276,7 +276,7 @@ def progress_of(
     if seen.verdict:
         print_verdict(seen.verdict, seen, lines.append)
     elif seen.ended:
-        lines.append(seen.problem)
+        lines.append(str(seen.problem))
     return CheckProgress(tuple(map(escape_for_terminal, lines)), after, bool(seen.ended))
 
 

@@ -21,6 +21,7 @@ from app.domain.events import (
     StepFailed,
     TroubleMet,
 )
+from app.domain.messages import Code
 from app.domain.model import RANGES, Answer, Origin, Passage, Verdict
 from app.domain.report import Report
 from app.modules.answerers.reciter_reader import FROM_MEMORY
@@ -55,17 +56,17 @@ def print_event(event: Event, say: Writer) -> None:
             say(f"   kept: {reason}")
         case HopSetAside(_, reason):
             say(f"   set aside: {reason}")
-        case HopFailed(number, module, message):
-            say(f"   hop {number} failed in the {module}: {message}")
+        case HopFailed(_, module, message):
+            say(f"   {Code.FAILED(module=module, problem=message)}")
         case StepFailed(module, message):
-            say(f"   the {module} failed: {message}")
+            say(f"   {Code.FAILED(module=module, problem=message)}")
         case TroubleMet(message):
             say(f"   {message}")
         case FactChecksFound(found):
             for each in found:
                 say(f"   published: {each.publisher}, {each.published or 'no date'}: {each.rating}. {each.url}")
         case QuestioningEnded(reason):
-            say(reason)
+            say(str(reason))
 
 
 def _print_answer(answer: Answer, say: Writer) -> None:

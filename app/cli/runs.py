@@ -67,7 +67,7 @@ def show(run_id: str, as_json: bool) -> None:
         print_event(stored.event, _say)
     if run.report.verdict:
         return print_verdict(run.report.verdict, run.report, _say)
-    _say(run.report.problem)
+    _say(str(run.report.problem))
 
 
 @runs.command("purge")

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from app.domain.messages import Text
 from app.domain.model import (
     Answer,
     Branch,
@@ -21,7 +22,7 @@ from app.domain.model import (
     Verdict,
 )
 
-SCHEMA_VERSION = 1  # increase it when stored events can no longer be read
+SCHEMA_VERSION = 2  # increase it when stored events can no longer be read
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +38,7 @@ class RunStarted:
 class RunResumed:
     """A run whose process was lost continues: closed hops are kept, the open one is asked again."""
 
-    reason: str
+    reason: Text
     kind: Literal["run_resumed"] = "run_resumed"
 
 
@@ -59,9 +60,9 @@ class RunImported:
 
 @dataclass(frozen=True, slots=True)
 class PhaseEntered:
-    """An activity began, as the status line shows it: "reading 8 passages", or "waiting for its turn" in the queue."""
+    """An activity began, or the run waits in the queue."""
 
-    phase: str
+    phase: Text
     kind: Literal["phase_entered"] = "phase_entered"
 
 
@@ -96,7 +97,7 @@ class HopKept:
     """The pair joins the context: the validator accepted it or, in an evidence pursuit, it has an answer."""
 
     hop: int
-    reason: str
+    reason: Text
     kind: Literal["hop_kept"] = "hop_kept"
 
 
@@ -105,7 +106,7 @@ class HopSetAside:
     """The pair stays in the report but not in the context: rejected, unanswered, or left out by the owner."""
 
     hop: int
-    reason: str
+    reason: Text
     kind: Literal["hop_set_aside"] = "hop_set_aside"
 
 
@@ -124,7 +125,7 @@ class HopInterrupted:
     """The hop was abandoned because the run must conclude now; its answer, if any, is not used."""
 
     hop: int
-    reason: str
+    reason: Text
     kind: Literal["hop_interrupted"] = "hop_interrupted"
 
 
@@ -141,7 +142,7 @@ class StepFailed:
 class TroubleMet:
     """A recoverable problem, such as a search engine that was replaced by another."""
 
-    message: str
+    message: Text
     kind: Literal["trouble_met"] = "trouble_met"
 
 
@@ -163,9 +164,9 @@ class SufficiencyJudged:
 
 @dataclass(frozen=True, slots=True)
 class QuestioningEnded:
-    """No more questions will be asked; `reason` says why, for the page."""
+    """No more questions will be asked; `reason` says why."""
 
-    reason: str
+    reason: Text
     early: bool = False
     """True if the owner's command or a limit on time, calls, tokens or cost ended the questions."""
     kind: Literal["questioning_ended"] = "questioning_ended"
@@ -183,7 +184,7 @@ class VerdictReached:
 class RunFailed:
     """Terminal: there is no verdict; `message` gives the reason in one sentence."""
 
-    message: str
+    message: Text
     kind: Literal["run_failed"] = "run_failed"
 
 
@@ -191,7 +192,7 @@ class RunFailed:
 class RunInterrupted:
     """Terminal: the run was interrupted and keeps its hops."""
 
-    message: str
+    message: Text
     kind: Literal["run_interrupted"] = "run_interrupted"
 
 

@@ -18,6 +18,7 @@ from typing import Any, Protocol
 
 from app.domain.errors import UnparseableOutput
 from app.domain.events import FactChecksFound, PhaseEntered, Reported, TokensUsed, TroubleMet
+from app.domain.messages import Message, Text
 from app.domain.model import FactCheck, Usage
 
 Listener = Callable[[Reported], None]
@@ -40,8 +41,8 @@ def current_listener() -> Listener | None:
     return _listener.get()
 
 
-def report_phase(phase: str) -> None:
-    """Report the current activity, in words for the status line: "reading 8 passages"."""
+def report_phase(phase: Message) -> None:
+    """Report the current activity."""
     if (current := _listener.get()) is not None:
         current(PhaseEntered(phase))
 
@@ -52,8 +53,8 @@ def report_usage(usage: Usage) -> None:
         current(TokensUsed(usage))
 
 
-def report_problem(message: str) -> None:
-    """Report a problem that the run survives, in one sentence for the report."""
+def report_problem(message: Text) -> None:
+    """Report a problem that the run survives."""
     if (current := _listener.get()) is not None:
         current(TroubleMet(message))
 

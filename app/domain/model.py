@@ -7,6 +7,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Annotated, get_type_hints
 
+from app.domain.messages import Text
+
 
 class Label(StrEnum):
     """The class of a verdict."""
@@ -168,7 +170,7 @@ class Hop:
     question: Question
     answer: Answer | None = None
     status: HopStatus = HopStatus.OPEN
-    reason: str = ""
+    reason: Text = ""
 
     @property
     def answer_text(self) -> str:
@@ -183,7 +185,7 @@ class Hop:
         passages = [self.answer.cited.passage] if self.answer.cited else self.answer.retrieved
         return any(passage.origin is Origin.RECITED for passage in passages)
 
-    def closed(self, status: HopStatus, reason: str) -> Hop:
+    def closed(self, status: HopStatus, reason: Text) -> Hop:
         return replace(self, status=status, reason=reason)
 
 
@@ -236,7 +238,7 @@ class Judgement:
     """A yes or no with its reason. `confidence` in [0, 1] is that of the given answer, None when unknown."""
 
     holds: bool
-    reason: str
+    reason: Text
     confidence: float | None = None
 
 
@@ -244,8 +246,10 @@ class Judgement:
 class Sentence:
     """One sentence of a rationale and the numbers of the hops that support it."""
 
-    text: str
+    text: Text
     hops: tuple[int, ...] = ()
+    quote: str = ""
+    """The words that it quotes from a passage of these hops, empty for none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,7 +258,7 @@ class Verdict:
 
     label: Label
     rationale: tuple[Sentence, ...]
-    missing: str | None = None  # missing evidence; None when the evidence was sufficient
+    missing: Text | None = None  # missing evidence; None when the evidence was sufficient
     confidence: float | None = None  # in [0, 1]; None when unknown
 
 

@@ -13,6 +13,7 @@ from enum import Enum
 from typing import Any, Protocol, runtime_checkable
 
 from app.domain.events import Event
+from app.domain.messages import Text
 from app.domain.model import (
     Answer,
     Claim,
@@ -249,12 +250,12 @@ class RunCommand(Enum):
 class Control(Protocol):
     """The command to a run, read between two calls by any of its threads.
 
-    `reason` gives the reason for a command other than CONTINUE, in a sentence for the page.
+    `reason` gives the reason for a command other than CONTINUE.
     """
 
     def command(self) -> RunCommand: ...
 
-    def reason(self) -> str: ...
+    def reason(self) -> Text: ...
 
 
 class Strategy(Protocol):

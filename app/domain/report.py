@@ -29,6 +29,7 @@ from app.domain.events import (
     TroubleMet,
     VerdictReached,
 )
+from app.domain.messages import CUT_OFF, Code, Text, code_of
 from app.domain.model import (
     Branch,
     Claim,
@@ -43,9 +44,6 @@ from app.domain.model import (
     Verdict,
 )
 
-CUT_OFF = "The check was cut off"
-"""Start of the reason of a run that ended because its process was lost, at an unknown time before this event."""
-
 
 @dataclass(frozen=True, slots=True)
 class Report:
@@ -57,18 +55,18 @@ class Report:
     times: tuple[tuple[float, float], ...] = ()  # per hop: start of its question's generation, last change
     costs: tuple[Usage, ...] = ()  # per hop, with the generation of its question and interrupted attempts
     unclaimed: Usage = field(default_factory=Usage)  # cost since the last hop or judgement, counted for the next hop
-    phase: str = ""  # the last activity that a module reported
+    phase: Text = ""  # the last activity that a module reported
     phase_over: bool = True  # whether that activity has ended
     since: float = 0.0  # time of the last PhaseEntered, RunResumed or outcome
     sufficiency: Judgement | None = None  # of the last SufficiencyJudged
     judged_after: int = 0  # number of hops at the last SufficiencyJudged or StepFailed
-    failures: tuple[str, ...] = ()  # failed calls outside hops, and problems that a hop survived
+    failures: tuple[Text, ...] = ()  # failed calls outside hops, and problems that a hop survived
     fact_checks: tuple[FactCheck, ...] | None = None  # published ones, no part of the verdict; None if not looked up
-    stopped_because: str = ""  # why questioning ended
+    stopped_because: Text = ""  # why questioning ended
     ended_early: bool = False  # whether the owner's command or a limit of the run ended it
     verdict: Verdict | None = None
     ended: str | None = None  # None, "verdict", "failed" or "interrupted"
-    problem: str = ""  # why the run failed or was interrupted
+    problem: Text = ""  # why the run failed or was interrupted
     resumed: int = 0  # how often the run was resumed; the gaps count in `seconds`
     branch: Branch | None = None  # inherited hops take no time here
     imported: Imported | None = None  # only for reports that were imported from a file
@@ -128,7 +126,7 @@ def apply_event(report: Report, event: Event, seconds: float) -> Report:
             return replace(report, phase=phase, phase_over=False, since=seconds)
         case RunResumed():
             report = replace(_without_open_hop(report), resumed=report.resumed + 1)
-            return replace(report, phase="taking the check up again", phase_over=False, since=seconds)
+            return replace(report, phase=Code.TAKING_UP(), phase_over=False, since=seconds)
         case RunBranched(branch):
             return replace(report, branch=branch)
         case RunImported(imported):
@@ -155,11 +153,11 @@ def _apply_outcome(report: Report, event: Event, seconds: float) -> Report:
         case HopSetAside(number, reason):
             return _update_hop(report, number, seconds, status=HopStatus.SET_ASIDE, reason=reason)
         case HopFailed(number, module, message):
-            return _fail_hop(report, number, f"The {module} failed: {message}", seconds)
+            return _fail_hop(report, number, _failure(module, message), seconds)
         case HopInterrupted(number, reason):
             return _update_hop(report, number, seconds, status=HopStatus.INTERRUPTED, reason=reason)
         case StepFailed(module, message):
-            failures = (*report.failures, f"The {module} failed: {message}")
+            failures = (*report.failures, _failure(module, message))
             return replace(report, failures=failures, judged_after=len(report.hops), unclaimed=Usage())
         case SufficiencyJudged(judgement):
             return replace(report, sufficiency=judgement, judged_after=len(report.hops), unclaimed=Usage())
@@ -170,9 +168,14 @@ def _apply_outcome(report: Report, event: Event, seconds: float) -> Report:
         case RunFailed(message):
             return replace(_interrupt_open_hops(report, seconds), problem=message, ended="failed", phase="")
         case RunInterrupted(message):
-            report = _interrupt_open_hops(report, None if message.startswith(CUT_OFF) else seconds)
+            report = _interrupt_open_hops(report, None if code_of(message) in CUT_OFF else seconds)
             return replace(report, problem=message, ended="interrupted", phase="")
     return report
+
+
+def _failure(module: str, message: str) -> Text:
+    """Return what a call's failure says; in an imported report, `message` says it all and there is no module."""
+    return Code.FAILED(module=module, problem=message) if module else message
 
 
 def _add_usage(report: Report, usage: Usage) -> Report:
@@ -207,7 +210,7 @@ def _update_hop(report: Report, number: int, seconds: float, **changes: Any) -> 
     return replace(report, hops=tuple(hops), times=tuple(times))
 
 
-def _fail_hop(report: Report, number: int, reason: str, seconds: float) -> Report:
+def _fail_hop(report: Report, number: int, reason: Text, seconds: float) -> Report:
     """Close a hop as failed; a hop that failed before it had a question is added first."""
     if number > len(report.hops):
         report = _open_hop(report, Hop(number, Question("")), seconds)
@@ -224,7 +227,7 @@ def _without_open_hop(report: Report) -> Report:
 
 def _interrupt_open_hops(report: Report, seconds: float | None) -> Report:
     """Mark open hops of an ended run as interrupted at `seconds`; None for the time of their last change."""
-    reason = "The run ended before this hop did."
+    reason = Code.RUN_ENDED()
     for hop in report.hops:
         if hop.status is HopStatus.OPEN:
             at = report.times[hop.number - 1][1] if seconds is None else seconds

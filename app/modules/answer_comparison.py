@@ -14,6 +14,7 @@ from itertools import combinations
 
 from babel.numbers import NumberFormatError, parse_decimal
 
+from app.domain.messages import Code
 from app.domain.model import Claim, Context, Hop, Sentence
 from app.text.wording import names
 
@@ -76,8 +77,8 @@ def _compare(claim: str, *pair: Hop) -> Comparison | None:
     if not sign or first.number == second.number:
         return None
     is_less, claims_less = first.number < second.number, sign < 0
-    before, after = ("before", "after") if first.kind == "year" else ("less than", "more than")
-    text = f"{_text(one)} is {before if is_less else after} {_text(other)}."
+    less, more = (Code.IS_BEFORE, Code.IS_AFTER) if first.kind == "year" else (Code.IS_LESS, Code.IS_MORE)
+    text = (less if is_less else more)(one=_text(one), other=_text(other))
     return Comparison(claims_less == is_less, Sentence(text, tuple(sorted((one.number, other.number)))))
 
 

@@ -8,9 +8,9 @@ from functools import lru_cache
 
 from app.domain.errors import UnparseableOutput
 from app.domain.instrumentation import report_phase
+from app.domain.messages import Code
 from app.domain.model import Claim, Label, Sentence, Verdict
 from app.domain.ports import TextGenerator
-from app.modules.answerers.reciter_reader import FROM_MEMORY
 from app.modules.output_parsing import LABEL_WORDS, label_from, rationale_from
 from app.modules.paper_prompts import uncited_rationale
 from app.modules.prompting import choose_label, demonstrations, few_shot, fill_template, label_question, one_line
@@ -18,7 +18,6 @@ from app.modules.reasoner import balanced
 
 DIRECT, CHAIN_OF_THOUGHT = "direct", "chain-of-thought"
 MAX_TOKENS = 512
-NO_EVIDENCE = "No evidence was looked at."
 
 
 @dataclass(frozen=True)
@@ -29,7 +28,7 @@ class DirectClassifier:
 
     def verdict_on(self, claim: Claim, labels: Sequence[Label]) -> Verdict:
         """Return the label that the model chooses. Propagates errors of the model."""
-        report_phase(f"asking {self.model.name}")
+        report_phase(Code.ASKING_MODEL(model=self.model.name))
         prompt = fill_template("direct", claim=one_line(claim.text), ask=label_question(labels))
         label, confidence = choose_label(self.model, prompt, labels)
         return _verdict(label, (_disclosure(self.model),), confidence)
@@ -43,7 +42,7 @@ class ChainOfThoughtClassifier:
 
     def verdict_on(self, claim: Claim, labels: Sequence[Label]) -> Verdict:
         """Return the model's reasoning and final label; ask for a choice unless it names exactly one of `labels`."""
-        report_phase(f"letting {self.model.name} think step by step")
+        report_phase(Code.ASKING_STEP_BY_STEP(model=self.model.name))
         case = fill_template("chain_of_thought", claim=one_line(claim.text), ask=label_question(labels))
         prompt = few_shot(_chains_of_thought(tuple(labels)), lambda _: case, ())  # no evidence to quote
         text = self.model.complete(prompt, max_tokens=MAX_TOKENS)
@@ -53,7 +52,7 @@ class ChainOfThoughtClassifier:
             rationale, _ = rationale_from(thoughts, ())
         except UnparseableOutput:
             rationale, _ = rationale_from(text, ())
-            reasons = " ".join(sentence.text for sentence in rationale)
+            reasons = " ".join(str(sentence.text) for sentence in rationale)
             label, confidence = choose_label(self.model, f"{prompt}\n{reasons}\nLabel =", labels)
         return _verdict(label, (_disclosure(self.model), *rationale), confidence)
 
@@ -69,9 +68,8 @@ def _chains_of_thought(labels: tuple[Label, ...]) -> tuple[str, ...]:
 
 def _disclosure(model: TextGenerator) -> Sentence:
     """Return the sentence that begins each rationale and says that it is not based on evidence."""
-    asked = f"{model.name} was asked about the claim alone, and no evidence was looked at."
-    return Sentence(f"This is {FROM_MEMORY}: {asked}")
+    return Sentence(Code.FROM_MEMORY(model=model.name))
 
 
 def _verdict(label: Label, rationale: tuple[Sentence, ...], confidence: float | None) -> Verdict:
-    return Verdict(label, rationale, NO_EVIDENCE if label is Label.NOT_ENOUGH_EVIDENCE else None, confidence)
+    return Verdict(label, rationale, Code.NO_EVIDENCE() if label is Label.NOT_ENOUGH_EVIDENCE else None, confidence)

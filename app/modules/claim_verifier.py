@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from app.domain.instrumentation import report_phase
+from app.domain.messages import Code
 from app.domain.model import Claim, Context, Judgement
 from app.domain.ports import Chat, TextGenerator
 from app.modules.prompting import (
@@ -37,12 +38,9 @@ class PromptedClaimVerifier:
 
     def is_sufficient(self, claim: Claim, context: Context) -> Judgement:
         """Ask the model whether the kept pairs decide the claim."""
-        report_phase("deciding whether this is enough")
-        says = f"{self.model.name} holds that the kept answers"
+        report_phase(Code.DECIDING_ENOUGH())
         prompt, as_chat = self._prompts(claim, context)
-        return yes_or_no(
-            self.model, prompt, f"{says} decide the claim.", f"{says} do not decide the claim yet.", as_chat
-        )
+        return yes_or_no(self.model, prompt, Code.MODEL_DECIDED, Code.MODEL_NOT_DECIDED, as_chat)
 
     def _prompts(self, claim: Claim, context: Context) -> tuple[str, Chat | None]:
         return sufficiency_prompt(claim, context), sufficiency_chat(claim, context)

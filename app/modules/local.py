@@ -18,6 +18,7 @@ from typing import Self
 
 from app.domain.errors import ModelUnavailable
 from app.domain.instrumentation import report_phase
+from app.domain.messages import Code
 from app.domain.model import (
     Answer,
     Claim,
@@ -43,7 +44,7 @@ from app.modules.judging import (
     quoted_sentence,
     spans_of,
 )
-from app.modules.reasoner import OPPOSED, closing, missing_from, quotation, quotations
+from app.modules.reasoner import closing, missing_from, quotation, quotations
 from app.modules.transcript import Source, Step
 from app.text.sentences import content_words, is_common_word
 from app.text.wording import bare_title, names, normalised, same_question, stems
@@ -94,7 +95,7 @@ class LocalQuestionGenerator:
 
     def next_question(self, claim: Claim, context: Context, set_aside: Sequence[Hop]) -> Question | None:
         """Return the model's next question; if it repeats one, a look-up of what was not searched yet, or None."""
-        report_phase("thinking of a question")
+        report_phase(Code.THINKING())
         hops = sorted((hop for hop in (*context, *set_aside) if hop.question.text), key=lambda hop: hop.number)
         for text in chain([self._proposal(claim, hops)], look_ups(claim, hops)):
             if is_new(text, hops):
@@ -301,14 +302,14 @@ class LocalClaimVerifier:
 
     def is_sufficient(self, claim: Claim, context: Context) -> Judgement:
         """Return whether the kept evidence decides the claim. Propagates the model's errors."""
-        report_phase("deciding whether this is enough")
+        report_phase(Code.DECIDING_ENOUGH())
         if self.judge.is_open(claim, context):
-            return Judgement(False, "The kept evidence does not decide the claim yet.")
+            return Judgement(False, Code.NOT_DECIDED())
         probabilities = self.judge.probabilities(claim, context)
         likely = decision_probability(probabilities)
         if self.judge.label(probabilities):
-            return Judgement(True, "The kept evidence decides the claim.", likely)
-        return Judgement(False, "The kept evidence does not decide the claim yet.", 1 - likely)
+            return Judgement(True, Code.DECIDED(), likely)
+        return Judgement(False, Code.NOT_DECIDED(), 1 - likely)
 
 
 NOT_ENOUGH_AS_SUPPORTED = 0.25
@@ -329,9 +330,9 @@ class LocalReasoner:
 
         CONFLICTING_EVIDENCE, if allowed, is given when one hop alone supports and another alone refutes the claim.
         """
-        report_phase("weighing the evidence")
+        report_phase(Code.WEIGHING_EVIDENCE())
         if Label.CONFLICTING_EVIDENCE in labels and (hops := self.judge.conflict(claim, context)):
-            opposed = Sentence(OPPOSED, tuple(hop.number for hop in hops))
+            opposed = Sentence(Code.OPPOSED(), tuple(hop.number for hop in hops))
             return Verdict(Label.CONFLICTING_EVIDENCE, (opposed, *quotations(hops)))
         label, confidence = self._label(self.judge.probabilities(claim, context), labels)
         missing = missing_from(claim, context) if label is Label.NOT_ENOUGH_EVIDENCE else None
@@ -405,7 +406,7 @@ def deciding_quote(about: str, context: Context) -> tuple[Sentence, ...]:
     if not found:
         return ()
     _, hop, span = max(found, key=lambda each: each[0])
-    return (Sentence(quotation(span.passage.title, span.text.strip()), (hop.number,)),)
+    return (quotation(span.passage, span.text.strip(), hop.number),)
 
 
 def has_equal_sides(text: str) -> bool:

@@ -14,6 +14,7 @@ from typing import Any
 
 from app.domain.errors import UnparseableOutput
 from app.domain.instrumentation import report_phase
+from app.domain.messages import Code
 from app.domain.model import (
     Answer,
     Claim,
@@ -28,7 +29,6 @@ from app.domain.model import (
     Verdict,
 )
 from app.domain.ports import Ask, Decide, FreeAnswer, TextGenerator
-from app.modules.answerers.reciter_reader import FROM_MEMORY
 from app.modules.claim_verifier import PromptedClaimVerifier
 from app.modules.output_parsing import DECISION, LABEL_WORDS, label_from, question_from, questions_from, rationale_from
 from app.modules.prompting import (
@@ -119,7 +119,7 @@ class QACheckQuestioner:
 
     def next_question(self, claim: Claim, context: Context, set_aside: Sequence[Hop]) -> Question | None:
         """Return the model's question; None if it is always one that was asked before."""
-        report_phase("thinking of a question")
+        report_phase(Code.THINKING())
         prompt = question_prompt(claim, context)
         asked = [hop.question.text for hop in (*context, *set_aside)]
         rejected = len(set_aside)
@@ -195,7 +195,7 @@ class QACheckReasoner:
         If it has as many sentences as there are pairs, each sentence cites the pair at its position. Without pairs, it
         begins with the statement that the verdict is from the model's memory.
         """
-        report_phase("weighing the evidence")
+        report_phase(Code.WEIGHING_EVIDENCE())
         prompt = reasoner_prompt(claim, context, labels)
         text = self.model.complete(prompt, max_tokens=VERDICT_TOKENS, stop=(NEXT_CONTEXT,)).lstrip(" :\n")
         confidence = None
@@ -208,8 +208,8 @@ class QACheckReasoner:
         if len(rationale) == len(context):
             rationale = tuple(Sentence(each.text, (hop.number,)) for each, hop in zip(rationale, context, strict=True))
         if not context:
-            asked = f"no answer was kept, so {self.model.name} was asked about the claim alone."
-            return Verdict(label, (Sentence(f"This is {FROM_MEMORY}: {asked}"), *rationale), None, confidence)
+            disclosure = Sentence(Code.FROM_MEMORY(model=self.model.name))
+            return Verdict(label, (disclosure, *rationale), None, confidence)
         return Verdict(label, rationale or quotations(context), None, confidence)
 
 
@@ -252,13 +252,13 @@ class PapeloPursuer:
 
     def first_questions(self, claim: Claim, n: int) -> tuple[Question, ...]:
         """Return the first `n` questions that the model lists."""
-        report_phase("thinking of a question" if n == 1 else "thinking of questions")
+        report_phase(Code.THINKING() if n == 1 else Code.THINKING_OF_SEVERAL())
         prompt = fill_template("papelo_first", claim=one_line(claim.text), attribution=attribution(claim))
         return ask(self.model, prompt, questions_from, max_tokens=PURSUIT_TOKENS)[:n]
 
     def next_step(self, claim: Claim, context: Context, set_aside: Sequence[Hop]) -> Ask | Decide:
         """Return a decision or one more question."""
-        report_phase("deciding, or thinking of one more question")
+        report_phase(Code.DECIDING_OR_ASKING())
         known = "\n".join(f"Question {at}: {asked} Answer: {text}" for at, (asked, text) in enumerate(_pairs(context)))
         about = {"claim": one_line(claim.text), "attribution": attribution(claim), "known": known}
         return ask(self.model, fill_template("papelo_next", **about), papelo_step, max_tokens=PURSUIT_TOKENS)
@@ -292,7 +292,7 @@ class PapeloParaphraser:
 
     def paraphrase(self, claim: Claim, question: Question, n: int) -> tuple[Question, ...]:
         """Return at most `n` of the wordings that the model lists."""
-        report_phase("putting the question in other words")
+        report_phase(Code.REWORDING())
         prompt = fill_template("papelo_paraphrase", question=one_line(question.text))
         found = ask(self.model, prompt, questions_from, max_tokens=PURSUIT_TOKENS)
         return tuple(each for each in found if each != question)[:n]
@@ -313,7 +313,7 @@ class PapeloChooser:
 
     def choose(self, question: Question, hits: Sequence[SearchHit]) -> SearchHit | FreeAnswer:
         """Return the document that the reply names; the whole reply is the answer if it names none of the list."""
-        report_phase(f"choosing one of {len(hits)} documents")
+        report_phase(Code.CHOOSING_DOCUMENT(count=len(hits)))
         shown = (_document(f"Document {at}", *_properties(hit), hit.snippet) for at, hit in enumerate(hits))
         prompt = fill_template("papelo_choosing", documents="\n".join(shown), question=one_line(question.text))
         reply = one_line(self.model.complete(prompt, max_tokens=DOCUMENT_TOKENS))
@@ -379,7 +379,7 @@ class PapeloReasoner:
 
     def conclude(self, claim: Claim, context: Context, labels: Sequence[Label]) -> Verdict:
         """Return the label whose mark is in the reply. Raises UnparseableOutput without a mark or with several."""
-        report_phase("weighing the evidence")
+        report_phase(Code.WEIGHING_EVIDENCE())
         text = self.model.complete(verdict_prompt(claim, context, labels), max_tokens=PURSUIT_TOKENS)
         named = {label for label in labels if CHOICES[label][0] in _MARK.findall(text)}
         if len(named) != 1:

@@ -19,6 +19,7 @@ from string import Template
 from typing import Any, NamedTuple, TypeVar
 
 from app.domain.instrumentation import cached_if_readable
+from app.domain.messages import Code
 from app.domain.model import Claim, Context, Hop, Judgement, Label, LabelSet, Origin
 from app.domain.ports import Chat, ChatGenerator, Completer, TextGenerator
 from app.modules.output_parsing import LABEL_WORDS, MAX_ANSWER_WORDS
@@ -248,7 +249,7 @@ _ASK = {
 }
 
 
-def yes_or_no(model: TextGenerator, prompt: str, if_yes: str, if_no: str, chat: Chat | None = None) -> Judgement:
+def yes_or_no(model: TextGenerator, prompt: str, if_yes: Code, if_no: Code, chat: Chat | None = None) -> Judgement:
     """Return whether the model chose Yes, with `if_yes` or `if_no` as the reason.
 
     Raises UnparseableOutput if it chooses neither.
@@ -256,7 +257,7 @@ def yes_or_no(model: TextGenerator, prompt: str, if_yes: str, if_no: str, chat: 
     choice = model.choose_in_chat(chat, (YES, NO)) if chat and isinstance(model, ChatGenerator) else None
     choice = choice or model.choose(prompt, (YES, NO))
     holds = {YES: True, NO: False}[choice.option]
-    return Judgement(holds, if_yes if holds else if_no, choice.probability)
+    return Judgement(holds, (if_yes if holds else if_no)(model=model.name), choice.probability)
 
 
 def label_question(labels: Sequence[Label]) -> str:

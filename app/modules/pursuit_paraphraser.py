@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from app.domain.errors import UnparseableOutput
 from app.domain.instrumentation import report_phase
+from app.domain.messages import Code
 from app.domain.model import Claim, Question
 from app.domain.ports import Completer
 from app.modules.output_parsing import question_from
@@ -34,7 +35,7 @@ class LocalParaphraser:
 
     def paraphrase(self, claim: Claim, question: Question, n: int) -> tuple[Question, ...]:
         """Return at most `n` different questions, the model's paraphrases first."""
-        report_phase("putting the question in other words")
+        report_phase(Code.REWORDING())
         seen, found = {normalised(question.text)}, list[Question]()
         for text in self._candidates(claim, question):
             if len(found) == n:

@@ -13,6 +13,7 @@ from typing import Any
 
 from app.domain.errors import UnparseableOutput
 from app.domain.instrumentation import report_phase
+from app.domain.messages import Code
 from app.domain.model import Claim, Context, Hop, HopStatus, Label, Question
 from app.domain.ports import (
     Ask,
@@ -96,14 +97,14 @@ class PromptedPursuer:
 
     def first_questions(self, claim: Claim, n: int) -> tuple[Question, ...]:
         """Return the first `n` questions that the model lists. Raises UnparseableOutput if it writes no question."""
-        report_phase("thinking of a question" if n == 1 else "thinking of questions")
+        report_phase(Code.THINKING() if n == 1 else Code.THINKING_OF_SEVERAL())
         return _complete(
             self.model, partial(first_prompt, claim), partial(first_chat, claim), ONLY_LIST, questions_from, _list
         )[:n]
 
     def next_step(self, claim: Claim, context: Context, set_aside: Sequence[Hop]) -> Ask | Decide:
         """Return a decision or one more question, possibly a repeated one. Raises UnparseableOutput for neither."""
-        report_phase("deciding, or thinking of one more question")
+        report_phase(Code.DECIDING_OR_ASKING())
         case = (claim, context, set_aside)
         return _complete(
             self.model, partial(step_prompt, *case), partial(step_chat, *case), ONLY_STEP, step_from, _step
@@ -118,7 +119,7 @@ class PromptedParaphraser:
 
     def paraphrase(self, claim: Claim, question: Question, n: int) -> tuple[Question, ...]:
         """Return at most `n` other wordings. As in the paper, the prompt contains the question but not the claim."""
-        report_phase("putting the question in other words")
+        report_phase(Code.REWORDING())
         prompt, as_chat = partial(paraphrase_prompt, question, n), partial(paraphrase_chat, question, n)
         found = _complete(self.model, prompt, as_chat, ONLY_LIST, questions_from, _list)
         return tuple(each for each in found if each != question)[:n]
@@ -236,13 +237,13 @@ class Seq2SeqPursuer:
 
     def first_questions(self, claim: Claim, n: int) -> tuple[Question, ...]:
         """Return one question for any `n`. Raises UnparseableOutput if the model writes none."""
-        report_phase("thinking of a question")
+        report_phase(Code.THINKING())
         asked = self.first_model.complete(first_input(one_line(claim.text)), max_tokens=MAX_SEQ2SEQ_TOKENS)
         return (first_question(asked),)
 
     def next_step(self, claim: Claim, context: Context, set_aside: Sequence[Hop]) -> Ask:
         """Return one more question, possibly a repeated one."""
-        report_phase("thinking of one more question")
+        report_phase(Code.THINKING_OF_ANOTHER())
         pairs = [(one_line(hop.question.text), short_answer(hop)) for hop in context]
         asked = self.next_model.complete(next_input(one_line(claim.text), pairs), max_tokens=MAX_SEQ2SEQ_TOKENS)
         return Ask(first_question(asked))

@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import Any
 
 from app.domain.instrumentation import report_phase
+from app.domain.messages import Code, Message
 from app.domain.model import Answer, Claim, Context, Hop, Judgement, Passage
 from app.domain.ports import Chat, TextGenerator
 from app.modules.judging import quoted_sentence
@@ -41,19 +42,19 @@ from app.text.wording import bare_title, differ_in_names, names, normalised, ove
 _PRONOUN = re.compile(r"(?:He|She|It|They|His|Her|Its|Their)\b")
 
 
-def _subject_mismatch(question: str, answer: Answer) -> str:
-    """Return why the cited passage is not about the subject of `question`, in words for the page; "" if it is."""
+def _subject_mismatch(question: str, answer: Answer) -> Message | None:
+    """Return why the cited passage is not about the subject of `question`; None if it is."""
     asked = [name for name in names(question) if _is_distinctive(name)]
     if not asked or answer.cited is None or not answer.cited.passage.text.strip():
-        return ""
+        return None
     passage = answer.cited.passage
     evidence_words = stems(passage.title) | stems(passage.text)
     if not any(_is_named(name, evidence_words) for name in asked):
-        return f"the evidence does not mention {asked[0]}"
+        return Code.NOT_MENTIONED(name=asked[0])
     answer_is_subject = stems(answer.text or "") <= stems(bare_title(passage.title))
     if not answer_is_subject and (other := _other_subject(asked, passage, quoted_sentence(answer.cited))):
-        return f"the evidence tells this of {other}, not of {asked[0]}"
-    return ""
+        return Code.OTHER_SUBJECT(other=other, name=asked[0])
+    return None
 
 
 def _other_subject(asked: list[str], passage: Passage, sentence: str) -> str:
@@ -99,49 +100,46 @@ class RuleBasedValidator:
         answer = hop.answer
         found = (answer.text or "").strip() if answer else ""
         if answer is None or is_no_answer(found):
-            return Judgement(False, "No passage answers this question.")
-        if repetition := _repetition(context, hop, answer):
-            return Judgement(False, _sentence(repetition))
-        if mismatch := _subject_mismatch(hop.question.text, answer):
-            return Judgement(False, _sentence(mismatch))
-        if relation := _relation(claim, context, hop, answer):
-            return Judgement(True, _sentence(relation))
-        return Judgement(False, "Neither the question nor its evidence is about the claim or a kept answer.")
+            return Judgement(False, Code.NO_ANSWER())
+        if fault := _repetition(context, hop, answer) or _subject_mismatch(hop.question.text, answer):
+            return Judgement(False, fault)
+        relation = _relation(claim, context, hop, answer)
+        return Judgement(relation is not None, relation or Code.UNRELATED())
 
 
-def _repetition(context: Context, hop: Hop, answer: Answer) -> str:
-    """Return what this pair repeats, in words for the page; "" if it is new."""
+def _repetition(context: Context, hop: Hop, answer: Answer) -> Message | None:
+    """Return what this pair repeats; None if it is new."""
     found = normalised(answer.text or "")
     asked = names(hop.question.text)
     if found in {normalised(name) for name in (*asked, *(f"the {name}" for name in asked))}:
-        return "the answer only repeats the question"
+        return Code.QUESTION_REPEATED()
     for kept in context:
         if same_question(kept.question.text, hop.question.text):
-            return f"hop {kept.number} already asked this"
+            return Code.ALREADY_ASKED(hop=kept.number)
         is_similar = overlap(stems(kept.question.text), stems(hop.question.text)) >= MIN_REPETITION_OVERLAP
         if (
             normalised(kept.answer_text) == found
             and is_similar
             and not differ_in_names(kept.question.text, hop.question.text)
         ):
-            return f"hop {kept.number} already gave this answer"
-    return ""
+            return Code.ALREADY_ANSWERED(hop=kept.number)
+    return None
 
 
-def _relation(claim: Claim, context: Context, hop: Hop, answer: Answer) -> str:
-    """Return how this pair is related to the claim or a kept answer, in words for the page; "" if it is not."""
+def _relation(claim: Claim, context: Context, hop: Hop, answer: Answer) -> Message | None:
+    """Return how this pair is related to the claim or a kept answer; None if it is not."""
     about = stems(hop.question.text)
     if answer.cited:
         about |= stems(answer.cited.passage.title)
     for kept in reversed(context):
         if (_answer_stems(kept) - stems(claim.text)) & about:
-            return f"it answers a question about {kept.answer_text}, from hop {kept.number}"
+            return Code.ABOUT_ANSWER(answer=kept.answer_text, hop=kept.number)
     if _ABOUT_THE_CLAIM.search(hop.question.text):
-        return "it asks about the claim itself"
+        return Code.ABOUT_CLAIM_ITSELF()
     if stems(claim.text) & about:
-        return "it answers a question about the claim"
+        return Code.ABOUT_CLAIM()
     shared = stems(claim.text) & (stems(hop.answer_text) | _stems_cited(answer))
-    return "its evidence is about the claim" if len(shared) >= MIN_SHARED_WORDS else ""
+    return Code.EVIDENCE_ABOUT_CLAIM() if len(shared) >= MIN_SHARED_WORDS else None
 
 
 def _answer_stems(kept: Hop) -> frozenset[str]:
@@ -154,10 +152,6 @@ def _stems_cited(answer: Answer) -> frozenset[str]:
     return stems(answer.cited.passage.text) if answer.cited else frozenset()
 
 
-def _sentence(words: str) -> str:
-    return f"{words[0].upper()}{words[1:]}."
-
-
 @dataclass(frozen=True)
 class PromptedValidator:
     """Implements `QAValidator` over any `TextGenerator`. Propagates errors of the model."""
@@ -167,12 +161,10 @@ class PromptedValidator:
     def is_useful(self, claim: Claim, context: Context, hop: Hop) -> Judgement:
         """Ask the model whether the pair is useful. A pair without an answer is not, and makes no call."""
         if not short_answer(hop):
-            return Judgement(False, "This question has no answer.")
-        report_phase("deciding whether the answer helps")
-        says = f"{self.model.name} finds"
+            return Judgement(False, Code.NO_ANSWER())
+        report_phase(Code.WEIGHING_ANSWER())
         prompt, as_chat = self._prompts(claim, context, hop)
-        useless = f"{says} that it does not help to verify the claim."
-        return yes_or_no(self.model, prompt, f"{says} it useful to verify the claim.", useless, as_chat)
+        return yes_or_no(self.model, prompt, Code.MODEL_FINDS_USEFUL, Code.MODEL_FINDS_USELESS, as_chat)
 
     def _prompts(self, claim: Claim, context: Context, hop: Hop) -> tuple[str, Chat | None]:
         """Return the prompt and the chat; QACheckValidator overrides this and has no chat."""

@@ -8,6 +8,7 @@ from functools import lru_cache
 
 from app.domain.errors import UnparseableOutput
 from app.domain.instrumentation import report_phase
+from app.domain.messages import Code
 from app.domain.model import Claim, Context, Hop, Question
 from app.domain.ports import Chat, TextGenerator
 from app.modules.output_parsing import question_from
@@ -55,7 +56,7 @@ class PromptedQuestioner:
 
         Raises UnparseableOutput if the text has no whole question, or one with more than MAX_QUESTION_WORDS words.
         """
-        report_phase("thinking of a question")
+        report_phase(Code.THINKING())
         in_vain = [hop.question.text for hop in set_aside if hop.question.text]
         asked = [*(hop.question.text for hop in context), *in_vain]
         has_failed_hop = not all(hop.question.text for hop in set_aside)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
 from app.domain.errors import UnparseableOutput
 from app.domain.instrumentation import report_phase
-from app.domain.model import Claim, Context, Hop, Label, Sentence, Verdict
+from app.domain.messages import Code, Message
+from app.domain.model import Claim, Context, Hop, Label, Passage, Sentence, Verdict
 from app.domain.ports import Chat, TextGenerator
 from app.modules.judging import is_described, quoted_sentence, unmentioned_name
 from app.modules.output_parsing import LABEL_WORDS, label_from, rationale_from
@@ -38,12 +39,11 @@ from app.modules.prompting import (
 from app.text.wording import names
 
 _CLOSING = {
-    Label.SUPPORTED: "This supports the claim.",
-    Label.REFUTED: "This does not agree with the claim.",
-    Label.NOT_ENOUGH_EVIDENCE: "None of this says whether the claim is true.",
-    Label.CONFLICTING_EVIDENCE: "Some of this supports the claim, and some of it does not agree with it.",
+    Label.SUPPORTED: Code.SUPPORTS,
+    Label.REFUTED: Code.DISAGREES,
+    Label.NOT_ENOUGH_EVIDENCE: Code.SAYS_NOTHING,
+    Label.CONFLICTING_EVIDENCE: Code.MIXED,
 }
-OPPOSED = "One answer supports the claim, another does not agree with it."
 
 
 def quotations(context: Context) -> tuple[Sentence, ...]:
@@ -51,41 +51,39 @@ def quotations(context: Context) -> tuple[Sentence, ...]:
 
     A hop without citation is quoted as question and answer.
     """
-    numbers_by_text: dict[str, list[int]] = {}
-    for hop in context:
-        numbers = numbers_by_text.setdefault(_quotation(hop), [])
-        if hop.number not in numbers:
-            numbers.append(hop.number)
-    return tuple(Sentence(text, tuple(numbers)) for text, numbers in numbers_by_text.items())
+    found: dict[str, Sentence] = {}
+    for quoted in map(_quotation, context):
+        earlier = found.get(str(quoted.text), quoted)
+        found[str(quoted.text)] = replace(quoted, hops=tuple(dict.fromkeys((*earlier.hops, *quoted.hops))))
+    return tuple(found.values())
 
 
 def closing(label: Label, context: Context) -> Sentence:
     """Return the last sentence of the rationale: the result of all kept hops."""
-    return Sentence(_CLOSING[label], tuple(hop.number for hop in context))
+    return Sentence(_CLOSING[label](), tuple(hop.number for hop in context))
 
 
-def missing_from(claim: Claim, context: Context) -> str:
-    """Return a sentence for the page about the missing evidence."""
+def missing_from(claim: Claim, context: Context) -> Message:
+    """Return the missing evidence."""
     if name := unmentioned_name(claim.text, context):
-        return f"No passage that was read names {name}."
+        return Code.NAME_NOT_READ(name=name)
     named = [name for name in names(claim.text) if not name[0].isdigit()]
-    about = f" about {' and '.join(named)}" if named else ""
-    return f"Nothing that was read{about} says whether the claim is true."
+    return Code.NOTHING_SAYS_ABOUT(names=" and ".join(named)) if named else Code.NOTHING_SAYS()
 
 
-def _quotation(hop: Hop) -> str:
+def _quotation(hop: Hop) -> Sentence:
     cited = hop.answer.cited if hop.answer else None
     if cited is None:
-        return f"{hop.question.text} {hop.answer.text if hop.answer else ''}".strip()
-    title, text = cited.passage.title, quoted_sentence(cited)
+        return Sentence(f"{hop.question.text} {hop.answer.text if hop.answer else ''}".strip(), (hop.number,))
+    text = quoted_sentence(cited)
     if is_described(cited):  # not in the text of the article, so it is no quotation of it
-        return f"{title}, short description: {text}"
-    return quotation(title, text)
+        return Sentence(Code.DESCRIPTION(title=cited.passage.title, text=text), (hop.number,))
+    return quotation(cited.passage, text, hop.number)
 
 
-def quotation(title: str, text: str) -> str:
-    """Return the sentence of a rationale that quotes `text` from the passage with this title."""
-    return f"{title}: “{text}”" if title else text
+def quotation(passage: Passage, quote: str, hop: int) -> Sentence:
+    """Return the sentence of a rationale that quotes words of a passage."""
+    return Sentence(f"{passage.title}: “{quote}”" if passage.title else quote, (hop,), quote)
 
 
 MAX_TOKENS = 512
@@ -105,7 +103,7 @@ class PromptedReasoner:
         If the reply has no single label of `labels` (see `label_from`), the model is asked to choose one. Raises
         UnparseableOutput if it chooses none.
         """
-        report_phase("weighing the evidence")
+        report_phase(Code.WEIGHING_EVIDENCE())
         prompt = reasoning_prompt(claim, context, labels)
         text = ask(
             self.model,
@@ -120,15 +118,12 @@ class PromptedReasoner:
         confidence = None
         try:
             label, reasons = label_from(text, labels)
-            rationale, missing = rationale_from(reasons, hops)
+            rationale, lacking = rationale_from(reasons, hops)
         except UnparseableOutput:
-            rationale, missing = rationale_from(text, hops)
-            reasons = " ".join(sentence.text for sentence in rationale)
+            rationale, lacking = rationale_from(text, hops)
+            reasons = " ".join(str(sentence.text) for sentence in rationale)
             label, confidence = choose_label(self.model, f"{prompt} {reasons}\nLabel =", labels)
-        if label is not Label.NOT_ENOUGH_EVIDENCE:
-            missing = None
-        elif missing is None:
-            missing = missing_from(claim, context)
+        missing = (lacking or missing_from(claim, context)) if label is Label.NOT_ENOUGH_EVIDENCE else None
         return Verdict(label, rationale or quotations(context), missing, confidence)
 
 
@@ -214,7 +209,7 @@ class FlanT5Reasoner:
 
     def conclude(self, claim: Claim, context: Context, labels: Sequence[Label]) -> Verdict:
         """Return one of `labels` with its probability among them. Propagates errors of the model."""
-        report_phase("weighing the evidence")
+        report_phase(Code.WEIGHING_EVIDENCE())
         label, confidence = choose_label(self.seq2seq, flan_t5_prompt(claim, context, labels), labels)
         missing = missing_from(claim, context) if label is Label.NOT_ENOUGH_EVIDENCE else None
         return Verdict(label, (*quotations(context), closing(label, context)), missing, confidence)

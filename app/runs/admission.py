@@ -113,7 +113,7 @@ class Admission:
     def check_day(self) -> None:
         """Raise DailyLimitReached if a daily limit of the site is reached."""
         if reached := self._limits.reached_by_day(self._spending.today):
-            message = f"This site's limit of {reached} a day is reached. It opens again at midnight UTC."
+            message = f"{reached} It opens again at midnight UTC."
             raise DailyLimitReached(message, math.ceil(self._spending.seconds_to_midnight()))
 
     @contextmanager

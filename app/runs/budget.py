@@ -17,6 +17,7 @@ from sqlalchemy import Connection, select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session, sessionmaker
 
+from app.domain.messages import DAY_LIMITS, RUN_LIMITS, Code, Message, Text
 from app.domain.model import Usage
 from app.domain.ports import RunCommand
 from app.runs.db import database_now
@@ -24,16 +25,6 @@ from app.runs.models import SpendingRow
 
 COMMAND_POLL_SECONDS = 0.2
 """Appending an event also returns the owner's command. After this long without an append, a query reads it."""
-
-ASKED_BY_OWNER = "Its owner asked for a conclusion from what was there."
-RUN_LIMIT_ENDING = "for one check was reached."
-DAY_LIMIT_ENDING = "a day was reached."
-"""Endings of the reasons for a reached limit; `stopped_early` recognises stored reasons by them."""
-
-
-def stopped_early(reason: str) -> bool:
-    """Return whether this reason is the owner's command, or a limit on time, calls, tokens or cost."""
-    return reason == ASKED_BY_OWNER or reason.endswith((RUN_LIMIT_ENDING, DAY_LIMIT_ENDING))
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,15 +42,17 @@ class Limits:
     day_tokens: int | None = None
     day_cost: float | None = None
 
-    def reached_by_run(self, usage: Usage) -> str:
-        """Return the limit that the usage of a run reaches, such as "20 calls", or "" for none."""
-        return _limit_reached(usage, self.calls, self.tokens, self.cost)
+    def reached_by_run(self, usage: Usage) -> Message | None:
+        """Return the limit that the usage of a run reaches, or None."""
+        reached = _limit_reached(usage, self.calls, self.tokens, self.cost)
+        return RUN_LIMITS[reached[0]](amount=reached[1]) if reached else None
 
-    def reached_by_day(self, today: Callable[[], Usage]) -> str:
-        """Return the daily limit that the site has reached, or "". `today` is called only if there is a limit."""
+    def reached_by_day(self, today: Callable[[], Usage]) -> Message | None:
+        """Return the daily limit that the site has reached, or None. `today` is called only if there is a limit."""
         if (self.day_calls, self.day_tokens, self.day_cost) == (None, None, None):
-            return ""
-        return _limit_reached(today(), self.day_calls, self.day_tokens, self.day_cost)
+            return None
+        reached = _limit_reached(today(), self.day_calls, self.day_tokens, self.day_cost)
+        return DAY_LIMITS[reached[0]](amount=reached[1]) if reached else None
 
 
 class RunBudget:
@@ -81,7 +74,7 @@ class RunBudget:
         self._lock = threading.Lock()
         self._clock = clock
         self._began = clock() - worked
-        self._reason = ""
+        self._reason: Text = ""
         self._read_command = read_command
         self._is_finish_requested = False
         self._received_at = float("-inf")
@@ -101,24 +94,20 @@ class RunBudget:
         if not self._is_finish_requested and self._clock() - self._received_at >= COMMAND_POLL_SECONDS:
             self.receive(self._read_command())
         if self._is_finish_requested:
-            self._reason = self._reason or ASKED_BY_OWNER
+            self._reason = self._reason or Code.ASKED_BY_OWNER()
             return RunCommand.FINISH_NOW
         self._reason = self._reason or self._limit_reached()
         return RunCommand.FINISH_AFTER_HOP if self._reason else RunCommand.CONTINUE
 
-    def reason(self) -> str:
-        """Return why the command is not CONTINUE, in a sentence."""
+    def reason(self) -> Text:
+        """Return why the command is not CONTINUE."""
         return self._reason
 
-    def _limit_reached(self) -> str:
+    def _limit_reached(self) -> Text:
         seconds = self._limits.seconds
         if seconds is not None and self._clock() - self._began >= seconds:
-            return f"The limit of {seconds:g} second{'s' * (seconds != 1)} {RUN_LIMIT_ENDING}"
-        if reached := self._limits.reached_by_run(self._used):
-            return f"The limit of {reached} {RUN_LIMIT_ENDING}"
-        if reached := self._limits.reached_by_day(self._today):
-            return f"This site's limit of {reached} {DAY_LIMIT_ENDING}"
-        return ""
+            return Code.RUN_SECONDS(amount=seconds)
+        return self._limits.reached_by_run(self._used) or self._limits.reached_by_day(self._today) or ""
 
 
 class Metering:
@@ -142,14 +131,17 @@ class Metering:
             self._spending.add(usage)
 
 
-def _limit_reached(usage: Usage, calls: int | None, tokens: int | None, cost: float | None) -> str:
+def _limit_reached(
+    usage: Usage, calls: int | None, tokens: int | None, cost: float | None
+) -> tuple[int, int | float] | None:
+    """Return the place in RUN_LIMITS and DAY_LIMITS, and the amount, of the first limit that is reached."""
     if calls is not None and usage.calls >= calls:
-        return f"{calls:,} call{'s' * (calls != 1)}"
+        return 0, calls
     if tokens is not None and usage.tokens >= tokens:
-        return f"{tokens:,} token{'s' * (tokens != 1)}"
+        return 1, tokens
     if cost is not None and usage.cost and usage.cost >= cost:  # calls without a price never reach a limit of 0
-        return f"{cost:g} in cost"
-    return ""
+        return 2, cost
+    return None
 
 
 def _upsert(insert: Any) -> Any:

@@ -29,6 +29,7 @@ from app.domain.events import (
     TokensUsed,
     VerdictReached,
 )
+from app.domain.messages import Code, Message
 from app.domain.model import RunOptions
 from app.domain.ports import RunCommand
 from app.runs.budget import add_to_day
@@ -38,6 +39,7 @@ from app.runs.json_schema import DESCRIBED
 from app.runs.leases import Lease, LeaseLost
 from app.runs.models import RUNNING, EventRow, RunRow, is_visible
 from app.runs.notifications import LocalSubscribers, Notifier
+from app.runs.version_1 import with_codes
 
 POLL_SECONDS = 0.5
 
@@ -45,7 +47,7 @@ COALESCE_SECONDS = 0.05
 """Time for which a follower waits for more events after the first one, so that a burst is rendered once. A terminal
 event ends the wait."""
 
-WAITING = PhaseEntered("waiting for its turn")
+WAITING = PhaseEntered(Code.WAITING())
 """The last of the events that a run is created with."""
 
 _STRICT = ConfigDict(hide_input_in_errors=True, extra="forbid")
@@ -272,20 +274,58 @@ def decode(body: dict[str, Any], version: int) -> Event:
 
     Raises ValueError for an unknown version, kind or field, and for a body that is not an event.
     """
-    if version != SCHEMA_VERSION:
-        raise ValueError(f"events of schema version {version} cannot be read, only of {SCHEMA_VERSION}")
+    if version not in (1, SCHEMA_VERSION):
+        raise ValueError(f"events of schema version {version} cannot be read, only of 1 and {SCHEMA_VERSION}")
     try:
-        return _events.validate_python(body)
+        event = _events.validate_python(body)
+        return with_codes(event) if version == 1 else event
     except ValidationError as error:
         raise ValueError(f"a stored event cannot be read: {_first_error(error)}") from None
 
 
+def in_words(event: Event) -> dict[str, Any]:
+    """Return the event as JSON types, with words in place of codes."""
+    return _in_words(encode(event))
+
+
+_CODES = {each.value: each for each in Code}
+
+
+def _in_words(value: Any) -> Any:
+    match value:
+        case {"code": code, "values": values}:
+            return str(Message(_CODES[code], values))
+        case dict():
+            return {name: _in_words(each) for name, each in value.items()}
+        case list():
+            return [_in_words(each) for each in value]
+    return value
+
+
 def event_schema(ref_template: str) -> dict[str, Any]:
-    """Return the JSON Schema (2020-12) of `encode`'s result; `ref_template` addresses its parts in `$defs`.
+    """Return the JSON Schema (2020-12) of `in_words`' result; `ref_template` addresses its parts in `$defs`.
 
     It allows unknown fields, so that readers elsewhere can ignore those of later versions.
     """
-    return TypeAdapter(_AnyEvent, config=DESCRIBED).json_schema(mode="serialization", ref_template=ref_template)
+    schema = TypeAdapter(_AnyEvent, config=DESCRIBED).json_schema(mode="serialization", ref_template=ref_template)
+    for name in ("Code", "Message"):
+        del schema["$defs"][name]
+    return _with_texts(schema, {"$ref": ref_template.format(model="Message")})
+
+
+def _with_texts(schema: Any, message: dict[str, str]) -> Any:
+    """Return the schema with a text in place of each choice between `message` and a text."""
+    if isinstance(schema, list):
+        return [_with_texts(each, message) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    found = {name: _with_texts(each, message) for name, each in schema.items()}
+    match [each for each in found.get("anyOf", ()) if each != message]:
+        case [only]:
+            return {name: each for name, each in found.items() if name != "anyOf"} | only
+        case [_, *_] as several:
+            return found | {"anyOf": several}
+    return found
 
 
 def encode_options(options: RunOptions) -> dict[str, Any]:

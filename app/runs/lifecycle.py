@@ -16,6 +16,7 @@ from sqlalchemy import ColumnElement, and_, delete, func, select, update
 from sqlalchemy.orm import Session, sessionmaker
 
 from app.domain.errors import InvalidInput
+from app.domain.messages import Code, Text
 from app.domain.model import Label
 from app.runs.admission import is_invalid_id
 from app.runs.call_log import delete_calls
@@ -31,8 +32,6 @@ DAY_SECONDS = 86_400.0
 UNDO_SECONDS = 600.0
 """Time within which a deleted run can be restored."""
 
-DELETED = "Its owner deleted this check."
-
 PURGE_LIMIT = 100
 """Maximum number of runs that one purge deletes, because other writers wait for it."""
 
@@ -41,7 +40,7 @@ class Deletion:
     """Delete, restore and purge runs. `stop` ends an unfinished run, given its id and the reason."""
 
     def __init__(
-        self, sessions: sessionmaker[Session], stop: Callable[[str, str], bool], undo_seconds: float = UNDO_SECONDS
+        self, sessions: sessionmaker[Session], stop: Callable[[str, Text], bool], undo_seconds: float = UNDO_SECONDS
     ) -> None:
         self._sessions = sessions
         self._stop = stop
@@ -58,7 +57,7 @@ class Deletion:
 
     def delete(self, run_id: str) -> bool:
         """Stop the run if it is unfinished, and hide it. False for an unknown run."""
-        self._stop(run_id, DELETED)
+        self._stop(run_id, Code.DELETED())
         ended = update(RunRow).where(RunRow.id == run_id, RunRow.state != RUNNING, is_visible())
         return changes_row(self._sessions, ended.values(deleted_at=database_now()))
 

@@ -182,6 +182,8 @@ class RationaleSentence(Part):
     hops: Annotated[tuple[HopNumber, ...], Field(max_length=MAX_HOPS)]
     """The hops that support the sentence."""
     from_memory: bool = False
+    quote: Words = ""
+    """The words that it quotes from a passage of these hops."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -236,6 +238,8 @@ class RunReport(Part):
     """The reason why there is no verdict."""
     stopped_because: Words | None
     """The reason why no more questions were asked."""
+    ended_early: bool = False
+    """True if the owner or a limit on time, calls, tokens or cost ended the questions."""
     failures: Annotated[tuple[Words, ...], Field(max_length=200)]
     """Problems that did not stop the run."""
     fact_checks: Annotated[tuple[PublishedFactCheck, ...], Field(max_length=MAX_PASSAGES)] | None = None

@@ -29,9 +29,10 @@ from app.domain.events import (
     VerdictReached,
 )
 from app.domain.instrumentation import Call, Listener, listening, use_stores
+from app.domain.messages import Code
 from app.domain.model import RunOptions
 from app.domain.ports import RunCommand, Strategy
-from app.domain.report import CUT_OFF, Report, apply_event, reduce_events
+from app.domain.report import Report, apply_event, reduce_events
 from app.logging import current_run
 from app.runs.budget import Limits, RunBudget, Spending
 from app.runs.call_log import CallLog
@@ -55,7 +56,6 @@ class MetricsSink:
 
 log = logging.getLogger(__name__)
 
-INTERNAL_ERROR = "Something went wrong inside Hopcheck; the log has the details."
 MAX_LOST_LEASES = 3
 """A run with this many expired leases is not resumed, because it may itself crash its holders."""
 
@@ -138,7 +138,7 @@ class Runner:
             is_expected = isinstance(error, HopcheckError)
             if not is_expected:
                 log.exception("run %s failed", lease.run_id)
-            self._end(lease, RunFailed(str(error) if is_expected else INTERNAL_ERROR))
+            self._end(lease, RunFailed(str(error) if is_expected else Code.INTERNAL_ERROR()))
 
     def _start_or_resume(self, lease: Lease) -> None:
         """Start or resume the run. Raises Unreadable for events that this version cannot read."""
@@ -150,16 +150,15 @@ class Runner:
         except ValueError as error:  # known events in an unknown order
             raise Unreadable from error
         if stored[-1].event == WAITING:
-            self._append(lease, PhaseEntered("starting"))
+            self._append(lease, PhaseEntered(Code.STARTING()))
             return self._run_strategy(lease, self._strategy_for(report.options), report, is_new=True)
         if lease.lost_leases >= MAX_LOST_LEASES:
-            message = f"{CUT_OFF} {lease.lost_leases} times and is not taken up again."
-            return self._end(lease, RunInterrupted(message))
+            return self._end(lease, RunInterrupted(Code.CUT_OFF_OFTEN(times=lease.lost_leases)))
         try:
             strategy = self._strategy_for(report.options)
         except HopcheckError as error:
-            return self._end(lease, RunInterrupted(f"{CUT_OFF} and cannot go on. {error}"))
-        resumed = RunResumed(f"{CUT_OFF}.")
+            return self._end(lease, RunInterrupted(Code.CUT_OFF_FOR_GOOD(problem=str(error))))
+        resumed = RunResumed(Code.CUT_OFF())
         self._append(lease, resumed)
         report = apply_event(report, resumed, report.seconds)
         self._run_strategy(lease, strategy, report, worked=worked_seconds(stored))
@@ -175,7 +174,7 @@ class Runner:
             read_command=lambda: self._events.command(lease.run_id),
         )
         if control.command() is not RunCommand.CONTINUE and not report.hops:
-            return self._end(lease, RunFailed(f"{control.reason()} Nothing had been looked at by then."))
+            return self._end(lease, RunFailed(control.reason()))
         event: Event | None = None
         calls = self._calls.for_run(lease.run_id, is_new=is_new, is_fresh=report.options.fresh)
         with listening(self._listener(lease, control)), use_stores(calls, on_call=self.metrics.record_call):

@@ -33,6 +33,7 @@ from app.domain.events import (
     SufficiencyJudged,
     TroubleMet,
 )
+from app.domain.messages import Code, Text
 from app.domain.model import BatchLine, Branch, Claim, Hop, Question, RunOptions, SourceText
 from app.domain.ports import RunCommand, Strategy
 from app.domain.report import Report, reduce_events
@@ -51,8 +52,6 @@ from app.runs.projections import Cursor, OperatorQueries, RunFilter, RunQueries,
 from app.runs.runner import MetricsSink, Runner
 from app.runs.schema_version import is_newest
 from app.runs.transfer import read_export
-
-LEFT_OUT = "Its owner left it out."
 
 _CLOSING = (HopKept, HopSetAside, HopFailed)
 _INHERITED = (QuestionAsked, AnswerFound, *_CLOSING, StepFailed, SufficiencyJudged, TroubleMet, FactChecksFound)
@@ -73,7 +72,7 @@ def inherited_events(
     if not hop.question.text:
         raise InvalidInput("That hop has no question, so there is nothing to leave out.", "question")
     found = (AnswerFound(number, hop.answer),) if hop.answer else ()
-    return (*first, QuestionAsked(number, hop.question), *found, HopSetAside(number, LEFT_OUT))
+    return (*first, QuestionAsked(number, hop.question), *found, HopSetAside(number, Code.LEFT_OUT()))
 
 
 def hop_to_change(report: Report, number: int) -> Hop:
@@ -303,7 +302,7 @@ class Runs:
             if not new:
                 self.wake(run_id)
 
-    def interrupt(self, run_id: str, message: str) -> bool:
+    def interrupt(self, run_id: str, message: Text) -> bool:
         """End an unfinished run at once; return False if it had ended. Its process stops at its next step."""
         while (lease := self._leases.steal(run_id)) is not None:
             with suppress(LeaseLost, RunEnded):  # another process stole it meanwhile and may have ended the run

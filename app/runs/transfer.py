@@ -5,7 +5,6 @@ Nothing in an imported report is verified, so the second event of its run marks 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import asdict, fields
 from datetime import UTC, datetime
@@ -32,9 +31,9 @@ from app.domain.events import (
     RunStarted,
     StepFailed,
     TokensUsed,
-    TroubleMet,
     VerdictReached,
 )
+from app.domain.messages import Code, Text
 from app.domain.model import (
     Answer,
     Branch,
@@ -71,6 +70,7 @@ from app.runs.report_schema import (
     RunUsage,
     report_adapter,
 )
+from app.runs.version_1 import coded, is_early, with_quote
 from app.text.claims import parse_claim
 from app.text.fact_checkers import is_fact_check
 
@@ -92,14 +92,15 @@ def report_fields(run: StoredRun) -> dict[str, Any]:
         "speaker": report.claim.speaker,
         "date": report.claim.date,
         "state": report.ended or "running",
-        "phase": report.phase or None,
+        "phase": _words(report.phase),
         "label": verdict.label if verdict else None,
         "confidence": verdict.confidence if verdict else None,
         "rationale": tuple(_sentence(each, report) for each in verdict.rationale) if verdict else (),
-        "missing": verdict.missing if verdict else None,
-        "problem": report.problem or None,
-        "stopped_because": report.stopped_because or None,
-        "failures": report.failures,
+        "missing": _words(verdict.missing) if verdict else None,
+        "problem": _words(report.problem),
+        "stopped_because": _words(report.stopped_because),
+        "ended_early": report.ended_early,
+        "failures": tuple(map(str, report.failures)),
         "fact_checks": None
         if report.fact_checks is None
         else tuple(PublishedFactCheck(**asdict(each)) for each in report.fact_checks),
@@ -112,6 +113,10 @@ def report_fields(run: StoredRun) -> dict[str, Any]:
         "modules": tuple(Module(role=role, implementation=name) for role, name in report.options.modules),
         "hops": tuple(_hop_report(hop, report) for hop in report.hops),
     }
+
+
+def _words(text: Text | None) -> str | None:
+    return str(text) if text else None
 
 
 def options_of(options: RunOptions) -> Options:
@@ -131,7 +136,7 @@ def note_of(note: Note) -> RunNote:
 
 def _sentence(sentence: Sentence, report: Report) -> RationaleSentence:
     recited = any(hop.from_memory for hop in report.hops if hop.number in sentence.hops)
-    return RationaleSentence(text=sentence.text, hops=sentence.hops, from_memory=recited)
+    return RationaleSentence(text=str(sentence.text), hops=sentence.hops, from_memory=recited, quote=sentence.quote)
 
 
 def _hop_report(hop: Hop, report: Report) -> RunHop:
@@ -140,7 +145,7 @@ def _hop_report(hop: Hop, report: Report) -> RunHop:
         question=hop.question.text,
         answer=hop.answer.text if hop.answer else None,
         status=hop.status,
-        reason=hop.reason,
+        reason=str(hop.reason),
         from_memory=hop.from_memory,
         answerer=hop.answer.answerer if hop.answer else None,
         began=round(report.times[hop.number - 1][0], 3),
@@ -170,8 +175,6 @@ MAX_BYTES = 2 * 1024 * 1024
 
 TOO_LARGE = f"The report is larger than {MAX_BYTES // 1024**2} MB, which is the most that is read."
 NO_EXPORT = "This is no report as Hopcheck exports it"
-_FAILED = re.compile(r"The (?P<module>.*?) failed: (?P<message>.*)", re.DOTALL)
-"""The format of a failure in a report (app/domain/report.py)."""
 
 TimedEvent = tuple[Event, float]
 """An event, and its time in seconds after the run's start."""
@@ -250,13 +253,13 @@ def _events(exported: RunReport, claim: Claim) -> Iterator[TimedEvent]:
     last = exported.seconds
     yield TokensUsed(_usage_outside_hops(exported)), last
     for _ in range(exported.resumed):
-        yield RunResumed("It was cut off."), last
+        yield RunResumed(Code.CUT_OFF()), last
     for failure in exported.failures:
-        yield StepFailed(*_split_failure(failure)) if _FAILED.fullmatch(failure) else TroubleMet(failure), last
+        yield StepFailed("", failure), last
     if exported.fact_checks is not None:
         yield FactChecksFound(tuple(FactCheck(**asdict(each)) for each in exported.fact_checks)), last
-    if exported.stopped_because:
-        yield QuestioningEnded(exported.stopped_because), last
+    if reason := exported.stopped_because:
+        yield QuestioningEnded(coded(reason), exported.ended_early or is_early(reason)), last
     yield _terminal_event(exported), last
 
 
@@ -292,20 +295,12 @@ def _passage(each: Evidence) -> Passage:
 def _outcome_event(hop: RunHop) -> Event:
     match hop.status:
         case HopStatus.KEPT:
-            return HopKept(hop.number, hop.reason)
+            return HopKept(hop.number, coded(hop.reason))
         case HopStatus.SET_ASIDE:
-            return HopSetAside(hop.number, hop.reason)
+            return HopSetAside(hop.number, coded(hop.reason))
         case HopStatus.INTERRUPTED:
-            return HopInterrupted(hop.number, hop.reason)
-    return HopFailed(hop.number, *_split_failure(hop.reason))
-
-
-def _split_failure(sentence: str) -> tuple[str, str]:
-    """Split a failure into module and message. Raises InvalidInput for any other sentence."""
-    found = _FAILED.fullmatch(sentence)
-    if found is None:
-        raise rejection(f"{NO_EXPORT}: a failed hop does not say what failed")
-    return found["module"], found["message"]
+            return HopInterrupted(hop.number, coded(hop.reason))
+    return HopFailed(hop.number, "", hop.reason)
 
 
 USAGE_COUNTS = tuple(each.name for each in fields(Usage) if each.name != "cost")
@@ -325,6 +320,7 @@ def _usage_outside_hops(exported: RunReport) -> Usage:
 
 def _terminal_event(exported: RunReport) -> Event:
     if exported.label is not None:
-        rationale = tuple(Sentence(each.text, each.hops) for each in exported.rationale)
+        sentences = (Sentence(each.text, each.hops, each.quote) for each in exported.rationale)
+        rationale = tuple(each if each.quote else with_quote(each) for each in sentences)
         return VerdictReached(Verdict(exported.label, rationale, exported.missing, exported.confidence))
-    return (RunFailed if exported.state == "failed" else RunInterrupted)(exported.problem or "")
+    return (RunFailed if exported.state == "failed" else RunInterrupted)(coded(exported.problem or ""))

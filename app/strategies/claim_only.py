@@ -8,11 +8,10 @@ from typing import Protocol
 
 from app.domain.errors import CallFailed
 from app.domain.events import Event, QuestioningEnded, RunFailed, VerdictReached
+from app.domain.messages import Code
 from app.domain.model import Claim, Label, RunOptions, Verdict
 from app.domain.ports import Control, RunCommand
 from app.domain.report import Report
-
-NO_QUESTION = "This strategy asks no question and looks at no evidence."
 
 
 class ClaimOnlyClassifier(Protocol):
@@ -34,12 +33,12 @@ class ClaimOnly:
         # A limit was reached. FINISH_NOW, the owner's request for a verdict, still gets the one call that gives it.
         if control and control.command() is RunCommand.FINISH_AFTER_HOP:
             yield QuestioningEnded(control.reason(), early=True)
-            yield VerdictReached(Verdict(Label.NOT_ENOUGH_EVIDENCE, (), missing="The model was not asked."))
+            yield VerdictReached(Verdict(Label.NOT_ENOUGH_EVIDENCE, (), missing=Code.MODEL_NOT_ASKED()))
             return
-        yield QuestioningEnded(NO_QUESTION)
+        yield QuestioningEnded(Code.CLAIM_ALONE())
         try:
             verdict = self.classifier.verdict_on(claim, options.labels.labels)
         except CallFailed as error:
-            yield RunFailed(f"The model failed: {error}")
+            yield RunFailed(Code.FAILED(module="model", problem=str(error)))
             return
         yield VerdictReached(verdict)

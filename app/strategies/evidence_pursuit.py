@@ -20,11 +20,11 @@ from typing import Literal
 
 from app.domain.errors import CallFailed
 from app.domain.events import Event, QuestioningEnded, StepFailed, SufficiencyJudged, VerdictReached
+from app.domain.messages import Code, Text, code_of
 from app.domain.model import Answer, Claim, Hop, HopStatus, Judgement, Label, Question, RunOptions, Sentence, Verdict
 from app.domain.ports import Ask, Control, Decide, Paraphraser, Pursuer, QuestionAnswerer, Reasoner
 from app.domain.report import Report
 from app.strategies.hop_loop import (
-    NOTHING_TO_ASK,
     HopHistory,
     conclude,
     fail_hop,
@@ -50,13 +50,7 @@ class Variant:
 MAX_PARALLEL_ANSWERS = 4
 """Questions that are answered at the same time."""
 
-DECIDED = {
-    True: "The questioner holds that the answers show the claim to be true.",
-    False: "The questioner holds that the answers show the claim to be false.",
-}
-"""The reason stored for each decision of the pursuer. A resumed run finds its decision by this text."""
-UNFOUNDED = "The questioner decided without any answer, which does not count."
-REPEATED = "The questioner only repeated questions that had been asked."
+DECISIONS = {True: Code.CALLED_TRUE, False: Code.CALLED_FALSE}
 
 
 @dataclass(frozen=True)
@@ -99,7 +93,7 @@ class _Pursuit:
     speculation: Speculation
     paraphrases: Paraphrases
     control: Control | None = None
-    end_reason: str = ""  # why the pursuer asks no more questions; "" while it does
+    end_reason: Text = ""  # why the pursuer asks no more questions; "" while it does
     own_count: int = 0  # number of hops when the pursuer's own questions ended
     prepared: tuple[Question, ...] | None = None  # all questions of an `all_at_once` variant
     ended_early: bool = False  # whether the owner's command or a limit ended the questions
@@ -129,7 +123,7 @@ class _Pursuit:
 
         The reasoner reads repeated pairs only with the padding "repeat".
         """
-        decision = next((holds for holds, reason in DECIDED.items() if reason == self.end_reason), None)
+        decision = next((holds for holds, code in DECISIONS.items() if code is code_of(self.end_reason)), None)
         if decision is not None and not self.variant.late_verdict:
             yield VerdictReached(self._verdict_of(decision))
             return
@@ -139,7 +133,7 @@ class _Pursuit:
     def _next_hop(self) -> Generator[Event, None, Hop | None]:
         """Ask the next question: the branch's, then the pursuer's own, then paraphrases; after these repeat a pair."""
         if self.history.given:
-            return (yield from self._ask(self.history.given, "The question has an answer."))
+            return (yield from self._ask(self.history.given, Code.ANSWERED()))
         hop = None if self.end_reason else (yield from self._own_hop())
         if hop is None and self.variant.padding == "paraphrase":
             hop = yield from self._paraphrased_hop()
@@ -160,7 +154,7 @@ class _Pursuit:
         except CallFailed as error:
             return (yield from fail_hop(Hop(self.history.next_number, Question("")), "questioner", error))
         if isinstance(step, Ask) and self.history.is_new(step.question):
-            return (yield from self._ask(step.question, "The question has an answer."))
+            return (yield from self._ask(step.question, Code.ANSWERED()))
         yield from self._end_own_questions(self._judgement(step))
         return None
 
@@ -180,10 +174,10 @@ class _Pursuit:
     def _judgement(self, step: Ask | Decide | None) -> Judgement:
         """Return the judgement for a step that asks no new question."""
         if isinstance(step, Ask):
-            return Judgement(False, REPEATED)
+            return Judgement(False, Code.ONLY_REPEATED())
         if step is None:
-            return Judgement(False, NOTHING_TO_ASK)
-        return Judgement(True, DECIDED[step.holds]) if self.history.answered else Judgement(False, UNFOUNDED)
+            return Judgement(False, Code.NOTHING_TO_ASK())
+        return Judgement(True, DECISIONS[step.holds]()) if self.history.answered else Judgement(False, Code.UNFOUNDED())
 
     def _end_own_questions(self, judgement: Judgement) -> Iterator[Event]:
         """End the pursuer's own questions; the judgement becomes an event only if there is a hop."""
@@ -191,7 +185,7 @@ class _Pursuit:
             yield SufficiencyJudged(judgement)
         self.end_reason, self.own_count = judgement.reason, len(self.history.hops)
 
-    def _last_decision(self, reason: str) -> Iterator[Event]:
+    def _last_decision(self, reason: Text) -> Iterator[Event]:
         """End the pursuer's own questions for `reason`; ask for one more step if the verdict needs its decision."""
         self.end_reason, self.own_count = reason, len(self.history.hops)
         if self.variant.late_verdict or self.variant.all_at_once or not self.history.answered:
@@ -204,10 +198,10 @@ class _Pursuit:
         if isinstance(step, Decide):
             yield from self._end_own_questions(self._judgement(step))
 
-    def _reason_to_ask_no_more(self) -> str:
+    def _reason_to_ask_no_more(self) -> Text:
         """Return why no further question may be asked, or ""."""
         pairs = len(self.history.answered)
-        complete = f"The wanted number of answers was found: {pairs}." if pairs >= self.variant.pairs else ""
+        complete = Code.COMPLETE(count=pairs) if pairs >= self.variant.pairs else ""
         return complete or limit_reached(self.history.asked, self.options)
 
     def _repeat_up_to(self) -> int:
@@ -235,7 +229,7 @@ class _Pursuit:
         if found is None:
             return None
         hop, question = found
-        return (yield from self._ask(question, f"The question of hop {hop.number}, in other words."))
+        return (yield from self._ask(question, Code.OTHER_WORDS(hop=hop.number)))
 
     def _answer_ahead(self, next_questions: Callable[[int], Iterable[Question]]) -> None:
         """Start answering the next questions in parallel; `next_questions(count)` returns them."""
@@ -245,7 +239,7 @@ class _Pursuit:
             for question in next_questions(room):
                 self.speculation.start(("answer", question), partial(self._answer, question))
 
-    def _ask(self, question: Question, if_answered: str) -> Generator[Event, None, Hop]:
+    def _ask(self, question: Question, if_answered: Text) -> Generator[Event, None, Hop]:
         find = partial(self.speculation.result, ("answer", question), partial(self._answer, question))
         return self.history.ask(question, find, if_answered, self.control)
 
@@ -256,5 +250,5 @@ class _Pursuit:
         """Return the decision as a verdict, supported by the pairs that existed when it was made."""
         pairs = HopHistory(self.history.hops[: self.own_count]).context
         sentences = (Sentence(f"{hop.question.text} {hop.answer_text}", (hop.number,)) for hop in pairs)
-        closing = Sentence(DECIDED[holds], tuple(hop.number for hop in pairs))
+        closing = Sentence(DECISIONS[holds](), tuple(hop.number for hop in pairs))
         return Verdict(Label.SUPPORTED if holds else Label.REFUTED, (*sentences, closing))

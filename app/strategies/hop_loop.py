@@ -9,6 +9,7 @@ from typing import Self
 from app.domain.errors import CallFailed
 from app.domain.events import AnswerFound, Event, HopFailed, HopInterrupted, QuestionAsked, RunFailed, VerdictReached
 from app.domain.instrumentation import cached_if_readable
+from app.domain.messages import Code, Text
 from app.domain.model import Answer, Branch, Claim, Context, Hop, HopStatus, Label, Question, RunOptions, Verdict
 from app.domain.ports import Control, Reasoner, RunCommand
 from app.domain.report import Report
@@ -17,8 +18,6 @@ MAX_FRUITLESS_HOPS = 2
 """Questioning ends after this many consecutive hops that were not kept."""
 MAX_EARLY_CONFIDENCE = 0.59
 """Below "moderate" on the page: further questions could have changed the verdict."""
-NOTHING_TO_ASK = "There was nothing left to ask."
-HOP_INTERRUPTED = "The check had to conclude before this hop was done."
 
 
 @dataclass
@@ -60,24 +59,24 @@ class HopHistory:
         return tuple(hop for hop in self.hops if hop.status is not HopStatus.KEPT)
 
 
-def reason_to_stop(control: Control | None) -> str:
+def reason_to_stop(control: Control | None) -> Text:
     """Return why the run's control allows no further question, or ""."""
     return control.reason() if control and control.command() is not RunCommand.CONTINUE else ""
 
 
-def limit_reached(hops: Sequence[Hop], options: RunOptions) -> str:
+def limit_reached(hops: Sequence[Hop], options: RunOptions) -> Text:
     """Return the reason to end when the maximum number of hops was asked, or ""."""
-    return f"The limit of {options.max_hops} hops was reached." if len(hops) >= options.max_hops else ""
+    return Code.HOP_LIMIT(hops=options.max_hops) if len(hops) >= options.max_hops else ""
 
 
-def reason_stalled(hops: Sequence[Hop], only_failed: bool = False) -> str:
+def reason_stalled(hops: Sequence[Hop], only_failed: bool = False) -> Text:
     """Return the reason to end when none of the last hops was kept, or "". With `only_failed`, all must have failed."""
     last = hops[-MAX_FRUITLESS_HOPS:]
     brought_nothing = [
         hop.status is HopStatus.FAILED if only_failed else hop.status is not HopStatus.KEPT for hop in last
     ]
     fruitless = len(last) == MAX_FRUITLESS_HOPS and all(brought_nothing)
-    return f"{MAX_FRUITLESS_HOPS} hops in a row brought nothing." if fruitless else ""
+    return Code.STALLED(hops=MAX_FRUITLESS_HOPS) if fruitless else ""
 
 
 def must_finish_now(control: Control | None) -> bool:
@@ -102,8 +101,8 @@ def ask_question(
 
 def interrupt_hop(hop: Hop) -> Generator[Event, None, Hop]:
     """Interrupt the hop and return it closed."""
-    yield HopInterrupted(hop.number, HOP_INTERRUPTED)
-    return hop.closed(HopStatus.INTERRUPTED, HOP_INTERRUPTED)
+    yield HopInterrupted(hop.number, Code.MUST_CONCLUDE())
+    return hop.closed(HopStatus.INTERRUPTED, Code.MUST_CONCLUDE())
 
 
 def fail_hop(hop: Hop, module: str, error: CallFailed) -> Generator[Event, None, Hop]:
@@ -127,23 +126,18 @@ def conclude(
     confidence is at most MAX_EARLY_CONFIDENCE.
     """
     if history.hops and all(hop.status is HopStatus.FAILED for hop in history.hops):
-        yield RunFailed("Every question failed before it had an answer; the hops say why.")
+        yield RunFailed(Code.ALL_FAILED())
         return
     if not (context or always_reason):
-        yield VerdictReached(Verdict(Label.NOT_ENOUGH_EVIDENCE, (), missing=_nothing_found(history)))
+        missing = Code.NOTHING_HELPS() if history.hops else Code.NO_QUESTION()
+        yield VerdictReached(Verdict(Label.NOT_ENOUGH_EVIDENCE, (), missing))
         return
     try:
         with cached_if_readable():
             verdict = reasoner.conclude(claim, context, options.labels.labels)
     except CallFailed as error:
-        yield RunFailed(f"The reasoner failed: {error}")
+        yield RunFailed(Code.FAILED(module="reasoner", problem=str(error)))
         return
     if ended_early and verdict.confidence is not None:
         verdict = replace(verdict, confidence=min(verdict.confidence, MAX_EARLY_CONFIDENCE))
     yield VerdictReached(verdict)
-
-
-def _nothing_found(history: HopHistory) -> str:
-    if not history.hops:
-        return "No question about this claim could be asked."
-    return "No question found an answer that helps."

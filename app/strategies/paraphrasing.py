@@ -11,12 +11,11 @@ from functools import partial
 
 from app.domain.errors import CallFailed
 from app.domain.events import AnswerFound, Event, HopKept, HopSetAside, QuestionAsked
+from app.domain.messages import Code, Text
 from app.domain.model import Answer, Claim, Context, Hop, HopStatus, Question
 from app.domain.ports import Control, Paraphraser
 from app.strategies.hop_loop import HopHistory, ask_question, fail_hop
 from app.strategies.speculation import Speculation
-
-NO_ANSWER = "No answer was found."
 
 
 @dataclass
@@ -37,7 +36,7 @@ class Pairs(HopHistory):
         return _folded(question) not in {"", *(_folded(hop.question) for hop in self.hops)}
 
     def ask(
-        self, question: Question, find: Callable[[], Answer], if_answered: str, control: Control | None = None
+        self, question: Question, find: Callable[[], Answer], if_answered: Text, control: Control | None = None
     ) -> Generator[Event, None, Hop]:
         """Ask one question and return the closed hop. `find` returns the answer.
 
@@ -53,14 +52,14 @@ class Pairs(HopHistory):
         if hop.answer_text:
             yield HopKept(number, if_answered)
             return hop.closed(HopStatus.KEPT, if_answered)
-        yield HopSetAside(number, NO_ANSWER)
-        return hop.closed(HopStatus.SET_ASIDE, NO_ANSWER)
+        yield HopSetAside(number, Code.NO_ANSWER())
+        return hop.closed(HopStatus.SET_ASIDE, Code.NO_ANSWER())
 
     def repeat(self) -> Generator[Event, None, Hop]:
         """Repeat the next pair without asking anything. There must be at least one pair."""
         pairs = self.answered
         pair = pairs[(len(self.context) - len(pairs)) % len(pairs)]
-        number, reason = self.next_number, f"The pair of hop {pair.number} once more."
+        number, reason = self.next_number, Code.REPEATED_PAIR(hop=pair.number)
         yield QuestionAsked(number, pair.question)
         if pair.answer:
             yield AnswerFound(number, pair.answer)

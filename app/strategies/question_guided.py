@@ -30,6 +30,7 @@ from app.domain.events import (
     SufficiencyJudged,
 )
 from app.domain.instrumentation import CallCancelled
+from app.domain.messages import Code, Text
 from app.domain.model import Answer, Claim, Context, Hop, HopStatus, Judgement, Question, RunOptions
 from app.domain.ports import (
     ClaimVerifier,
@@ -41,7 +42,6 @@ from app.domain.ports import (
 )
 from app.domain.report import Report
 from app.strategies.hop_loop import (
-    NOTHING_TO_ASK,
     HopHistory,
     ask_question,
     conclude,
@@ -115,18 +115,18 @@ class _Questioning:
                 return QuestioningEnded(reason)
             hop = yield from self._ask()
             if hop is None:
-                return QuestioningEnded(NOTHING_TO_ASK)
+                return QuestioningEnded(Code.NOTHING_TO_ASK())
             self.history.hops.append(hop)
             if hop.status is not HopStatus.KEPT:
                 self.speculation.cancel()
             enough = yield from self._is_enough()
-        return QuestioningEnded("The claim verifier was satisfied.")
+        return QuestioningEnded(Code.SATISFIED())
 
-    def _reason_to_end(self, history: HopHistory) -> str:
+    def _reason_to_end(self, history: HopHistory) -> Text:
         """Return why no further question may be asked, or ""."""
         return reason_to_stop(self.control) or self._reason_without_command(history)
 
-    def _reason_without_command(self, history: HopHistory) -> str:
+    def _reason_without_command(self, history: HopHistory) -> Text:
         stalled = reason_stalled(history.own, only_failed=self.parts.as_published)
         return limit_reached(history.hops, self.options) or stalled
 

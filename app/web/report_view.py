@@ -181,12 +181,12 @@ def shown_verdict(report: Report) -> ShownVerdict:
     verdict = report.verdict
     if verdict is None:
         return ShownVerdict(None, (), ())
-    quoted = {sentence: _quotation(sentence, report) for sentence in verdict.rationale}
-    statements = [sentence for sentence, card in quoted.items() if not card]
+    quoted = [(sentence, _quotation(sentence, report)) for sentence in verdict.rationale]
+    statements = [sentence for sentence, card in quoted if not card]
     if verdict.label is Label.NOT_ENOUGH_EVIDENCE:
         return ShownVerdict(None, tuple(statements), ())
     cards: dict[tuple[str, str], Card] = {}
-    for card in (*filter(None, quoted.values()), *_cited(report, statements)):
+    for card in (*filter(None, (card for _, card in quoted)), *_cited(report, statements)):
         cards.setdefault((card.passage.text, card.sentence), card)
     answer, reasons = (statements[0], statements[1:]) if statements else (None, [])
     deciding = _deciding(cards.values(), answer)
@@ -196,7 +196,7 @@ def shown_verdict(report: Report) -> ShownVerdict:
 
 def _deciding(cards: Iterable[Card], answer: Sentence | None) -> Card | None:
     """Return the card whose marked words the verdict's sentence has, of several the one of the latest hop."""
-    having = [each for each in cards if answer and _find_words(each.text.answer, answer.text)]
+    having = [each for each in cards if answer and _find_words(each.text.answer, str(answer.text))]
     return max(having, key=lambda card: max(card.hops, default=0), default=None)
 
 
@@ -205,15 +205,12 @@ def _find_words(words: str | None, text: str) -> re.Match[str] | None:
 
 
 def _quotation(sentence: Sentence, report: Report) -> Card | None:
-    """Return the card of a sentence of the form `Title: “quotation”` whose quotation is in a passage of its hops."""
-    for hop in _hops(report, sentence.hops):
+    """Return the card of a sentence that quotes a passage of its hops."""
+    for hop in _hops(report, sentence.hops) if sentence.quote else ():
         for passage in passages_of(hop.answer) if hop.answer else ():
-            words = sentence.text.removeprefix(f"{passage.title}: “").removesuffix("”")
-            at = passage.text.find(words)
-            # The reasoner quotes a passage without a title as the bare sentence.
-            is_quoted = words != sentence.text or not passage.title
-            if is_quoted and words and at >= 0 and passage.origin is not Origin.RECITED:
-                return _card(sentence.hops, hop, passage, at, at + len(words))
+            at = passage.text.find(sentence.quote)
+            if at >= 0 and passage.origin is not Origin.RECITED:
+                return _card(sentence.hops, hop, passage, at, at + len(sentence.quote))
     return None
 
 

@@ -225,7 +225,7 @@ def summary_of(run: StoredRun) -> str:
     verdict, shown = report.verdict, shown_verdict(report)
     if verdict is None:
         return ""
-    answer = shown.answer.text if shown.answer else ""
+    answer = str(shown.answer.text) if shown.answer else ""
     missing = f"What was missing: {verdict.missing}" if verdict.missing and not answer else ""
     lines = (
         f"{UNVERIFIED}." if report.imported else "",

@@ -51,7 +51,7 @@ def card_of(report: Report) -> ShareCard | None:
     if report.verdict is None:
         return None
     face, answer = FACES[report.verdict.label], shown_verdict(report).answer
-    sentence = _drawable(answer.text if answer else report.verdict.missing or "")
+    sentence = _drawable(str(answer.text if answer else report.verdict.missing or ""))
     overline = UNVERIFIED if report.imported else "Claim"
     claim = _drawable(report.claim.text) or UNREADABLE
     return ShareCard(overline, claim, face.word, FORMAL_LABELS[report.verdict.label], sentence, face.tone)

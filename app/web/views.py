@@ -13,12 +13,9 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 from app.capabilities.options import BASELINES, PURSUIT, SOURCE_TITLES
+from app.domain.messages import BEFORE_READING, Code, Message, Text, code_of
 from app.domain.model import Hop, HopStatus, Imported, Label, LabelSet, Origin, Passage, RunOptions, Usage
 from app.domain.report import Report
-from app.runs.budget import ASKED_BY_OWNER, stopped_early
-from app.runs.event_store import WAITING
-from app.strategies.evidence_pursuit import DECIDED
-from app.strategies.hop_loop import MAX_FRUITLESS_HOPS
 from app.text.fact_checkers import is_fact_check
 from app.web import report_view
 
@@ -64,13 +61,18 @@ def pursues(options: RunOptions) -> bool:
     return options.strategy == PURSUIT
 
 
+def is_queued(report: Report) -> bool:
+    """Return whether the run has not begun."""
+    return not report.phase or code_of(report.phase) is Code.WAITING
+
+
 def at_work(report: Report) -> Module | None:
     """Return the module whose reply the run waits for; None while it is queued and after its end.
 
     Strategies emit the result of a call before they make the next one, so the last event determines the module, also in
     logs of earlier versions. Speculative calls of other modules are not shown.
     """
-    if report.ended or report.phase in ("", WAITING.phase):
+    if report.ended or is_queued(report):
         return None
     if report.stopped_because:
         return REASONER
@@ -91,17 +93,14 @@ def upcoming_hop(report: Report) -> int | None:
     The hop may never come, because there may be no question left to ask. In a pursuit, which does not judge after each
     kept hop, the number is None after most of them.
     """
-    is_queued = report.phase in ("", WAITING.phase)
     last = report.hops[-1] if report.hops else None
     is_judged = last is None or last in report.set_aside or report.judged_after >= last.number
-    if is_queued or report.ended or report.stopped_because or report.open_hop or not is_judged:
+    if is_queued(report) or report.ended or report.stopped_because or report.open_hop or not is_judged:
         return None
     return len(report.hops) + 1 if len(report.hops) < report.options.max_hops else None
 
 
 _STAGE_OF = {GENERATOR: "Ask", QUESTIONER: "Ask", PARAPHRASER: "Ask"}
-_SEARCHING = ("searching", "choosing", "opening", "waiting", "loading", "ranking")
-"""The first words of an answerer's activities before it reads."""
 
 
 def stage(report: Report) -> str:
@@ -109,18 +108,18 @@ def stage(report: Report) -> str:
     module = at_work(report)
     if module is not ANSWERER:
         return _STAGE_OF.get(module, "Decide") if module else ""
-    return "Search" if report.phase_over or report.phase.startswith(_SEARCHING) else "Read"
+    return "Search" if report.phase_over or code_of(report.phase) in BEFORE_READING else "Read"
 
 
 def current_activity(report: Report) -> str:
     """Return the current activity: as the module reports it, or what comes next."""
     if not report.phase_over or not report.phase:
-        return report.phase
+        return str(report.phase)
     if report.stopped_because:
-        return "weighing the evidence"
+        return str(Code.WEIGHING_EVIDENCE())
     if report.open_hop:
-        return "weighing the answer" if report.open_hop.answer else "looking for evidence"
-    return "thinking of a question" if upcoming_hop(report) else "weighing whether this is enough"
+        return str(Code.WEIGHING_ANSWER() if report.open_hop.answer else Code.LOOKING())
+    return str(Code.THINKING() if upcoming_hop(report) else Code.DECIDING_ENOUGH())
 
 
 def is_announced(hop: Hop, report: Report) -> bool:
@@ -164,25 +163,9 @@ def claim_face(claim: BatchClaim) -> Face:
     return FACES.get(claim.label or claim.state, NOT_CHECKED)
 
 
-STOPPING_WORDS = {
-    "The claim verifier was satisfied.": "The answers were enough to decide.",
-    DECIDED[True]: "The answers were enough to call it true.",
-    DECIDED[False]: "The answers were enough to call it false.",
-    f"{MAX_FRUITLESS_HOPS} hops in a row brought nothing.": "The last two questions found no answer that helps.",
-    ASKED_BY_OWNER: "Its owner asked for a verdict early.",
-}
-"""Reasons as they are stored, and as the page says them."""
-
-_HOP = re.compile(
-    r"^Hop(?= \d)|\bhop(?= \d+(?:\.$| once more|, in other words)| was done| did\.|s was reached|s in a row|s say why)"
-)
-"""Finds "hop" in the sentences that we store, not in answers that they quote: only beside words of our own."""
-
-
-def page_words(reason: str, is_owner: bool) -> str:
-    """Return a stored reason as the page says it: with steps instead of hops, and "You" to the owner of the run."""
-    words = _HOP.sub(lambda found: "Step" if found[0] == "Hop" else "step", STOPPING_WORDS.get(reason, reason))
-    return re.sub("^Its owner ", "You ", words) if is_owner else words
+def page_words(text: Text, is_owner: bool) -> str:
+    """Return the words of a message, those for the owner of the run to the owner."""
+    return text.to_owner() if is_owner and isinstance(text, Message) else str(text)
 
 
 LABEL_SETS = {
@@ -342,7 +325,6 @@ FILTERS: dict[str, Callable] = {
     "pursues": pursues,
     "since": since,
     "stage": stage,
-    "stopped_early": stopped_early,
     "is_announced": is_announced,
     "usage_words": usage_words,
     "web_search_words": web_search_words,

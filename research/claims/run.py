@@ -78,10 +78,10 @@ def _report_record(report: Report) -> dict[str, Any]:
     return {
         "verdict": verdict.label.value if verdict else None,
         "confidence": verdict.confidence if verdict else None,
-        "rationale": [sentence.text for sentence in verdict.rationale] if verdict else [],
-        "missing": verdict.missing if verdict else None,
-        "stopped_because": report.stopped_because,
-        "problem": report.problem,
+        "rationale": [str(sentence.text) for sentence in verdict.rationale] if verdict else [],
+        "missing": str(verdict.missing) if verdict and verdict.missing else None,
+        "stopped_because": str(report.stopped_because),
+        "problem": str(report.problem),
         "trail": [_hop_record(hop) for hop in report.hops],
     }
 
@@ -94,7 +94,7 @@ def _hop_record(hop: Hop) -> dict[str, Any]:
         "answer": answer.text if answer else None,
         "score": answer.score if answer else None,
         "status": hop.status.value,
-        "reason": hop.reason,
+        "reason": str(hop.reason),
         "cited_title": cited.passage.title if cited else None,
         "cited_sentence": quoted_sentence(cited) if cited else None,
         "passages": [{"title": passage.title, "text": passage.text} for passage in retrieved],

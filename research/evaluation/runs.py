@@ -11,6 +11,7 @@ from dataclasses import replace
 from app.domain.errors import CallFailed, HopcheckError, InvalidInput
 from app.domain.events import Event, RunStarted, TokensUsed
 from app.domain.instrumentation import MemoryStore, listening, use_stores
+from app.domain.messages import DAY_LIMITS, code_of
 from app.domain.model import Claim, Hop, HopStatus, Origin, RunOptions
 from app.domain.ports import QuestionAnswerer, RunCommand, Strategy
 from app.domain.report import Report, reduce_events
@@ -18,7 +19,7 @@ from app.modules.answerers import retriever_reader, web_search
 from app.modules.answerers.web_search import WebSearchAnswerer
 from app.modules.judging import quoted_sentence
 from app.modules.local import LocalClaimVerifier, LocalReasoner
-from app.runs.budget import DAY_LIMIT_ENDING, Metering
+from app.runs.budget import Metering
 from app.strategies.evidence_pursuit import EvidencePursuit
 from app.strategies.question_guided import QuestionGuided
 from app.text.claims import clean_date, clean_speaker, today
@@ -64,12 +65,15 @@ def run_predictor(
         return RowResult(
             report.verdict.label if report.verdict else None,
             report.verdict.confidence if report.verdict else None,
-            problem=None if report.verdict else report.problem,
+            problem=None if report.verdict else str(report.problem),
             evidence=tuple(evidence_pair(hop) for hop in report.context),
             pages=retrieved_titles(report.hops) if options.answerer in RETRIEVING_ANSWERERS else None,
-            troubles=(*report.failures, *(hop.reason for hop in report.hops if hop.status is HopStatus.FAILED)),
+            troubles=(
+                *map(str, report.failures),
+                *(str(hop.reason) for hop in report.hops if hop.status is HopStatus.FAILED),
+            ),
             spent=resource_use(report),
-            rationale=" ".join(each.text for each in report.verdict.rationale) if report.verdict else "",
+            rationale=" ".join(str(each.text) for each in report.verdict.rationale) if report.verdict else "",
         )
 
     return predict
@@ -136,7 +140,7 @@ def run_to_report(strategy: Strategy, claim: Claim, options: RunOptions, meterin
         for event in strategy.run(claim, options, control=budget):
             events.append(event)  # `listen` appends the modules' events in between
     report = reduce_events((event, 0.0) for event in events)
-    if report.stopped_because.endswith(DAY_LIMIT_ENDING):
+    if code_of(report.stopped_because) in DAY_LIMITS:
         raise LimitReached(f"{report.stopped_because} {GOES_ON}")
     return report
 

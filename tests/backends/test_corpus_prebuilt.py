@@ -56,7 +56,7 @@ def test_a_prebuilt_index_is_searched_in_place(corpus, index):
     assert (manifest.kind, manifest.count, Path(manifest.index)) == ("prebuilt", 4, index)
     with listening((said := []).append):
         best = Bm25Retriever(corpus).retrieve("Cairo", 1)[0]
-    assert said[-1].phase == "searching 4 documents"
+    assert str(said[-1].phase) == "searching 4 documents"
     assert (best.title, best.text) == ("Nile", "The Nile flows through Cairo.")
     assert (best.source, best.url) == ("Rivers (Somebody, CC0)", None)
     assert about(corpus).state == "ready"

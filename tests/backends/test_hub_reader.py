@@ -11,6 +11,7 @@ from app.backends.local.hub_reader import HubReader, windows_of
 from app.domain.errors import CallFailed, ModelUnavailable
 from app.domain.events import PhaseEntered
 from app.domain.instrumentation import listening, use_stores
+from app.domain.messages import Code
 from app.domain.model import Passage, Question
 from tests.stores import JsonStore
 from tests.tiny import tiny_llama, tiny_qa, tiny_roberta_qa, tiny_t5
@@ -110,7 +111,7 @@ def test_the_model_loads_once_and_cached_answers_are_not_computed_again(folder: 
     with listening(events.append), use_stores(JsonStore()):
         first = reader.read(QUESTION, PASSAGES)
         assert reader.read(QUESTION, PASSAGES) == first
-    assert [event.phase for event in events if isinstance(event, PhaseEntered)] == [f"loading {folder.name}"]
+    assert [event.phase for event in events if isinstance(event, PhaseEntered)] == [Code.LOADING(what=folder.name)]
     assert events[-1].usage.cached == 1
 
 

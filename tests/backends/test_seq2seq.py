@@ -12,6 +12,7 @@ from app.backends.local.seq2seq import Seq2Seq
 from app.domain.errors import CallFailed, ModelUnavailable
 from app.domain.events import PhaseEntered, TokensUsed
 from app.domain.instrumentation import listening, use_stores
+from app.domain.messages import Code
 from app.domain.model import Usage
 from tests.stores import JsonStore
 from tests.tiny import tiny_llama, tiny_t5
@@ -35,7 +36,7 @@ def test_the_model_loads_once_at_the_first_call_and_reports_the_phase(folder: Pa
     with listening(events.append):
         model.complete("claim", max_tokens=2)
         model.choose("claim", LABELS)
-    assert [event.phase for event in events if isinstance(event, PhaseEntered)] == ["loading flan-tiny"]
+    assert [event.phase for event in events if isinstance(event, PhaseEntered)] == [Code.LOADING(what="flan-tiny")]
 
 
 def test_decoding_is_greedy_and_tokens_are_counted(model: Seq2Seq) -> None:

@@ -219,7 +219,7 @@ def test_after_the_daily_limit_no_run_starts_and_the_reason_is_given(runs_with):
     runs = runs_with(scripted_container(), limits=Limits(day_calls=1), workers=1)
     batch_id = begun(runs, 60)
     until(lambda: runs.feeder.held_up(batch_id) is not None)
-    assert "limit of 1 call a day is reached" in runs.feeder.held_up(batch_id)
+    assert "limit on calls a day was reached: 1" in runs.feeder.held_up(batch_id)
     runs.feeder.feed()
     counts = runs.batches.progress(batch_id).counts
     runs.feeder.feed()

@@ -25,8 +25,9 @@ from app.domain.events import (
     TroubleMet,
     VerdictReached,
 )
+from app.domain.messages import Code
 from app.domain.model import Claim, HopStatus, Judgement, Question, RunOptions, Usage
-from app.domain.report import CUT_OFF, Report, apply_event, reduce_events
+from app.domain.report import Report, apply_event, reduce_events
 from tests.fakes import SUPPORTED, answer
 
 STARTED = RunStarted(Claim("Hamlet is by Shakespeare."), RunOptions(max_hops=3))
@@ -52,7 +53,7 @@ def test_a_resumed_run_keeps_closed_hops_and_repeats_the_unfinished_one_under_it
     cut_off = (ASKED, HopKept(1, "tied"), QuestionAsked(2, Question("Where?")), AnswerFound(2, answer("England")))
     resumed = after(*cut_off, RunResumed("The check was cut off."))
     assert [(hop.number, hop.status) for hop in resumed.hops] == [(1, HopStatus.KEPT)]
-    assert (resumed.phase, len(resumed.times)) == ("taking the check up again", 1)
+    assert (resumed.phase, len(resumed.times)) == (Code.TAKING_UP(), 1)
     report = after(*cut_off, RunResumed("The check was cut off."), again)
     assert [(hop.number, hop.question.text, hop.answer) for hop in report.hops[1:]] == [
         (2, "Where was Shakespeare born?", None)
@@ -80,7 +81,11 @@ def test_the_last_hop_checked_for_sufficiency_is_recorded_even_when_the_call_fai
     [
         (HopKept(1, "tied to the claim"), HopStatus.KEPT, "tied to the claim"),
         (HopSetAside(1, "not new"), HopStatus.SET_ASIDE, "not new"),
-        (HopFailed(1, "QA validator", "no reply"), HopStatus.FAILED, "The QA validator failed: no reply"),
+        (
+            HopFailed(1, "QA validator", "no reply"),
+            HopStatus.FAILED,
+            Code.FAILED(module="QA validator", problem="no reply"),
+        ),
     ],
 )
 def test_a_hop_closes_with_its_status_and_reason_and_keeps_its_answer(last, status, reason):
@@ -119,7 +124,7 @@ def test_a_hops_duration_is_from_the_start_of_its_question_to_its_last_event():
 def test_the_duration_of_an_open_hop_ends_with_the_run_unless_its_process_was_lost_before():
     stopped = after(ASKED, PhaseEntered("reading"), TokensUsed(Usage(1)), RunInterrupted("Its owner stopped it."))
     assert stopped.seconds_of(stopped.hops[0]) == 3.0
-    lost = after(ASKED, PhaseEntered("reading"), RunInterrupted(f"{CUT_OFF} 3 times and is not taken up again."))
+    lost = after(ASKED, PhaseEntered("reading"), RunInterrupted(Code.CUT_OFF_OFTEN(times=3)))
     assert lost.seconds_of(lost.hops[0]) == 0.0
 
 
@@ -165,7 +170,10 @@ def test_the_last_sufficiency_judgement_and_the_end_reason_are_kept():
 
 def test_failed_steps_are_collected():
     report = after(StepFailed("claim verifier", "no reply"), StepFailed("claim verifier", "again"))
-    assert report.failures == ("The claim verifier failed: no reply", "The claim verifier failed: again")
+    assert report.failures == (
+        Code.FAILED(module="claim verifier", problem="no reply"),
+        Code.FAILED(module="claim verifier", problem="again"),
+    )
     assert report.ended is None
 
 
@@ -181,7 +189,7 @@ def test_a_terminal_event_ends_the_run_and_closes_the_hop_that_was_open(last, en
     report = after(ASKED, HopKept(1, "tied"), QuestionAsked(2, Question("Where?")), last)
     assert (report.ended, report.problem, report.verdict) == (ended, problem, verdict)
     assert [hop.status for hop in report.hops] == [HopStatus.KEPT, HopStatus.INTERRUPTED]
-    assert report.hops[1].reason == "The run ended before this hop did."
+    assert report.hops[1].reason == Code.RUN_ENDED()
 
 
 def test_folding_is_applying_one_event_after_the_other():

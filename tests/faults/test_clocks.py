@@ -123,22 +123,22 @@ def test_a_run_is_resumed_soon_when_its_worker_dies_as_the_clock_is_set_back(fle
 
 def test_a_worker_of_an_older_version_leaves_a_run_that_it_cannot_read_to_a_newer_one(fleet):
     made, older = fleet.site, fleet.workers()
-    newer_web = made.web(app=ODD, SCHEMA_VERSION="2")
+    newer_web = made.web(app=ODD, SCHEMA_VERSION="3")
     newer, own = run_id(newer_web.start()), run_id(fleet.web.start())
     ended(made, [own])
     made.assert_whole(own)
-    reason = "events of schema version 2 cannot be read, only of 1"
+    reason = "events of schema version 3 cannot be read, only of 1 and 2"
     refusal = f"run {newer} is left to another version that can read it: {reason}"
     until(lambda: all(refusal in each.said() for each in older), "a refusal in each log")
     assert made.ask("select state, holder, cut_offs from runs where id = :run", run=newer) == [("running", None, 0)]
     assert kinds(made, newer) == ["run_started", "phase_entered"], "nothing was added"
     page = fleet.web.get(f"/runs/{newer}")
     assert page.status == 501 and "stored by another version" in page.text
-    made.worker(app=ODD, SCHEMA_VERSION="2").wait_until_up()
+    made.worker(app=ODD, SCHEMA_VERSION="3").wait_until_up()
     ended(made, [newer])
     made.assert_whole(newer)
     assert "run_resumed" not in kinds(made, newer)
-    assert made.ask("select distinct version from events where run_id = :run", run=newer) == [(2,)]
+    assert made.ask("select distinct version from events where run_id = :run", run=newer) == [(3,)]
     assert [each.said().count(newer) for each in older] == [1, 1], "it is refused from then on"
 
 

@@ -6,6 +6,7 @@ import pytest
 
 from app.domain.errors import UnparseableOutput
 from app.domain.instrumentation import listening
+from app.domain.messages import Code
 from app.domain.model import Answer, Claim, Origin, Question, Span
 from app.modules.answerers.flan_t5 import FlanT5Answerer
 from app.modules.answerers.reciter_reader import FROM_MEMORY, MAX_PASSAGE_WORDS, ReciterReader
@@ -98,7 +99,7 @@ def test_reciting_and_reading_are_reported_as_phases() -> None:
     events = []
     with listening(events.append):
         answer(PASSAGE, "Jane Austen")
-    assert [event.phase for event in events] == ["reciting what gpt remembers", "reading what was recited"]
+    assert [event.phase for event in events] == [Code.RECITING(model="gpt"), Code.READING_RECITED()]
 
 
 def test_flan_t5_answers_and_gives_its_evidence_from_memory() -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from app.domain.errors import CallFailed
 from app.domain.events import QuestioningEnded, RunFailed, VerdictReached
+from app.domain.messages import Code, code_of
 from app.domain.model import Claim, Label, LabelSet, RunOptions
 from app.domain.ports import RunCommand
 from app.modules.baselines import ChainOfThoughtClassifier, DirectClassifier
@@ -40,8 +41,7 @@ def test_a_verdict_from_the_claim_alone_says_so_first(make) -> None:
     ended, reached = run(make(playing("true")))
     assert isinstance(ended, QuestioningEnded) and isinstance(reached, VerdictReached)
     assert reached.verdict.label is Label.SUPPORTED
-    assert "gpt" in reached.verdict.rationale[0].text
-    assert "no evidence was looked at" in reached.verdict.rationale[0].text
+    assert reached.verdict.rationale[0].text == Code.FROM_MEMORY(model="gpt")
     assert not any(sentence.hops for sentence in reached.verdict.rationale)
 
 
@@ -75,14 +75,14 @@ def test_a_chain_of_thought_without_a_label_is_followed_by_a_choice() -> None:
 
 def test_not_enough_evidence_reports_all_evidence_as_missing() -> None:
     *_, reached = run(DirectClassifier(playing("not enough evidence")))
-    assert reached.verdict.missing == "No evidence was looked at."
+    assert reached.verdict.missing == Code.NO_EVIDENCE()
 
 
 @pytest.mark.parametrize("make", BASELINE_CLASSIFIERS)
 @pytest.mark.parametrize("text", ["Yes", "**Yes**, we can know.", "Unknown", "", REFUSAL, ESSAY])
 def test_text_without_a_label_fails_the_run(make, text: str) -> None:
     last = run(make(playing(text)))[-1]
-    assert isinstance(last, RunFailed) and last.message.startswith("The model failed: ")
+    assert isinstance(last, RunFailed) and code_of(last.message) is Code.FAILED
 
 
 @pytest.mark.parametrize("make", BASELINE_CLASSIFIERS)
@@ -92,7 +92,9 @@ def test_a_failed_call_fails_the_run(make) -> None:
     def refuse(prompt: str) -> str:
         raise CallFailed("The key was turned down.")
 
-    assert run(make(PlayedModel(refuse)))[-1] == RunFailed("The model failed: The key was turned down.")
+    assert run(make(PlayedModel(refuse)))[-1] == RunFailed(
+        Code.FAILED(module="model", problem="The key was turned down.")
+    )
 
 
 def test_a_run_without_budget_concludes_with_not_enough_evidence() -> None:

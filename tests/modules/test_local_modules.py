@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.domain.errors import ModelUnavailable
+from app.domain.messages import Code
 from app.domain.model import Answer, Claim, Hop, HopStatus, Label, LabelSet, Passage, Question, Sentence, Span
 from app.domain.ports import Bounds
 from app.modules.local import (
@@ -18,7 +19,6 @@ from app.modules.local import (
     citation,
     has_equal_sides,
 )
-from app.modules.reasoner import OPPOSED
 from tests.fake_model import EQUAL, ScriptedModel, judge_of
 
 CLAIM = Claim("The author of The Metamorphosis was born in Prague.")
@@ -212,7 +212,7 @@ ANN, BOB = hop(1, "When was Ann born?", "1809", BORN), hop(2, "When was Bob born
 
 def test_a_computed_order_overrules_the_readings_and_is_stated():
     verdict = LocalReasoner(judge_of(0.9, 0.05, 0.05)).conclude(Claim("Bob was born before Ann."), (ANN, BOB), THREE)
-    assert verdict.label is Label.REFUTED and verdict.rationale[0].text == "1879 is after 1809."
+    assert verdict.label is Label.REFUTED and str(verdict.rationale[0].text) == "1879 is after 1809."
 
 
 def conflict(labels: LabelSet) -> Label:
@@ -223,7 +223,7 @@ def conflict(labels: LabelSet) -> Label:
     one_source = {f"{BOOK.text}\nVerdict": (0.9, 0.05, 0.05), f"{KAFKA.text}\nVerdict": (0.05, 0.9, 0.05)}
     model = ScriptedModel(readings=one_source | readings)
     verdict = LocalReasoner(LocalJudge(model, EQUAL)).conclude(CLAIM, (FIRST, SECOND), labels.labels)
-    assert (verdict.rationale[0] == Sentence(OPPOSED, (1, 3))) is (verdict.label is Label.CONFLICTING_EVIDENCE)
+    assert (verdict.rationale[0] == Sentence(Code.OPPOSED(), (1, 3))) is (verdict.label is Label.CONFLICTING_EVIDENCE)
     return verdict.label
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from app.domain.errors import UnparseableOutput
+from app.domain.messages import Code, code_of
 from app.domain.model import Answer, Claim, Hop, HopStatus, Label, LabelSet, Passage, Question, SearchHit
 from app.domain.ports import Ask, Decide, FreeAnswer
 from app.modules import paper_prompts as paper
@@ -337,14 +338,14 @@ QUOTED = [
 def test_the_reply_of_the_reasoner_is_the_label_alone_or_after_a_sentence_for_each_pair(said, label, rationale):
     verdict = paper.QACheckReasoner(playing(said)).conclude(CLAIM, CONTEXT, TWO)
     assert verdict.label is label
-    assert [(each.text.rstrip("."), each.hops) for each in verdict.rationale] == [
+    assert [(str(each.text).rstrip("."), each.hops) for each in verdict.rationale] == [
         (text.rstrip("."), hops) for text, hops in rationale
     ]
 
 
 def test_a_verdict_without_pairs_says_that_it_is_from_memory():
     verdict = paper.QACheckReasoner(playing(": False.")).conclude(CLAIM, (), TWO)
-    assert verdict.label is Label.REFUTED and "memory, not a source" in verdict.rationale[0].text
+    assert verdict.label is Label.REFUTED and code_of(verdict.rationale[0].text) is Code.FROM_MEMORY
     assert not any(each.hops for each in verdict.rationale)
 
 

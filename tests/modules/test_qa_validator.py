@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from app.domain.messages import Code
 from app.domain.model import Answer, Claim, Hop, HopStatus, Judgement, Passage, Question, Span
 from app.modules.qa_validator import RuleBasedValidator
 
@@ -25,7 +26,7 @@ def test_a_bridge_answer_is_kept_though_it_decides_nothing() -> None:
 
 def test_a_pair_without_an_answer_is_set_aside_with_a_reason() -> None:
     """None and blank count alike."""
-    assert judged("Who wrote Middlemarch?", None) == Judgement(False, "No passage answers this question.")
+    assert judged("Who wrote Middlemarch?", None) == Judgement(False, Code.NO_ANSWER())
     assert not judged("Who wrote Middlemarch?", "  ").holds
 
 
@@ -33,7 +34,7 @@ def test_a_pair_without_an_answer_is_set_aside_with_a_reason() -> None:
     "words", ["Unknown.", "No answer could be found.", "I don't know", "It is not mentioned here."]
 )
 def test_text_stating_that_there_is_no_answer_is_not_an_answer(words: str) -> None:
-    assert judged("Who wrote Middlemarch?", words) == Judgement(False, "No passage answers this question.")
+    assert judged("Who wrote Middlemarch?", words) == Judgement(False, Code.NO_ANSWER())
 
 
 def test_an_answer_that_begins_with_no_is_an_answer() -> None:
@@ -45,7 +46,7 @@ def test_an_answer_that_begins_with_no_is_an_answer() -> None:
 def test_the_same_answer_to_nearly_the_same_question_is_set_aside() -> None:
     """A paraphrased question adds nothing new."""
     judgement = judged("Who exactly wrote Middlemarch?", "George Eliot", FIRST)
-    assert judgement == Judgement(False, "Hop 1 already gave this answer.")
+    assert judgement == Judgement(False, Code.ALREADY_ANSWERED(hop=1))
 
 
 def test_the_same_question_about_another_name_is_kept() -> None:
@@ -68,20 +69,20 @@ def test_an_answer_that_repeats_the_name_in_the_question_is_set_aside() -> None:
 def test_a_question_about_a_kept_answer_is_related() -> None:
     """The reason names the hop with that answer."""
     judgement = judged("Where was George Eliot born?", "Nuneaton", FIRST)
-    assert judgement == Judgement(True, "It answers a question about George Eliot, from hop 1.")
+    assert judgement == Judgement(True, Code.ABOUT_ANSWER(answer="George Eliot", hop=1))
 
 
 def test_an_unrelated_pair_is_set_aside() -> None:
     """Answered and new is not enough: the question must be related to the claim or to a kept answer."""
     judgement = judged("Who painted Guernica?", "Pablo Picasso", FIRST)
-    assert not judgement.holds and judgement.reason.startswith("Neither the question")
+    assert not judgement.holds and judgement.reason == Code.UNRELATED()
 
 
 def test_evidence_that_does_not_mention_the_subject_of_the_question_is_set_aside() -> None:
     """A passage about somebody else does not answer it, whatever the reader extracted."""
     question = "Where was Emily Brontë born?"
     stray = judged(question, "Calcutta", evidence=("William Makepeace Thackeray", "He was born in Calcutta."))
-    assert stray == Judgement(False, "The evidence does not mention Emily Brontë.")
+    assert stray == Judgement(False, Code.NOT_MENTIONED(name="Emily Brontë"))
     assert judged(question, "Thornton", evidence=("Brontë family", "Emily Bronte was born in Thornton.")).holds
 
 
@@ -89,7 +90,7 @@ def test_a_pages_statement_about_somebody_else_is_set_aside() -> None:
     """A page that mentions the person in question says "he" of its own subject."""
     question, text = "Where was Emily Brontë born?", "{} wrote of Emily Brontë, too. She was born in Chilvers Coton."
     stray = judged(question, "Chilvers Coton", evidence=("Marian Evans", f"Marian Evans was a writer. {text}"))
-    assert stray == Judgement(False, "The evidence tells this of Marian Evans, not of Emily Brontë.")
+    assert stray == Judgement(False, Code.OTHER_SUBJECT(other="Marian Evans", name="Emily Brontë"))
     alias = "Marian Evans, for friends Emily Brontë, was a writer. She was born in Chilvers Coton."
     assert judged(question, "Chilvers Coton", evidence=("Marian Evans", alias)).holds
     assert judged("Who praised Emily Brontë?", "Marian Evans", evidence=("Marian Evans", f"She met {text}")).holds
@@ -104,10 +105,10 @@ def test_only_names_in_a_descriptive_answer_relate_later_questions() -> None:
     """After "a former soldier born in Nuneaton" a question may be about Nuneaton, but not about any soldier."""
     known = Hop(1, Question("Who was George Eliot?"), Answer("a former soldier born in Nuneaton"), HopStatus.KEPT)
     why = judged("Where is Nuneaton?", "Warwickshire", known).reason
-    assert why == "It answers a question about a former soldier born in Nuneaton, from hop 1."
+    assert why == Code.ABOUT_ANSWER(answer="a former soldier born in Nuneaton", hop=1)
     assert not judged("Which soldier lived longest?", "Nobody", known).holds
 
 
 def test_a_repeated_pair_is_set_aside() -> None:
     judgement = judged("Who is the author of Middlemarch?", "George Eliot", FIRST)
-    assert (judgement.holds, judgement.reason) == (False, "Hop 1 already asked this.")
+    assert (judgement.holds, judgement.reason) == (False, Code.ALREADY_ASKED(hop=1))

@@ -6,8 +6,9 @@ import pytest
 
 from app.domain.errors import InvalidInput
 from app.domain.events import QuestionAsked, RunResumed
+from app.domain.messages import Code
 from app.domain.model import Branch, Claim, HopStatus, Judgement, Question, RunOptions
-from app.runs.service import LEFT_OUT, Runs, inherited_events
+from app.runs.service import Runs, inherited_events
 from tests.fakes import SUPPORTED, Gate, Script, ScriptedHop, answer
 from tests.runs.conftest import ended, lapse
 from tests.runs.steady import FAILED, SteadyContainer
@@ -72,7 +73,7 @@ def test_a_left_out_hop_is_passed_to_the_generator_as_set_aside(parent, branchin
     runs, calls = branching(THREE)
     report = ended(runs, runs.branch(parent(), 2, None, RunOptions(), "me"))
     assert [hop.status for hop in report.hops] == [HopStatus.KEPT, HopStatus.SET_ASIDE, HopStatus.KEPT]
-    assert report.hops[1].reason == LEFT_OUT
+    assert report.hops[1].reason == Code.LEFT_OUT()
     assert calls == ["question 3", "answer 3", "validation 3", "sufficiency 3", "conclusion 1"]
 
 
@@ -109,7 +110,7 @@ def test_a_hop_that_was_repeated_after_a_cut_off_is_inherited_once(runs_with, se
     report = ended(others, run_id)
     gate.open()
     events = [each.event for each in others.follow(run_id, 0, 0)]
-    assert RunResumed("The check was cut off.") in events
+    assert RunResumed(Code.CUT_OFF()) in events
     inherited = inherited_events(events, report, run_id, 3, Question("Mine?"))
     assert [each.hop for each in inherited if isinstance(each, QuestionAsked)] == [1, 2]
 

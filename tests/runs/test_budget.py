@@ -8,9 +8,10 @@ from datetime import UTC, datetime
 import pytest
 
 from app.domain.events import PhaseEntered, RunResumed, RunStarted
+from app.domain.messages import Code
 from app.domain.model import Claim, RunOptions, Usage
 from app.domain.ports import RunCommand
-from app.runs.budget import ASKED_BY_OWNER, COMMAND_POLL_SECONDS, Limits, Metering, RunBudget, Spending
+from app.runs.budget import COMMAND_POLL_SECONDS, Limits, Metering, RunBudget, Spending
 from app.runs.event_store import WAITING, StoredEvent
 from app.runs.runner import worked_seconds
 
@@ -24,13 +25,13 @@ def control(limits: Limits, today: Usage = Usage(), **fields) -> RunBudget:  # n
 @pytest.mark.parametrize(
     "limits, used, today, reason",
     [
-        (Limits(calls=100), Usage(100), Usage(), "The limit of 100 calls for one check was reached."),
-        (Limits(calls=1), Usage(1), Usage(), "The limit of 1 call for one check was reached."),
-        (Limits(tokens=2000), Usage(1, 1500, 500), Usage(), "The limit of 2,000 tokens for one check was reached."),
-        (Limits(cost=0.5), Usage(cost=0.5), Usage(), "The limit of 0.5 in cost for one check was reached."),
-        (Limits(day_calls=1000), Usage(), Usage(1000), "This site's limit of 1,000 calls a day was reached."),
-        (Limits(day_tokens=9), Usage(), Usage(1, 4, 6), "This site's limit of 9 tokens a day was reached."),
-        (Limits(day_cost=2), Usage(), Usage(cost=2.5), "This site's limit of 2 in cost a day was reached."),
+        (Limits(calls=100), Usage(100), Usage(), Code.RUN_CALLS(amount=100)),
+        (Limits(calls=1), Usage(1), Usage(), Code.RUN_CALLS(amount=1)),
+        (Limits(tokens=2000), Usage(1, 1500, 500), Usage(), Code.RUN_TOKENS(amount=2000)),
+        (Limits(cost=0.5), Usage(cost=0.5), Usage(), Code.RUN_COST(amount=0.5)),
+        (Limits(day_calls=1000), Usage(), Usage(1000), Code.DAY_CALLS(amount=1000)),
+        (Limits(day_tokens=9), Usage(), Usage(1, 4, 6), Code.DAY_TOKENS(amount=9)),
+        (Limits(day_cost=2), Usage(), Usage(cost=2.5), Code.DAY_COST(amount=2)),
     ],
 )
 def test_a_reached_limit_concludes_the_run_and_is_named_with_its_number(limits, used, today, reason):
@@ -78,7 +79,7 @@ def test_an_owners_command_is_read_at_the_next_poll_and_given_as_the_reason():
     assert budget.command() is RunCommand.CONTINUE
     owner.wanted = RunCommand.FINISH_NOW
     owner.time += COMMAND_POLL_SECONDS
-    assert (budget.command(), budget.reason()) == (RunCommand.FINISH_NOW, ASKED_BY_OWNER)
+    assert (budget.command(), budget.reason()) == (RunCommand.FINISH_NOW, Code.ASKED_BY_OWNER())
 
 
 def test_the_owners_command_is_polled_at_intervals_and_not_when_just_received():
@@ -100,7 +101,7 @@ def test_an_owner_may_hurry_a_run_at_its_limit_and_the_limit_stays_the_reason():
     budget = Owner().control(Limits(calls=1), used=Usage(1))
     assert budget.command() is RunCommand.FINISH_AFTER_HOP
     budget.receive(RunCommand.FINISH_NOW)
-    assert (budget.command(), "1 call" in budget.reason()) == (RunCommand.FINISH_NOW, True)
+    assert (budget.command(), budget.reason()) == (RunCommand.FINISH_NOW, Code.RUN_CALLS(amount=1))
 
 
 def test_time_worked_before_a_resume_counts_towards_the_time_limit():
@@ -110,7 +111,7 @@ def test_time_worked_before_a_resume_counts_towards_the_time_limit():
     assert bounded.command() is RunCommand.CONTINUE
     now[0] += 1
     assert bounded.command() is RunCommand.FINISH_AFTER_HOP
-    assert bounded.reason() == "The limit of 300 seconds for one check was reached."
+    assert bounded.reason() == Code.RUN_SECONDS(amount=300)
 
 
 def test_the_reason_for_concluding_is_kept_after_midnight():
@@ -118,7 +119,7 @@ def test_the_reason_for_concluding_is_kept_after_midnight():
     bounded = RunBudget(Limits(day_calls=5), lambda: spent[0])
     assert bounded.command() is RunCommand.FINISH_AFTER_HOP
     spent[0] = Usage()  # midnight
-    assert (bounded.command(), "5 calls a day" in bounded.reason()) == (RunCommand.FINISH_AFTER_HOP, True)
+    assert (bounded.command(), bounded.reason()) == (RunCommand.FINISH_AFTER_HOP, Code.DAY_CALLS(amount=5))
 
 
 @pytest.mark.parametrize("limits", [{"calls": 2}, {"tokens": 200}, {"cost": 0.5}])

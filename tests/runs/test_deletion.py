@@ -11,6 +11,7 @@ from sqlalchemy import func, insert, select, update
 from app.domain.errors import InvalidInput
 from app.domain.events import RunInterrupted
 from app.domain.instrumentation import Call, cached_call
+from app.domain.messages import Code
 from app.domain.model import Claim, Question, RunOptions
 from app.runs.call_log import CallLog
 from app.runs.jobs import Scheduler
@@ -76,11 +77,11 @@ def test_deleting_a_running_run_stops_it_and_notifies_its_followers(runs_with):
         follower = pool.submit(runs.follow, run_id, last, LONGER)
         assert runs.deletion.delete(run_id)
         heard = follower.result(LONG)
-    assert [each.event for each in heard] == [RunInterrupted("Its owner deleted this check.")]
+    assert [each.event for each in heard] == [RunInterrupted(Code.DELETED())]
     assert runs.follow(run_id, heard[-1].seq, 20) == runs.follow(run_id, 0, 20) == ()
     gate.open()
     runs.deletion.restore(run_id, "me")
-    assert runs.report(run_id).report.problem == "Its owner deleted this check."
+    assert runs.report(run_id).report.problem == Code.DELETED()
 
 
 def test_a_restored_run_is_unchanged(runs, run_id):

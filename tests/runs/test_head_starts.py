@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.domain.events import HopKept, PhaseEntered
+from app.domain.messages import Code
 from app.domain.model import Claim, RunOptions, Usage
 from app.runs.budget import Limits, Spending
 from app.strategies.question_guided import QuestionGuided
@@ -93,7 +94,7 @@ def test_the_call_limit_applies_to_speculative_calls(runs_with):
     container = SpeculatingContainer(THREE, lambda step: together.wait() if step in at_once else None)
     runs = runs_with(container, limits=Limits(calls=3))
     report = ended(runs, runs.start(CLAIM, RunOptions(), "me"))
-    assert (report.stopped_because, len(report.hops)) == ("The limit of 3 calls for one check was reached.", 1)
+    assert (report.stopped_because, len(report.hops)) == (Code.RUN_CALLS(amount=3), 1)
     assert sorted(container.steady.calls) == sorted(["question 1", "answer 1", *at_once, "conclusion 1"])
 
 

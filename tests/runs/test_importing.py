@@ -248,7 +248,6 @@ def test_a_file_that_is_not_an_export_of_this_version_is_refused_in_one_sentence
         (changed(usage={**exported(RUN)["usage"], "cost": "1"}), "in usage cost, input should be a valid number"),
         (with_hop(number=2), "its hops are not numbered in order from 1"),
         (with_hop(status="open"), "in hops 1 status, input should be"),
-        (with_hop(status="failed", reason="Bad luck."), "a failed hop does not say what failed"),
         (with_hop(answerer=None), "an answer has no answerer"),
         (with_hop(question="q" * 10_001), "in hops 1 question, string should have at most"),
         (with_hop(usage={"calls": -1}), "in hops 1 usage calls, input should be greater"),

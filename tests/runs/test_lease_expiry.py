@@ -8,6 +8,7 @@ from __future__ import annotations
 import pytest
 
 from app.domain.events import PhaseEntered, RunResumed, RunStarted
+from app.domain.messages import Code
 from app.domain.model import Claim, RunOptions
 from app.runs.event_store import EventStore
 from app.runs.leases import LEASE_SECONDS, RENEW_SECONDS, LeaseMonitor
@@ -122,7 +123,7 @@ def test_a_run_whose_message_was_lost_is_found_after_the_clock_was_set_back(cloc
 @pytest.mark.parametrize("jump", [HOUR, -HOUR], ids=["forward", "back"])
 def test_a_clock_jump_changes_neither_the_order_of_events_nor_the_worked_time(clock, log, sessions, leases_with, jump):
     first = leases_with().acquire("run")
-    log.append(first, PhaseEntered("starting"))
+    log.append(first, PhaseEntered(Code.STARTING()))
     clock.set(jump)
     log.append(first, PhaseEntered("searching"))
     lapse(sessions, "run")

@@ -11,11 +11,12 @@ from sqlalchemy import text
 
 from app.domain.errors import ModelUnavailable
 from app.domain.events import Event, PhaseEntered, QuestioningEnded, RunInterrupted, RunStarted, VerdictReached
+from app.domain.messages import Code
 from app.domain.model import Claim, HopStatus, Judgement, RunOptions
 from app.runs.budget import Limits
 from app.runs.call_log import CallLog
 from app.runs.event_store import EventStore
-from app.runs.runner import INTERNAL_ERROR, Runner
+from app.runs.runner import Runner
 from app.strategies.hop_loop import MAX_EARLY_CONFIDENCE
 from tests.fakes import FAILING, ONE_SET_ASIDE, TWO_HOPS, Gate, Script, ScriptedHop, scripted_container
 from tests.runs.conftest import ended, events_until_end, lapse
@@ -42,7 +43,7 @@ def test_a_crash_ends_the_run_with_a_general_sentence_and_the_details_in_the_log
     runs = runs_with(scripted_container(FAILING))
     run_id = runs.start(CLAIM, RunOptions(), "me")
     report = ended(runs, run_id)
-    assert (report.ended, report.problem) == ("failed", INTERNAL_ERROR)
+    assert (report.ended, report.problem) == ("failed", Code.INTERNAL_ERROR())
     assert report.hops[0].status is HopStatus.KEPT, "what was found stays"
     (record,) = [record for record in caplog.records if record.exc_info]
     assert run_id in record.message and "a secret" in str(record.exc_info[1])
@@ -57,7 +58,7 @@ def test_a_missing_model_ends_the_run_with_the_command_that_fixes_it(runs_with):
 def test_a_strategy_that_ends_without_a_terminal_event_does_not_leave_the_run_open(runs_with, caplog):
     for container in (OneStrategy(QuestioningEnded("enough")), OneStrategy()):
         runs = runs_with(container)
-        assert ended(runs, runs.start(CLAIM, RunOptions(), "me")).problem == INTERNAL_ERROR
+        assert ended(runs, runs.start(CLAIM, RunOptions(), "me")).problem == Code.INTERNAL_ERROR()
     assert "without a terminal event" in caplog.text
 
 
@@ -150,7 +151,7 @@ def test_a_run_continues_when_the_database_works_again(runs_with, sessions, capl
 def test_the_log_has_one_line_per_hop_and_no_user_text(runs_with, caplog):
     caplog.set_level(logging.INFO, logger="app.runs")
     missing = ModelUnavailable("The index is missing", fix="make index")
-    quoting = Judgement(False, "The evidence does not mention Hamlet.")
+    quoting = Judgement(False, Code.NOT_MENTIONED(name="Hamlet"))
     script = Script(
         (
             replace(ONE_SET_ASIDE.hops[0], useful=quoting),
@@ -175,9 +176,9 @@ def test_the_log_has_one_line_per_hop_and_no_user_text(runs_with, caplog):
 @pytest.mark.parametrize(
     "limits, reason",
     [
-        (Limits(calls=3), "The limit of 3 calls for one check was reached."),
-        (Limits(tokens=30), "The limit of 30 tokens for one check was reached."),
-        (Limits(day_calls=3), "This site's limit of 3 calls a day was reached."),
+        (Limits(calls=3), Code.RUN_CALLS(amount=3)),
+        (Limits(tokens=30), Code.RUN_TOKENS(amount=30)),
+        (Limits(day_calls=3), Code.DAY_CALLS(amount=3)),
     ],
 )
 def test_a_run_that_reaches_a_limit_concludes_with_its_finished_hops_and_the_reason(runs_with, limits, reason):
@@ -192,7 +193,7 @@ def test_a_run_that_takes_too_long_concludes_with_its_finished_hops(runs_with):
     runs = runs_with(scripted_container(delay=0.1), limits=Limits(seconds=0.2))
     report = ended(runs, runs.start(CLAIM, RunOptions(), "me"))
     assert (report.ended, len(report.hops)) == ("verdict", 1)
-    assert report.stopped_because == "The limit of 0.2 seconds for one check was reached."
+    assert report.stopped_because == Code.RUN_SECONDS(amount=0.2)
 
 
 def test_a_run_that_begins_after_the_daily_limit_was_reached_fails(runs_with):
@@ -203,7 +204,7 @@ def test_a_run_that_begins_after_the_daily_limit_was_reached_fails(runs_with):
     assert ended(runs, first).ended == "verdict"
     report = ended(runs, second)
     assert (report.ended, report.hops) == ("failed", ())
-    assert report.problem == ("This site's limit of 3 calls a day was reached. Nothing had been looked at by then.")
+    assert report.problem == Code.DAY_CALLS(amount=3)
 
 
 def test_runs_share_the_call_log_unless_they_are_fresh(runs_with, sessions):

@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 
 from app.domain.events import RunStarted
+from app.domain.messages import Code
 from app.domain.model import Claim, HopStatus, LabelSet, RunOptions
 from app.domain.report import reduce_events
 from tests.fakes import FAILING, ONE_SET_ASIDE, TWO_HOPS, Gate, scripted_container
@@ -75,7 +76,7 @@ def test_a_run_without_a_free_worker_waits_and_reports_it(runs_with):
     assert gate.reached.wait(LONG)
     second = runs.start(CLAIM, RunOptions(), "me")
     waiting = runs.report(second).report
-    assert (waiting.phase, waiting.hops, waiting.ended) == ("waiting for its turn", (), None)
+    assert (waiting.phase, waiting.hops, waiting.ended) == (Code.WAITING(), (), None)
     gate.open()
     assert [ended(runs, each).ended for each in (first, second)] == ["verdict", "verdict"]
 

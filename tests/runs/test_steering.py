@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pytest
 
+from app.domain.messages import Code
 from app.domain.model import Claim, HopStatus, RunOptions
 from app.domain.ports import RunCommand
-from app.runs.budget import ASKED_BY_OWNER
 from app.runs.service import Runs
 from app.strategies.hop_loop import MAX_EARLY_CONFIDENCE
 from tests.fakes import TWO_HOPS, Gate, scripted_container
@@ -18,7 +18,7 @@ from tests.runs.steady import SteadyContainer
 from tests.waiting import LONG
 
 CLAIM = Claim("The author of Hamlet was born in England.")
-STOPPED = "Its owner stopped it."
+STOPPED = Code.STOPPED_BY_OWNER()
 
 
 @pytest.fixture
@@ -87,14 +87,14 @@ def test_the_finish_command_interrupts_the_open_hop_and_concludes_from_the_kept_
     report = ended(runs, run_id)
     assert [hop.status for hop in report.hops] == [HopStatus.KEPT, HopStatus.INTERRUPTED]
     early = replace(TWO_HOPS.verdict, confidence=MAX_EARLY_CONFIDENCE)
-    assert (report.verdict, report.stopped_because) == (early, ASKED_BY_OWNER)
+    assert (report.verdict, report.stopped_because) == (early, Code.ASKED_BY_OWNER())
 
 
 def test_the_finish_command_reaches_a_run_in_another_process(held, runs_with):
     runs, run_id, gate = held()
     assert runs_with(scripted_container()).conclude(run_id)
     gate.open()
-    assert ended(runs, run_id).stopped_because == ASKED_BY_OWNER
+    assert ended(runs, run_id).stopped_because == Code.ASKED_BY_OWNER()
 
 
 def test_the_finish_command_reaches_the_process_that_resumes_the_run(held, runs_with, sessions):
@@ -105,7 +105,7 @@ def test_the_finish_command_reaches_the_process_that_resumes_the_run(held, runs_
     others = runs_with(container)
     others.wake(run_id)
     report = ended(others, run_id)
-    assert (report.stopped_because, report.resumed) == (ASKED_BY_OWNER, 1)
+    assert (report.stopped_because, report.resumed) == (Code.ASKED_BY_OWNER(), 1)
     assert container.steady.calls == ["conclusion 1"], "no further hop is asked"
 
 

@@ -17,6 +17,7 @@ from sqlalchemy.orm import sessionmaker
 from app.config.settings import ROOT
 from app.domain.errors import InvalidInput
 from app.domain.events import SCHEMA_VERSION, TERMINAL, Event, RunResumed, RunStarted
+from app.domain.messages import Code
 from app.domain.model import Claim, HopStatus, RunOptions, Usage
 from app.domain.report import Report, reduce_events
 from app.extensions import db
@@ -174,7 +175,7 @@ def test_a_run_that_was_cut_off_too_often_ends_as_interrupted_with_its_hops(runs
     runs = runs_with(SteadyContainer())
     runs.wake(run_id)
     report = ended(runs, run_id)
-    assert (report.ended, report.problem) == ("interrupted", "The check was cut off 3 times and is not taken up again.")
+    assert (report.ended, report.problem) == ("interrupted", Code.CUT_OFF_OFTEN(times=3))
     assert [hop.status for hop in report.hops] == [HopStatus.KEPT, HopStatus.INTERRUPTED]
 
 
@@ -184,7 +185,7 @@ def test_a_run_whose_options_are_no_longer_offered_ends_as_interrupted_with_the_
     runs.wake(run_id)
     report = ended(runs, run_id)
     assert report.ended == "interrupted"
-    assert report.problem == "The check was cut off and cannot go on. There is no answerer 'web-search'."
+    assert report.problem == Code.CUT_OFF_FOR_GOOD(problem="There is no answerer 'web-search'.")
 
 
 def test_a_run_of_a_newer_version_is_left_to_a_process_that_can_read_it(runs_with, cut_off, sessions, caplog):

@@ -25,10 +25,11 @@ from app.domain.events import (
     SufficiencyJudged,
     VerdictReached,
 )
+from app.domain.messages import Code, code_of
 from app.domain.model import Answer, HopStatus, Judgement, Label, LabelSet, Question, RunOptions
 from app.domain.ports import RunCommand
 from app.domain.report import Report, apply_event, reduce_events
-from app.strategies.evidence_pursuit import DECIDED, REPEATED, UNFOUNDED, Variant
+from app.strategies.evidence_pursuit import DECISIONS, Variant
 from app.strategies.hop_loop import MAX_EARLY_CONFIDENCE
 from app.strategies.paraphrasing import MAX_PARAPHRASES
 from tests.fakes import answer
@@ -62,7 +63,7 @@ def numbered(*numbers: int) -> list[str]:
 
 
 def test_a_whole_run_emits_its_events_in_order():
-    kept = "The question has an answer."
+    kept = Code.ANSWERED()
     assert run(Script(), BARE) == [
         QuestionAsked(1, Question("First?")),
         AnswerFound(1, answer("answer to First?")),
@@ -70,8 +71,8 @@ def test_a_whole_run_emits_its_events_in_order():
         QuestionAsked(2, Question("Second?")),
         AnswerFound(2, answer("answer to Second?")),
         HopKept(2, kept),
-        SufficiencyJudged(Judgement(True, DECIDED[True])),
-        QuestioningEnded(DECIDED[True]),
+        SufficiencyJudged(Judgement(True, Code.CALLED_TRUE())),
+        QuestioningEnded(Code.CALLED_TRUE()),
         VerdictReached(LATE),
     ]
 
@@ -98,36 +99,36 @@ class TestQuestioning:
     def test_a_decision_ends_the_questions_and_is_reported(self, holds):
         events = run(Script(("First?", holds)), BARE)
         assert asked(events) == ["First?"]
-        assert SufficiencyJudged(Judgement(True, DECIDED[holds])) in events
-        assert reason_to_end(events) == DECIDED[holds]
+        assert SufficiencyJudged(Judgement(True, DECISIONS[holds]())) in events
+        assert reason_to_end(events) == DECISIONS[holds]()
 
     def test_questions_end_at_enough_pairs_without_another_step(self):
         script = Script(numbered(*range(9)))
         events = run(script, Variant(pairs=3), replace(OPTIONS, max_hops=10))
         assert asked(events) == numbered(0, 1, 2)
         assert len(script.named("step")) == 2
-        assert reason_to_end(events) == "The wanted number of answers was found: 3."
+        assert reason_to_end(events) == Code.COMPLETE(count=3)
 
     def test_questions_end_at_the_hop_limit(self):
         script = Script(numbered(*range(9)), answers={"Question 1?": None})
         events = run(script, options=replace(OPTIONS, max_hops=3))
         assert asked(events) == numbered(0, 1, 2)
-        assert reason_to_end(events) == "The limit of 3 hops was reached."
+        assert reason_to_end(events) == Code.HOP_LIMIT(hops=3)
 
     def test_a_repeated_question_ends_them_whatever_its_spacing_and_case(self):
         events = run(Script(("First?", " first? ", "Second?")), BARE)
         assert asked(events) == ["First?"]
-        assert SufficiencyJudged(Judgement(False, REPEATED)) in events
+        assert SufficiencyJudged(Judgement(False, Code.ONLY_REPEATED())) in events
 
     def test_questions_end_undecided_when_none_is_left(self):
         events = run(Script(("First?", None)), BARE)
-        assert SufficiencyJudged(Judgement(False, "There was nothing left to ask.")) in events
+        assert SufficiencyJudged(Judgement(False, Code.NOTHING_TO_ASK())) in events
         assert events[-1] == VerdictReached(LATE)
 
     def test_an_unanswered_question_is_set_aside_and_passed_to_the_next_step(self):
         script = Script(("First?", "Second?", True), answers={"First?": None})
         events = run(script, BARE)
-        assert HopSetAside(1, "No answer was found.") in events
+        assert HopSetAside(1, Code.NO_ANSWER()) in events
         _, context, set_aside = script.named("step")[0]
         assert (context, [hop.question.text for hop in set_aside]) == ((), ["First?"])
 
@@ -135,19 +136,19 @@ class TestQuestioning:
         script = Script(numbered(*range(9)), answers={"Question 1?": None, "Question 2?": FAILED})
         events = run(script, BARE)
         assert asked(events) == numbered(0, 1, 2)
-        assert reason_to_end(events) == "2 hops in a row brought nothing."
+        assert reason_to_end(events) == Code.STALLED(hops=2)
 
     def test_a_decision_without_any_answer_does_not_count(self):
         """A language model that "knows" the claim must not decide."""
         script = Script(("First?", True), answers={"First?": None})
         events = run(script, replace(BARE, late_verdict=False))
-        assert SufficiencyJudged(Judgement(False, UNFOUNDED)) in events
+        assert SufficiencyJudged(Judgement(False, Code.UNFOUNDED())) in events
         assert events[-1].verdict.label is Label.NOT_ENOUGH_EVIDENCE
 
     def test_a_claim_without_any_question_is_reported(self):
         events = run(Script((None,)))
         assert [event.kind for event in events] == ["questioning_ended", "verdict_reached"]
-        assert events[-1].verdict.missing == "No question about this claim could be asked."
+        assert events[-1].verdict.missing == Code.NO_QUESTION()
 
 
 class TestQuestionsMadeAtOnce:
@@ -183,7 +184,7 @@ class TestOtherWordings:
         script = Script(answers={"First, 1?": "another answer"})
         report = report_of(run(script))
         assert report.hops[2].answer.text == "another answer"
-        assert report.hops[2].reason == "The question of hop 1, in other words."
+        assert report.hops[2].reason == Code.OTHER_WORDS(hop=1)
 
     def test_wordings_stop_at_enough_pairs(self):
         events = run(Script(), Variant(pairs=3), replace(OPTIONS, max_hops=10))
@@ -226,7 +227,7 @@ class TestRepeatedPairs:
         report = report_of(run(script, Variant(padding="repeat")))
         assert [hop.question.text for hop in report.context] == ["First?", "Second?", "First?", "Second?", "First?"]
         assert report.hops[2].answer == report.hops[0].answer
-        assert report.hops[2].reason == "The pair of hop 1 once more."
+        assert report.hops[2].reason == Code.REPEATED_PAIR(hop=1)
         assert len(script.named("answer")) == 2
 
     def test_inflate_to_ten_repeats_pairs_after_other_wordings_without_changing_the_verdict(self):
@@ -256,7 +257,7 @@ class TestTheVerdict:
         assert [(sentence.text, sentence.hops) for sentence in verdict.rationale] == [
             ("First? answer to First?", (1,)),
             ("Second? answer to Second?", (2,)),
-            (DECIDED[holds], (1, 2)),
+            (DECISIONS[holds](), (1, 2)),
         ]
         assert script.named("conclude") == []
         assert len(report_of(events).context) == 5, "the pairs are made up all the same"
@@ -305,7 +306,7 @@ class TestTheVerdict:
 
     def test_a_failing_reasoner_fails_the_run_without_a_label(self):
         events = run(Script(verdict=FAILED))
-        assert events[-1] == RunFailed(f"The reasoner failed: {FAILED}")
+        assert events[-1] == RunFailed(Code.FAILED(module="reasoner", problem=str(FAILED)))
 
 
 class TestFailedCalls:
@@ -365,7 +366,7 @@ class TestResuming:
 
     def test_a_decision_is_kept_on_resuming(self):
         events = run(Script(("First?", False)), EARLY)
-        at = events.index(SufficiencyJudged(Judgement(True, DECIDED[False]))) + 1
+        at = events.index(SufficiencyJudged(Judgement(True, Code.CALLED_FALSE()))) + 1
         assert run(Script(()), EARLY, so_far=report_of(events[:at])) == events[at:]
 
     def test_a_branch_with_a_higher_hop_limit_continues_asking(self):
@@ -410,7 +411,7 @@ def test_run_invariants_hold_for_any_module_replies(script, variant, most):
     assert [isinstance(event, TERMINAL) for event in events] == [False] * (len(events) - 1) + [True]
     assert [hop.number for hop in report.hops] == list(range(1, len(report.hops) + 1))
     assert HopStatus.OPEN not in {hop.status for hop in report.hops}
-    once = [hop for hop in report.hops if "once more" not in hop.reason]
+    once = [hop for hop in report.hops if code_of(hop.reason) is not Code.REPEATED_PAIR]
     assert len(once) <= most
     questions = [hop.question.text for hop in once if hop.question.text]
     assert len(questions) == len(set(questions))

@@ -23,10 +23,11 @@ from app.domain.events import (
     SufficiencyJudged,
     VerdictReached,
 )
+from app.domain.messages import Code
 from app.domain.model import Claim, Hop, HopStatus, Judgement, Label, LabelSet, Question, RunOptions
 from app.domain.ports import RunCommand
 from app.domain.report import Report, reduce_events
-from app.strategies.hop_loop import HOP_INTERRUPTED, MAX_EARLY_CONFIDENCE
+from app.strategies.hop_loop import MAX_EARLY_CONFIDENCE
 from app.strategies.question_guided import QuestionGuided
 from tests.fakes import SUPPORTED, TWO_HOPS, USEFUL, Script, ScriptedHop, answer, scripted_strategy
 
@@ -90,7 +91,7 @@ def test_a_whole_run_emits_its_events_in_order():
         AnswerFound(2, second.answer),
         HopKept(2, USEFUL.reason),
         SufficiencyJudged(second.enough),
-        QuestioningEnded("The claim verifier was satisfied."),
+        QuestioningEnded(Code.SATISFIED()),
         VerdictReached(SUPPORTED),
     ]
 
@@ -109,13 +110,13 @@ class TestWhenQuestioningEnds:
         script = Script((replace(kept[0], enough=Judgement(True, "Enough.")), *kept[1:]), SUPPORTED)
         events = run(scripted_strategy(script))
         assert len(questions_of(events)) == 1
-        assert reason_to_end(events) == "The claim verifier was satisfied."
+        assert reason_to_end(events) == Code.SATISFIED()
 
     @pytest.mark.parametrize("most", [1, 3, 5])
     def test_questioning_stops_at_max_hops(self, most):
         events = run(scripted_strategy(hops(*["kept"] * 7)), RunOptions(max_hops=most))
         assert len(questions_of(events)) == most
-        assert reason_to_end(events) == f"The limit of {most} hops was reached."
+        assert reason_to_end(events) == Code.HOP_LIMIT(hops=most)
 
     def test_every_asked_hop_counts_towards_the_limit(self):
         script = hops("kept", "set aside", "kept", "failed", "kept")
@@ -126,24 +127,24 @@ class TestWhenQuestioningEnds:
             HopStatus.KEPT,
             HopStatus.FAILED,
         ]
-        assert reason_to_end(events) == "The limit of 4 hops was reached."
+        assert reason_to_end(events) == Code.HOP_LIMIT(hops=4)
 
     @pytest.mark.parametrize("last", [("set aside", "set aside"), ("set aside", "failed"), ("failed", "failed")])
     def test_two_fruitless_hops_in_a_row_lead_to_the_reasoner(self, last):
         strategy = scripted_strategy(hops("kept", *last, "kept"))
         events = run(strategy)
         assert len(report_of(events).hops) == 3
-        assert reason_to_end(events) == "2 hops in a row brought nothing."
+        assert reason_to_end(events) == Code.STALLED(hops=2)
         assert len(strategy.reasoner.calls) == 1
 
     def test_a_kept_hop_resets_the_count_of_fruitless_ones(self):
         events = run(scripted_strategy(hops("set aside", "kept", "set aside", "kept")))
         assert len(questions_of(events)) == 4
-        assert reason_to_end(events) == "There was nothing left to ask."
+        assert reason_to_end(events) == Code.NOTHING_TO_ASK()
 
     def test_questioning_stops_when_no_question_is_left(self):
         events = run(scripted_strategy(hops("kept")))
-        assert reason_to_end(events) == "There was nothing left to ask."
+        assert reason_to_end(events) == Code.NOTHING_TO_ASK()
         assert events[-1] == VerdictReached(SUPPORTED)
 
 
@@ -261,13 +262,13 @@ class TestFailedCalls:
         assert HopFailed(1, module, str(error)) in events
         report = report_of(events)
         assert (report.hops[0].status, report.hops[0].number) == (HopStatus.FAILED, 1)
-        assert f"The {module} failed: {error}" == report.hops[0].reason
+        assert report.hops[0].reason == Code.FAILED(module=module, problem=str(error))
         assert [hop.number for hop in report.context] == [2, 3]
         assert events[-1] == VerdictReached(SUPPORTED)
 
     def test_a_failed_reasoner_call_fails_the_run_without_a_label(self):
         events = run(scripted_strategy(Script(TWO_HOPS.hops, FAILED)))
-        assert events[-1] == RunFailed(f"The reasoner failed: {FAILED}")
+        assert events[-1] == RunFailed(Code.FAILED(module="reasoner", problem=str(FAILED)))
         assert report_of(events).verdict is None
 
     def test_a_programming_error_is_raised_and_is_not_a_failed_call(self):
@@ -287,9 +288,9 @@ class TestTheVerdict:
     @pytest.mark.parametrize(
         "outcomes, missing",
         [
-            ((), "No question about this claim could be asked."),
-            (("set aside", "set aside"), "No question found an answer that helps."),
-            (("set aside", "failed"), "No question found an answer that helps."),
+            ((), Code.NO_QUESTION()),
+            (("set aside", "set aside"), Code.NOTHING_HELPS()),
+            (("set aside", "failed"), Code.NOTHING_HELPS()),
         ],
     )
     def test_without_a_kept_hop_the_verdict_is_not_enough_even_with_two_labels(self, labels, outcomes, missing):
@@ -303,7 +304,7 @@ class TestTheVerdict:
     def test_a_run_in_which_every_hop_failed_fails(self, labels):
         strategy = scripted_strategy(hops("failed", "failed"))
         events = run(strategy, RunOptions(labels=labels))
-        assert events[-1] == RunFailed("Every question failed before it had an answer; the hops say why.")
+        assert events[-1] == RunFailed(Code.ALL_FAILED())
         assert strategy.reasoner.calls == []
 
 
@@ -324,7 +325,11 @@ class TestControl:
         wishes = Wishes(*[RunCommand.CONTINUE] * (whole_hop_and_verifier + calls - 1), RunCommand.FINISH_NOW)
         events = run(strategy, control=wishes)
         first, second = report_of(events).hops
-        assert (first.status, second.status, second.reason) == (HopStatus.KEPT, HopStatus.INTERRUPTED, HOP_INTERRUPTED)
+        assert (first.status, second.status, second.reason) == (
+            HopStatus.KEPT,
+            HopStatus.INTERRUPTED,
+            Code.MUST_CONCLUDE(),
+        )
         assert (second.answer is not None, len(strategy.validator.calls)) == (calls == 2, 1)
         assert [hop.number for hop in strategy.reasoner.calls[0][1]] == [1]
         assert (reason_to_end(events), events[-1]) == ("Somebody wished so.", VerdictReached(EARLY))
@@ -404,12 +409,12 @@ class TestResuming:
         strategy = scripted_strategy(hops("kept"))
         events = run(strategy, so_far=replace(self.so_far(HopStatus.KEPT), sufficiency=Judgement(True, "enough")))
         assert [event.kind for event in events] == ["questioning_ended", "verdict_reached"]
-        assert reason_to_end(events) == "The claim verifier was satisfied."
+        assert reason_to_end(events) == Code.SATISFIED()
         assert strategy.verifier.calls == []
 
     def test_resuming_after_the_questions_ended_calls_only_the_reasoner(self):
         strategy = scripted_strategy(hops("kept"))
-        so_far = replace(self.so_far(HopStatus.KEPT), judged_after=0, stopped_because="There was nothing left to ask.")
+        so_far = replace(self.so_far(HopStatus.KEPT), judged_after=0, stopped_because=Code.NOTHING_TO_ASK())
         assert run(strategy, so_far=so_far) == [VerdictReached(SUPPORTED)]
         assert (strategy.generator.calls, strategy.verifier.calls) == ([], [])
 

@@ -18,6 +18,7 @@ from app.domain.events import (
     SufficiencyJudged,
     VerdictReached,
 )
+from app.domain.messages import Code
 from app.domain.model import Claim, Judgement, Question, RunOptions
 from app.domain.report import Report, apply_event, reduce_events
 from app.runs.event_store import WAITING
@@ -106,7 +107,12 @@ def test_a_page_draws_the_modules_of_its_own_strategy(make_app, strategy, boxes,
 
 
 @pytest.mark.parametrize(
-    ("phase", "shown"), [("searching 9 passages", "Search"), ("ranking 9 passages", "Search"), ("reading 3", "Read")]
+    ("phase", "shown"),
+    [
+        (Code.SEARCHING_PASSAGES(count=9, kind="passages"), "Search"),
+        (Code.RANKING(count=9), "Search"),
+        (Code.READING_PASSAGES(count=3), "Read"),
+    ],
 )
 def test_passages_are_read_once_they_are_ranked(phase, shown):
     assert stage(report_after(*GUIDED, ASKED, PhaseEntered(phase))) == shown

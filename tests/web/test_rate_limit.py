@@ -62,7 +62,7 @@ def test_a_reached_daily_limit_refuses_a_run_and_keeps_its_claim(make_app):
     finished(client)
     answer = send(client, "One claim more.")
     assert answer.status_code == 429 and 0 < int(answer.headers["Retry-After"]) <= 86_400
-    assert "limit of 9 calls a day is reached. It opens again at midnight UTC. Please try again" in unescape(
+    assert "limit on calls a day was reached: 9. It opens again at midnight UTC. Please try again" in unescape(
         answer.text
     )
     assert "One claim more.</textarea>" in answer.text

@@ -27,7 +27,6 @@ from app.domain.model import (
     Verdict,
 )
 from app.domain.report import Report
-from app.runs.budget import ASKED_BY_OWNER, Limits, RunBudget, stopped_early
 from app.web.report_view import (
     FIGURES,
     differences,
@@ -54,7 +53,7 @@ def report(*rationale: Sentence, label=Label.REFUTED, passage=KAFKA, confidence=
 
 
 SAID = Sentence("Kafka was born in Prague, not Vienna.", (1,))
-QUOTED = Sentence("Franz Kafka: “Franz Kafka was born in Prague.”", (1,))
+QUOTED = Sentence("Franz Kafka: “Franz Kafka was born in Prague.”", (1,), "Franz Kafka was born in Prague.")
 
 
 def test_the_figures_are_those_of_the_stored_measurement():
@@ -99,7 +98,9 @@ def test_the_answer_is_the_first_sentence_that_is_no_quotation(rationale):
 
 def test_at_most_three_cards_are_shown_and_none_where_nothing_decides():
     text = "One is so. Two is so. Three is so. Four is so."
-    several = tuple(Sentence(f"T: “{each}.”", (1,)) for each in ("One is so", "Two is so", "Three is so", "Four is so"))
+    several = tuple(
+        Sentence(f"T: “{each}.”", (1,), f"{each}.") for each in ("One is so", "Two is so", "Three is so", "Four is so")
+    )
     passage = Passage(text.ljust(AT + 6, "."), "T", "Wiki")
     assert len(shown_verdict(report(SAID, *several, passage=passage)).cards) == 3
     assert shown_verdict(report(SAID, QUOTED, label=Label.NOT_ENOUGH_EVIDENCE)).cards == ()
@@ -164,13 +165,6 @@ def test_the_model_of_a_report_is_the_language_model_or_the_mix():
     assert models_words(replace(JUDGED, preset="prompted", model="gpt-4o-mini")) == "gpt-4o-mini"
 
 
-def test_a_verdict_is_early_where_its_owner_or_a_limit_ended_the_questions():
-    budget = RunBudget(Limits(calls=0), lambda: None)
-    budget.command()
-    assert stopped_early(budget.reason()) and stopped_early(ASKED_BY_OWNER)
-    assert not stopped_early("The limit of 5 hops was reached.") and not stopped_early("")
-
-
 @pytest.mark.parametrize(
     ("said", "first"),
     [
@@ -189,7 +183,10 @@ def test_the_first_card_has_the_words_that_decide(said, first):
         for number, each, words in ((1, film, "Akira Kurosawa"), (2, man, "30"))
         for at in (each.text.index(words),)
     )
-    rationale = (Sentence(said, (1, 2)), Sentence("Seven Samurai: “Seven Samurai is a film.”", (1,)))
+    rationale = (
+        Sentence(said, (1, 2)),
+        Sentence("Seven Samurai: “Seven Samurai is a film.”", (1,), "Seven Samurai is a film."),
+    )
     verdict = Verdict(Label.REFUTED, rationale, confidence=0.9)
     shown = shown_verdict(Report(Claim("He made 12 films."), JUDGED, hops=hops, verdict=verdict, ended="verdict"))
     assert shown.cards[0].sentence == first and len(shown.cards) == 3
@@ -199,6 +196,8 @@ def test_an_answer_is_not_marked_inside_another_word():
     passage = Passage("He was born in 1930. He had 3 sons.", "Ed", "Wiki")
     at = passage.text.index("3 sons")
     hop = Hop(1, Question("?"), Answer("3", Span(passage, at, at + 1), (passage,)), HopStatus.KEPT)
-    verdict = Verdict(Label.REFUTED, (Sentence("Ed: “He was born in 1930.”", (1,)),), confidence=0.9)
+    verdict = Verdict(
+        Label.REFUTED, (Sentence("Ed: “He was born in 1930.”", (1,), "He was born in 1930."),), confidence=0.9
+    )
     shown = shown_verdict(Report(Claim("He had 12 sons."), JUDGED, hops=(hop,), verdict=verdict, ended="verdict"))
     assert shown.cards[0].text.answer == ""

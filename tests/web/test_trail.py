@@ -21,6 +21,7 @@ from app.domain.events import (
     RunStarted,
     SufficiencyJudged,
 )
+from app.domain.messages import Code
 from app.domain.model import Answer, Claim, Judgement, Label, Passage, Question, RunOptions, Span, Verdict
 from app.domain.report import Report, reduce_events
 from app.runs.event_store import WAITING
@@ -70,8 +71,8 @@ def test_there_is_an_upcoming_hop_from_the_decision_to_ask_until_its_question_is
         ((STARTING,), "starting"),
         ((STARTING, ASKED), "looking for evidence"),
         ((STARTING, ASKED, PhaseEntered("reading 8 passages")), "reading 8 passages"),
-        ((STARTING, ASKED, PhaseEntered("reading 8 passages"), FOUND), "weighing the answer"),
-        ((STARTING, ASKED, FOUND, KEPT), "weighing whether this is enough"),
+        ((STARTING, ASKED, PhaseEntered("reading 8 passages"), FOUND), str(Code.WEIGHING_ANSWER())),
+        ((STARTING, ASKED, FOUND, KEPT), str(Code.DECIDING_ENOUGH())),
         ((STARTING, ASKED, FOUND, KEPT, JUDGED), "thinking of a question"),
         ((STARTING, ASKED, FOUND, HopSetAside(1, "")), "thinking of a question"),
         ((STARTING, ASKED, FOUND, KEPT, QuestioningEnded("enough")), "weighing the evidence"),

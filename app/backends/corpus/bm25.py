@@ -18,9 +18,10 @@ from typing import Any
 
 from app.backends.corpus import jvm
 from app.backends.corpus.formats import passages_of, title_and_text
-from app.backends.corpus.index import MANIFEST, Manifest, format_count, read_verified
+from app.backends.corpus.index import MANIFEST, Manifest, read_verified, unit_of
 from app.domain.errors import CallFailed, ModelUnavailable
 from app.domain.instrumentation import report_phase
+from app.domain.messages import Code
 from app.domain.model import Origin, Passage
 
 # Stored rows: passages in Hopcheck's own indexes, documents or passages in Pyserini's prebuilt ones, as `contents` with
@@ -149,7 +150,7 @@ class Bm25Retriever:
         manifest = self.open()
         if k < 1:
             return ()
-        report_phase(f"searching {format_count(manifest.count, manifest.kind)}")
+        report_phase(Code.SEARCHING_PASSAGES(count=manifest.count, kind=unit_of(manifest.kind)))
         # A lone surrogate is not a character. Everything else is safe: Lucene's analyser has no query syntax.
         words = query.encode("utf-8", "replace").decode()
         manifest, rows = jvm.java_queue.run(lambda: self._search(words, k))
@@ -173,7 +174,7 @@ class Bm25Retriever:
         opened = self._opened
         if opened is not None and opened.stamp == _stamp(self._folder):
             return opened.manifest
-        report_phase("opening the index")
+        report_phase(Code.OPENING_INDEX())
         return jvm.java_queue.load(self._current).manifest
 
     def _search(self, words: str, k: int) -> tuple[Manifest, list[tuple[str, float]]]:

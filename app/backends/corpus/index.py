@@ -108,9 +108,14 @@ class Manifest:
         return f"{self.title} ({self.source})" if self.source else self.title
 
 
+def unit_of(kind: Kind | Literal[""]) -> str:
+    """Return what an index of this kind holds."""
+    return "documents" if kind == "prebuilt" else "passages"
+
+
 def format_count(count: int, kind: Kind | Literal[""]) -> str:
-    """Format the size of an index with its unit: documents for a prebuilt one, else passages."""
-    return f"{count:,} {'documents' if kind == 'prebuilt' else 'passages'}"
+    """Format the size of an index with its unit."""
+    return f"{count:,} {unit_of(kind)}"
 
 
 def fix_for(name: str, kind: Kind | Literal[""] = "", source: str = "") -> str:

@@ -27,6 +27,7 @@ from app.backends.http import HttpResult, RetryPolicy, quoted
 from app.config import VERSION
 from app.domain.errors import CallFailed
 from app.domain.instrumentation import Call, cached_call, check_cancelled, report_phase, report_problem, report_usage
+from app.domain.messages import Code
 from app.domain.model import Origin, Passage, Usage
 from app.text.sentences import is_common_word
 from app.text.wording import names, stems, word_lists
@@ -274,7 +275,7 @@ class Wikipedia:
         return [Revision(**each) for each in found]
 
     def _found(self, query: str, before: str | None) -> list[Revision]:
-        report_phase(f"searching {self.host}")
+        report_phase(Code.SEARCHING(where=self.host))
         titles = titles_in(query)
         by_title = self._revisions(titles="|".join(titles), redirects="1") if titles else []
         by_text: list[Revision] = []
@@ -312,12 +313,12 @@ class Wikipedia:
         try:
             text: str = cached_call(call, lambda: self._fetched_text(article))
         except HtmlFailed as error:
-            report_problem(f"The article {article.title} of Wikipedia {error}, so it was left out.")
+            report_problem(Code.ARTICLE_LEFT_OUT(title=article.title, problem=str(error)))
             return ""
         return text
 
     def _fetched_text(self, article: Revision) -> str:
-        report_phase(f"reading {article.title} at {self.host}")
+        report_phase(Code.READING_ARTICLE(title=article.title, host=self.host))
         return (self._current_text(article) if article.is_current else None) or self._old_text(article)
 
     def _current_text(self, article: Revision) -> str | None:

@@ -24,6 +24,7 @@ from app.backends.fetch.safe_http import Budget, GuardedHttp, HttpReply
 from app.config import VERSION
 from app.domain.errors import CallFailed
 from app.domain.instrumentation import Call, cached_call, report_phase
+from app.domain.messages import Code
 from app.domain.model import FactCheck, Page, SearchHit
 
 _HEADER_CHARSET = re.compile(r"""charset\s*=\s*["']?([\w.:-]+)""", re.IGNORECASE)
@@ -231,7 +232,7 @@ class WebPages:
     def read(self, hit: SearchHit) -> Page:
         """Return the page of a hit, with the hit's title and date where the page has none. Raises CallFailed."""
         url = hit.url.partition("#")[0]
-        report_phase(f"reading a page of {self._http.host_of(url)}")
+        report_phase(Code.READING_PAGE_OF(host=self._http.host_of(url)))
         call = Call(CACHE_MODEL, {"url": url, "robots": self._robots is not None}, costly=True)
         stored = cached_call(call, lambda: asdict(self._fetch_page(url)))
         page = Page(**{**stored, "fact_checks": tuple(FactCheck(**each) for each in stored["fact_checks"])})

@@ -38,6 +38,7 @@ from app.backends.llm.registry import ModelSettings, Transport, unavailable_reas
 from app.backends.local.llama_cpp import one_of_grammar
 from app.domain.errors import CallFailed, UnparseableOutput
 from app.domain.instrumentation import Call, cached_call, cached_if_readable, report_problem, report_usage
+from app.domain.messages import Code
 from app.domain.model import Usage
 from app.domain.ports import Chat, Choice
 from app.text.options import json_in, json_values, unwrapped
@@ -366,10 +367,7 @@ class OpenAIChat:
         report_usage(Usage(1, reply.prompt_tokens, reply.completion_tokens, cost=self._cost(reply)))
         characters = sum(len(message["content"]) for message in messages)
         if 0 < reply.prompt_tokens < characters / MAX_CHARACTERS_PER_TOKEN - MIN_MISSING_TOKENS:
-            report_problem(
-                f"The server {self._model.host} read only {reply.prompt_tokens:,} tokens of a prompt of {characters:,} "
-                "characters: it cuts long prompts, and its context must be made longer."
-            )
+            report_problem(Code.PROMPT_CUT(host=self._model.host, tokens=reply.prompt_tokens, characters=characters))
         return reply
 
     def _cost(self, reply: Reply) -> float | None:

@@ -19,6 +19,7 @@ from typing import Any, Generic, TypeVar
 
 from app.domain.errors import CallFailed, ModelUnavailable
 from app.domain.instrumentation import report_phase
+from app.domain.messages import Code
 
 T = TypeVar("T")
 
@@ -258,7 +259,7 @@ class LazyModel(Generic[T]):
         if self._model is not None:
             return self._model
         if self._name:
-            report_phase(f"loading {self._name}")
+            report_phase(Code.LOADING(what=self._name))
         for library in self._libraries:
             _import(library)
         return self._inference.load(self._load_once)

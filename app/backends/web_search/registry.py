@@ -30,6 +30,7 @@ from app.backends.web_search.base import (
 from app.config.settings import SEARCHES
 from app.domain.errors import CallFailed
 from app.domain.instrumentation import Call, cached_call, report_phase, report_problem, report_usage
+from app.domain.messages import Code
 from app.domain.model import CORPUS_SEARCH, SearchHit, Usage
 from app.domain.ports import WebSearch
 from app.text.wording import visible_text
@@ -241,7 +242,7 @@ class ProviderSearch:
         """Return a reply with status 200. Raises CallFailed for everything else."""
         if error := key_problem(self._provider):
             raise CallFailed(f"The search engine {self.title} {error}.")
-        report_phase(f"searching with {self.title}")
+        report_phase(Code.SEARCHING_WITH(engine=self.title))
         self._transport.open()
         deadline = self._retry_policy.clock() + self._call_seconds
         outcome = self._retry_policy.run(partial(self._transport.send, request), deadline, host_of(self._provider.url))
@@ -321,7 +322,7 @@ class FailoverSearch:
                 self._record(at, failed=True)
                 log.warning("%s", failure)
                 if at != order[-1]:
-                    report_problem(f"{failure} Another search engine was asked instead.")
+                    report_problem(Code.OTHER_ENGINE_ASKED(problem=str(failure)))
             else:
                 self._record(at, failed=False)
                 return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from app.domain.instrumentation import report_phase
+from app.domain.messages import Code
 from app.domain.model import Answer, Claim, Context, Question
 from app.domain.ports import TextGenerator
 from app.modules.answerers import AnswererKind, Need
@@ -29,13 +30,13 @@ class FlanT5Answerer:
         If the model generates no evidence, the answer itself is cited. Propagates errors of the model.
         """
         asked = one_line(question.text)
-        report_phase(f"asking {self.seq2seq.name}")
+        report_phase(Code.ASKING_MODEL(model=self.seq2seq.name))
         found = answer_from(
             self.seq2seq.complete(fill_template("flan_t5_answer", question=asked), max_tokens=MAX_ANSWER_TOKENS)
         )
         if found is None:
             return Answer(None, answerer=NAME)
-        report_phase(f"asking {self.seq2seq.name} for its evidence")
+        report_phase(Code.ASKING_FOR_EVIDENCE(model=self.seq2seq.name))
         prompt = fill_template("flan_t5_evidence", question=asked, answer=found)
         evidence = passage_from(self.seq2seq.complete(prompt, max_tokens=MAX_EVIDENCE_TOKENS), MAX_EVIDENCE_WORDS)
         return cite_in(recited_passage(evidence or found, self.seq2seq.name), found, NAME)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from app.domain.instrumentation import report_phase
+from app.domain.messages import Code
 from app.domain.model import QACHECK, Answer, Claim, Context, Origin, Passage, Question, RunOptions, Span
 from app.domain.ports import Chat, Reader, TextGenerator
 from app.modules.answerers import AnswererKind, Need, reader_name
@@ -62,7 +63,7 @@ class ReciterReader:
 
         Propagates errors of the model and the reader.
         """
-        report_phase(f"reciting what {self.model.name} remembers")
+        report_phase(Code.RECITING(model=self.model.name))
         recitation = ask(
             self.model,
             reciting_prompt(question),
@@ -74,7 +75,7 @@ class ReciterReader:
         if recitation is None:
             return Answer(None, answerer=NAME)
         passage = recited_passage(recitation, self.model.name)
-        report_phase("reading what was recited")
+        report_phase(Code.READING_RECITED())
         if self.reader is not None:
             return replace(self.reader.read(question, (passage,)), answerer=NAME)
         return self._read(question, passage)

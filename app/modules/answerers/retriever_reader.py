@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import chain, zip_longest
 
 from app.domain.instrumentation import report_phase
+from app.domain.messages import Code
 from app.domain.model import Answer, Claim, Context, Passage, Question, Span
 from app.domain.ports import Reader, Reranker, Retriever
 from app.modules.answerers import AnswererKind, Need, reader_name
@@ -40,9 +41,9 @@ class RetrieverReader:
         passages = self._retrieved(claim.date, question.text, in_context)
         if not passages:
             return Answer(None, answerer=NAME)
-        report_phase(f"ranking {len(passages)} passages")
+        report_phase(Code.RANKING(count=len(passages)))
         best = self._ranked(question.text, in_context, passages, context)[: self.shown]
-        report_phase(f"reading {len(best)} passages")
+        report_phase(Code.READING_PASSAGES(count=len(best)))
         answer = self.reader.read(question, best, claim, context)
         if answer.text is None:
             answer = self._nearest(answer, question.text, in_context, best[: self.quoted])

@@ -14,6 +14,7 @@ from functools import partial
 
 from app.domain.errors import CallFailed, UnparseableOutput
 from app.domain.instrumentation import report_phase
+from app.domain.messages import Code
 from app.domain.model import Answer, Claim, Context, Origin, Page, Passage, Question, SearchHit
 from app.domain.ports import FreeAnswer, Reader, TextGenerator
 from app.modules.answerers.reciter_reader import cite_in
@@ -203,7 +204,7 @@ class PromptedChooser:
         If the reply names a document that does not exist, or is empty, the model is asked once more. Raises
         UnparseableOutput if that happens again, and propagates errors of the model.
         """
-        report_phase(f"choosing one of {len(hits)} documents")
+        report_phase(Code.CHOOSING_DOCUMENT(count=len(hits)))
         for also in ("", f"There are only {len(hits)} documents."):
             with suppress(UnparseableOutput):
                 prompt = choosing_prompt(question, hits, also)
@@ -276,7 +277,7 @@ class ReaderChooser:
 
     def choose(self, question: Question, hits: Sequence[SearchHit]) -> SearchHit | FreeAnswer:
         """Return the hit whose snippet gets the highest score, the first of equals. Propagates errors of the reader."""
-        report_phase(f"choosing one of {len(hits)} documents")
+        report_phase(Code.CHOOSING_DOCUMENT(count=len(hits)))
         # Each snippet is read by itself: a reader of several returns only the score of the best.
         return max(hits, key=lambda hit: self._score(question, hit))
 

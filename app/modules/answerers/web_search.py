@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 from app.domain.errors import CallFailed
 from app.domain.instrumentation import report_fact_checks, report_phase, report_problem
+from app.domain.messages import Code
 from app.domain.model import CORPUS_SEARCH, Answer, Claim, Context, Origin, Passage, Question, RunOptions, SearchHit
 from app.domain.ports import DocumentChooser, FreeAnswer, PageReader, QuestionAnswerer, Reader, WebSearch
 from app.modules.answerers import AnswererKind, AnswererParts, Need
@@ -127,7 +128,7 @@ class WebSearchAnswerer:
         """Return the admissible hits, best first. If there are none, search for the names alone."""
         before = admission.before.isoformat() if admission.before else None
         for query in dict.fromkeys((whole_query(claim, question), names_query(claim, question))):
-            report_phase("searching the web" if self.origin is Origin.WEB else "searching the corpus")
+            report_phase(Code.SEARCHING_WEB() if self.origin is Origin.WEB else Code.SEARCHING_CORPUS())
             hits = [hit for hit in clean_hits(self.search.search(query, MAX_HITS, before)) if admission.may_admit(hit)]
             if hits:
                 return hits[:MAX_HITS]
@@ -184,13 +185,13 @@ class WebSearchAnswerer:
             snippet = passage_of_hit(hit, self.origin)
         if not self.settings.long_document:
             return snippet
-        report_phase(f"reading {hit.site or 'a page'}")
+        report_phase(Code.READING(what=hit.site) if hit.site else Code.READING_PAGE())
         try:
             page = clean_page(opening.result(hit, partial(self.pages.read, hit)), hit)
         except CallFailed as error:
             if snippet:
-                report_phase("reading what the search shows of it")
-            report_problem(f"{error} What the search shows of it was read instead." if snippet else str(error))
+                report_phase(Code.READING_SNIPPET())
+            report_problem(Code.SNIPPET_READ(problem=str(error)) if snippet else str(error))
             return snippet
         report_fact_checks(page.fact_checks)
         if not admission.admits(page.url, page.published, page.is_fact_check):

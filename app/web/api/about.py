@@ -16,6 +16,7 @@ from app.batches.service import BatchState
 from app.capabilities.options import Choice
 from app.config import VERSION
 from app.domain.events import AnswerFound, Event, HopKept, QuestionAsked, QuestioningEnded, RunStarted, VerdictReached
+from app.domain.messages import Code
 from app.domain.model import (
     RANGES,
     Answer,
@@ -32,7 +33,7 @@ from app.domain.model import (
     Verdict,
 )
 from app.domain.report import Report, reduce_events
-from app.runs.event_store import encode, event_schema
+from app.runs.event_store import event_schema, in_words
 from app.runs.json_schema import as_json, json_schemas
 from app.runs.lifecycle import PublishedRun
 from app.runs.projections import RunSummary, StoredRun
@@ -187,11 +188,11 @@ def _report() -> Report:
         RunStarted(CLAIM, RunOptions()),
         QuestionAsked(1, Question("Who wrote Hamlet?")),
         AnswerFound(1, _answer("William Shakespeare", TEXTS[0], "Hamlet")),
-        HopKept(1, "It is tied to the claim."),
+        HopKept(1, Code.ABOUT_CLAIM()),
         QuestionAsked(2, Question("Where was William Shakespeare born?")),
         AnswerFound(2, _answer("England", TEXTS[1], "William Shakespeare")),
-        HopKept(2, "It is tied to a kept answer."),
-        QuestioningEnded("The claim verifier was satisfied."),
+        HopKept(2, Code.ABOUT_ANSWER(answer="William Shakespeare", hop=1)),
+        QuestioningEnded(Code.SATISFIED()),
         VerdictReached(Verdict(Label.SUPPORTED, rationale, confidence=0.91)),
     )
     return reduce_events((event, 0.4 * at) for at, event in enumerate(events))
@@ -202,7 +203,7 @@ STORED = StoredRun(RUN_ID, "", WHEN, 9, REPORT)
 SUMMARY = RunSummary(RUN_ID, CLAIM.text, Label.SUPPORTED, "verdict", WHEN)
 BATCH = (BATCH_ID, "Claims of the week", BatchState.GOING, WHEN)
 NOTE = note_of(Note(2, False, "Stratford is named, but the passage does not say when.", WHEN))
-EVENT = {"seq": 2, "seconds": 0.4, **encode(QuestionAsked(1, Question("Who wrote Hamlet?")))}
+EVENT = {"seq": 2, "seconds": 0.4, **in_words(QuestionAsked(1, Question("Who wrote Hamlet?")))}
 COMPARED = tuple(
     schemas.ComparedRun(run_id, "verdict", Label.SUPPORTED, 3.2, usage_of(Usage(9, 0, 0)))
     for run_id in (RUN_ID, OTHER_ID)

@@ -12,7 +12,8 @@ from werkzeug.exceptions import Conflict, NotFound
 
 from app.domain.errors import InvalidInput
 from app.domain.events import TERMINAL
-from app.runs.event_store import Unreadable, encode
+from app.domain.messages import Code
+from app.runs.event_store import Unreadable, in_words
 from app.runs.service import Place, StoredEvent, StoredRun, hop_to_change
 from app.web import services
 from app.web.api.auth import client, current_principal, owned, principal_for_new_run, stored_run
@@ -32,7 +33,7 @@ from app.web.api.blueprint import (
     sent_run,
 )
 from app.web.api.schemas import NewBranch, Nothing
-from app.web.pages.run_actions import ENDED, NOTHING_KEPT, STOPPED, BranchForm, branch_off
+from app.web.pages.run_actions import ENDED, NOTHING_KEPT, BranchForm, branch_off
 from app.web.sse import stream_run
 
 
@@ -64,7 +65,7 @@ class EventMessages:
 
 def event_as_dict(stored: StoredEvent) -> dict:
     """Return the event as JSON types, with its number and the seconds since the run's start."""
-    return {"seq": stored.seq, "seconds": round(stored.seconds, 3), **encode(stored.event)}
+    return {"seq": stored.seq, "seconds": round(stored.seconds, 3), **in_words(stored.event)}
 
 
 api_runs = api_blueprint("api_runs")
@@ -111,7 +112,7 @@ def stop(run_id: str) -> Response:
     """Stop the principal's run; its finished hops are kept."""
     sent(Nothing)
     owned(run_id)
-    if not services().runs.interrupt(run_id, STOPPED):
+    if not services().runs.interrupt(run_id, Code.STOPPED_BY_OWNER()):
         raise Conflict(ENDED)
     return run_response(stored_run(run_id))
 

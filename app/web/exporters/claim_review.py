@@ -64,7 +64,7 @@ def _rating(verdict: Verdict) -> dict[str, Any]:
     rating: dict[str, Any] = {"@type": "Rating", "alternateName": PLAIN_LABELS[verdict.label]}
     if verdict.label in RATINGS:
         rating |= {"ratingValue": RATINGS[verdict.label], "bestRating": BEST, "worstRating": WORST}
-    reasons = " ".join(sentence.text for sentence in verdict.rationale)
+    reasons = " ".join(str(sentence.text) for sentence in verdict.rationale)
     return {**rating, "ratingExplanation": reasons} if reasons else rating
 
 

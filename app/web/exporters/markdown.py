@@ -127,11 +127,11 @@ def _verdict(report: Report) -> Iterator[str]:
         yield from _reasons(report.verdict, report)
     else:
         yield f"## No verdict: the check {'failed' if report.ended == 'failed' else 'was interrupted'}"
-        yield line(report.problem)
+        yield line(str(report.problem))
     yield f"Source: {plain(source_words(report.options))}. Model: {plain(models_words(report.options))}."
-    yield from map(line, report.failures)
+    yield from map(line, map(str, report.failures))
     if report.stopped_because and claim_only(report.options):
-        yield line(report.stopped_because)
+        yield line(str(report.stopped_because))
     elif report.stopped_because:
         yield f"**Why it stopped asking.** {plain(page_words(report.stopped_because, is_owner=False))}"
     if report.verdict:
@@ -145,11 +145,11 @@ def _reasons(verdict: Verdict, report: Report) -> Iterator[str]:
     sentences = []
     for sentence in verdict.rationale:
         hops = [f"[step {hop}{f', {FROM_MEMORY}' if hop in recited else ''}](#step-{hop})" for hop in sentence.hops]
-        sentences.append(line(sentence.text) + (f" ({', '.join(hops)})" if hops else ""))
+        sentences.append(line(str(sentence.text)) + (f" ({', '.join(hops)})" if hops else ""))
     if sentences:
         yield " ".join(sentences)
     if verdict.missing:
-        yield f"**What was missing.** {plain(verdict.missing)}"
+        yield f"**What was missing.** {plain(str(verdict.missing))}"
 
 
 def _fact_checks(report: Report) -> Iterator[str]:

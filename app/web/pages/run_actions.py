@@ -15,6 +15,7 @@ from flask_wtf.csrf import CSRFError
 
 from app.capabilities.options import source_of
 from app.domain.errors import InvalidInput
+from app.domain.messages import Code
 from app.domain.model import RANGES, Hop, Question
 from app.run_request import raw_options, resolve_options
 from app.runs.lifecycle import UNDO_SECONDS
@@ -31,7 +32,6 @@ from app.web.security import STALE, on_csrf_error, owner
 steering = Blueprint("steering", __name__)
 steering.add_app_template_global(may_steer)
 
-STOPPED = "Its owner stopped this check."
 ENDED = "This check had ended already, so nothing was changed."
 NOTHING_KEPT = "Nothing has been kept yet to base a verdict on. Wait for an answer, or stop the check."
 
@@ -40,7 +40,8 @@ NOTHING_KEPT = "Nothing has been kept yet to base a verdict on. Wait for an answ
 def stop(run_id: str) -> ResponseReturnValue:
     """Stop the run at once; finished hops are kept, the current one is marked as interrupted."""
     owned(run_id)
-    return _done(run_id) if services().runs.interrupt(run_id, STOPPED) else _with_notice(run_id, ENDED, 409)
+    stopped = services().runs.interrupt(run_id, Code.STOPPED_BY_OWNER())
+    return _done(run_id) if stopped else _with_notice(run_id, ENDED, 409)
 
 
 @steering.post("/runs/<run_id>/conclude")

@@ -202,5 +202,5 @@ def test_the_limits_of_a_run_and_of_the_day_bind_an_evaluation(reproduce, tmp_pa
     one_at_a_time = ("--model", "scripted", "--workers", "1")
     done, _, model = reproduce("papelo-3", "averitec", *one_at_a_time, DAY_CALLS="30", RUN_CALLS="4")
     assert done.exit_code == 1
-    assert "This site's limit of 30 calls a day was reached. The same command goes on" in done.stderr
+    assert "This site's limit on calls a day was reached: 30. The same command goes on" in done.stderr
     assert 10 < len(model.asked) <= 31  # searches count as well; without limits there are 16 calls a claim

@@ -7,6 +7,7 @@ import pytest
 from app.backends.web_search.registry import COOLDOWN_SECONDS, FailoverSearch
 from app.domain.errors import CallFailed
 from app.domain.instrumentation import listening
+from app.domain.messages import Code
 from app.domain.model import SearchHit
 from tests.backends.web_search.search_server import Reply, SearchServer, brave_reply, tavily_reply
 from tests.backends.web_search.searching_at import HAMLET, searching
@@ -40,7 +41,7 @@ def test_the_next_engine_is_searched_when_one_fails_and_the_failure_is_reported(
     failures: list = []
     with listening(failures.append):
         assert titles(FailoverSearch([Engine("first", "a", works=False), Engine("second", "b")])) == ["second"]
-    assert [each.message for each in failures] == ["first is down. Another search engine was asked instead."]
+    assert [each.message for each in failures] == [Code.OTHER_ENGINE_ASKED(problem="first is down.")]
 
 
 def test_when_all_engines_fail_the_error_names_each():

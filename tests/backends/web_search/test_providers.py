@@ -6,6 +6,7 @@ import pytest
 
 from app.backends.web_search.searxng import Searxng
 from app.domain.instrumentation import listening
+from app.domain.messages import Code
 from app.domain.model import SearchHit, Usage
 from tests.backends.web_search.search_server import KEY, Reply, Said, SearchServer, searxng_reply
 from tests.backends.web_search.searching_at import ALL, HAMLET, REPLIES, failure, searching
@@ -144,7 +145,7 @@ def test_a_search_reports_its_phase_and_counts_as_one_call(name):
     with SearchServer([Reply(REPLIES[name](HAMLET))]) as server, listening(events.append):
         search = searching(name, server)
         search.search(QUESTION, 10)
-    assert (events[0].phase, events[1].usage) == (f"searching with {search.title}", Usage(calls=1))
+    assert (events[0].phase, events[1].usage) == (Code.SEARCHING_WITH(engine=search.title), Usage(calls=1))
 
 
 def test_no_cookies_are_kept_between_searches():

@@ -9,6 +9,7 @@ import pytest
 from app.domain.errors import CallFailed
 from app.domain.events import PhaseEntered, TroubleMet
 from app.domain.instrumentation import listening
+from app.domain.messages import Code
 from app.domain.model import Answer, Claim, Origin
 from app.modules.answerers.web_documents import PromptedChooser, PromptedReader
 from app.modules.answerers.web_search import MAX_HITS, MAX_OPENED, DocumentSettings, WebSearchAnswerer
@@ -125,10 +126,10 @@ class TestReadingThePage:
         with listening(reported.append):
             ask(hit(1, SNIPPET))
         assert reported == [
-            PhaseEntered("searching the web"),
-            PhaseEntered("reading site1.example"),
-            PhaseEntered("reading what the search shows of it"),
-            TroubleMet("The page could not be fetched (404). What the search shows of it was read instead."),
+            PhaseEntered(Code.SEARCHING_WEB()),
+            PhaseEntered(Code.READING(what="site1.example")),
+            PhaseEntered(Code.READING_SNIPPET()),
+            TroubleMet(Code.SNIPPET_READ(problem="The page could not be fetched (404).")),
         ]
 
     @pytest.mark.parametrize("snippet", ["", SNIPPET], ids=["no snippet", "an undated snippet"])
@@ -137,7 +138,7 @@ class TestReadingThePage:
         with listening(reported.append):
             ask(hit(1, snippet), claim=DATED, undated=False)
         assert reported[1:] == [
-            PhaseEntered("reading site1.example"),
+            PhaseEntered(Code.READING(what="site1.example")),
             TroubleMet("The page could not be fetched (404)."),
         ]
 
@@ -280,7 +281,7 @@ class TestVariants:
         with listening(reported.append):
             said = answerer.answer(QUESTION, CLAIM)
         assert {passage.origin for passage in said.retrieved} == {Origin.CORPUS}
-        assert reported[0] == PhaseEntered("searching the corpus")
+        assert reported[0] == PhaseEntered(Code.SEARCHING_CORPUS())
 
 
 THREE = tuple(hit(number, SNIPPET) for number in (1, 2, 3))

@@ -89,7 +89,7 @@ def test_a_model_that_always_replies_the_same_gets_no_verdict(text: str, labels:
     events, report = run(prompted(model), labels)
     assert isinstance(events[-1], RunFailed)
     assert [hop.status for hop in report.hops] == [HopStatus.FAILED] * 2
-    assert all("The model" in hop.reason for hop in report.hops)
+    assert all("The model" in str(hop.reason) for hop in report.hops)
     assert len(model.prompts) == 4
 
 
@@ -109,7 +109,7 @@ def test_unusable_decisions_after_good_questions_are_reported_as_failures(text: 
     assert len(report.hops) <= 5
     if text == "Yes":
         assert report.sufficiency is not None and report.sufficiency.holds
-        assert report.problem.startswith("The reasoner failed")
+        assert report.problem.values["module"] == "reasoner"
     else:
         assert {hop.status for hop in report.hops} <= {HopStatus.FAILED, HopStatus.SET_ASIDE}
         assert report.verdict is None or report.verdict.label is Label.NOT_ENOUGH_EVIDENCE
@@ -137,7 +137,7 @@ def test_a_tiny_flan_t5_cannot_generate_questions_and_the_run_says_so(tiny: Seq2
     """It writes no whole question, so both hops fail."""
     events, report = run(prompted(tiny))
     assert isinstance(events[-1], RunFailed)
-    assert all(hop.status is HopStatus.FAILED and "question" in hop.reason for hop in report.hops)
+    assert all(hop.status is HopStatus.FAILED and "question" in str(hop.reason) for hop in report.hops)
 
 
 @pytest.mark.parametrize("labels", list(LabelSet))
@@ -154,4 +154,4 @@ def test_a_missing_model_fails_the_run_with_its_fix(tmp_path: Path) -> None:
     questions = ScriptedGenerator(["Who wrote Hamlet?", "Where was William Shakespeare born?", None])
     events, report = run(flan_t5(Seq2Seq(str(tmp_path / "gone")), questions))
     assert isinstance(events[-1], RunFailed)
-    assert all("models fetch flan-t5" in hop.reason for hop in report.hops)
+    assert all("models fetch flan-t5" in str(hop.reason) for hop in report.hops)

@@ -64,12 +64,16 @@ def without_thoughts(text: str) -> str:
         final = channels[-1] if channels[-1][1].casefold() == "final" else None
         text = _CHANNEL_END.split(text[final.end() :], maxsplit=1)[0] if final else ""
     text = _DETAILS.sub("", _BARE_CHANNEL.sub("", text))
-    before, at = "", 0
+    kept: list[str] = []
+    at = 0
     for end in _END_THOUGHT.finditer(text):
         begin = _BEGIN_THOUGHT.search(text, at, end.start())
-        before = (before + text[at : begin.start()]).lstrip() if begin else ""
+        if begin is None:
+            kept = []
+        elif kept or text[at : begin.start()].strip():
+            kept.append(text[at : begin.start()])
         at = end.end()
-    text = (before + text[at:]).strip() if at else text
+    text = "".join((*kept, text[at:])).strip() if at else text
     if _BEGIN_THOUGHT.match(text.lstrip()):
         text = ""
     return _WRAPPER.sub("", text).lstrip() if "<" in text else text

@@ -229,9 +229,7 @@ def test_a_prompt_that_the_server_cut_is_noted_on_the_step(tokens, is_noted):
     assert bool(noted) is is_noted and all("127.0.0.1" in each for each in noted)
 
 
-@pytest.mark.parametrize(
-    "text", ["A. B. C. " * 500_000, "9" * 4_000_000, "Paris " * 900_000, "<think>" * 900_000 + "x"]
-)
-def test_a_reply_has_no_more_characters_than_its_tokens_can_hold(text):
-    with OpenAIServer([Reply(text)]) as server:
+@pytest.mark.parametrize("piece", ["A. B. C. ", "9", "Paris ", "<think>", "b<think>a</think>"])
+def test_a_reply_has_no_more_characters_than_its_tokens_can_hold(piece):
+    with OpenAIServer([Reply(piece * (400_000 // len(piece)) + "x")]) as server:
         assert len(chat(server).complete("Ask.", max_tokens=50)) <= 600

@@ -175,7 +175,7 @@ THINKING_TOKENS = 4000
 
 JSON_SCHEMA = "response_format"
 _REFUSABLE = {
-    JSON_SCHEMA: r"response_?format|json_?schema|structured outputs?",
+    JSON_SCHEMA: r"response_?format|json_?schema|structured outputs?|text\.format",
     "top_logprobs": r"top_?logprobs",
     "logprobs": r"logprobs",
     "temperature": r"temperature",

@@ -10,7 +10,7 @@ import asyncio
 import json
 import logging
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from contextvars import ContextVar
 from copy import copy
@@ -24,6 +24,7 @@ from app.backends.http import HttpResult, RetryPolicy, quoted, result_from_error
 from app.backends.llm.negotiation import (
     JSON_SCHEMA,
     NO_CHOICE,
+    THINKING_TOKENS,
     ParameterNegotiation,
     Reply,
     choose_option,
@@ -34,7 +35,8 @@ from app.backends.llm.negotiation import (
     with_options_listed,
     with_reported_status,
 )
-from app.backends.llm.registry import ModelSettings, Transport, unavailable_reason
+from app.backends.llm.registry import CHAT, RESPONSES, ModelSettings, Transport, unavailable_reason
+from app.backends.llm.responses import as_completion, request_from
 from app.backends.local.llama_cpp import one_of_grammar
 from app.domain.errors import CallFailed, UnparseableOutput
 from app.domain.instrumentation import Call, cached_call, cached_if_readable, report_problem, report_usage
@@ -51,9 +53,13 @@ NO_KEY = "none"
 class OpenAITransport:
     """Client for one server and key, without streaming. Thread-safe; the client is created at first use."""
 
-    def __init__(self, base_url: str, api_key: str | None, headers: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self, base_url: str, api_key: str | None, headers: Mapping[str, str] | None = None, api: str = CHAT
+    ) -> None:
         """`base_url` may have a query, which each request gets. "{key}" in `headers` stands for the key."""
-        self.address = base_url
+        self._base_url = base_url
+        self._has_responses = api == RESPONSES
+        self.address = f"{base_url} ({api})" if self._has_responses else base_url
         self._api_key = api_key
         self._headers = headers or {}
         self._client: Any = None
@@ -61,7 +67,9 @@ class OpenAITransport:
 
     def post(self, parameters: Mapping[str, Any], seconds: float) -> HttpResult:
         """Request a chat completion and wait at most `seconds`. Never raises."""
-        return run_with_deadline(_post(self.open(), parameters, seconds), seconds)
+        if not self._has_responses:
+            return run_with_deadline(_post(self.open(), parameters, seconds), seconds)
+        return as_completion(run_with_deadline(_post(self.open(), parameters, seconds, request_from), seconds))
 
     def open(self) -> Any:
         """Create the client once. This takes a second or two, so do it before a deadline starts."""
@@ -88,7 +96,7 @@ class OpenAITransport:
         # At DEBUG these log whole prompts, at INFO a line for every call.
         for name in ("openai", "httpx2", "httpcore2"):
             logging.getLogger(name).setLevel(logging.WARNING)
-        url = urlsplit(self.address)
+        url = urlsplit(self._base_url)
         return openai.AsyncOpenAI(
             api_key=self._api_key or NO_KEY,
             base_url=url._replace(query="", fragment="").geturl(),
@@ -101,8 +109,7 @@ class OpenAITransport:
         )
 
 
-REASONING_BYTES = 500_000
-"""Of a reply beside its tokens, above all for reasoning that a server does not count among them."""
+REPLY_OVERHEAD_BYTES = 200_000
 BYTES_PER_TOKEN, BYTES_PER_TOKEN_WITH_ALTERNATIVES = 80, 3_000
 MAX_REPLY_CHARACTERS = 50_000
 """Characters of a reply that are read, however many tokens it may have."""
@@ -118,7 +125,7 @@ def max_reply_bytes(parameters: Mapping[str, Any]) -> int:
     """Return the bytes that a reply to this request may have, decompressed; more are not read."""
     tokens = parameters.get("max_tokens") or parameters.get("max_completion_tokens") or 0
     per_token = BYTES_PER_TOKEN_WITH_ALTERNATIVES if "top_logprobs" in parameters else BYTES_PER_TOKEN
-    return int(REASONING_BYTES + tokens * per_token)
+    return int(REPLY_OVERHEAD_BYTES + (tokens + THINKING_TOKENS) * per_token)  # a server may reason unasked
 
 
 _reply_limit: ContextVar[int] = ContextVar("bytes that the reply to the current request may have")
@@ -142,13 +149,22 @@ async def _read_up_to_limit(response: Any) -> Any:
     return type(response)(response.status_code, headers=headers, content=bytes(content), request=response.request)
 
 
-async def _post(client: Any, parameters: Mapping[str, Any], seconds: float) -> HttpResult:
+async def _post(
+    client: Any,
+    parameters: Mapping[str, Any],
+    seconds: float,
+    as_response: Callable[[Mapping[str, Any]], dict[str, Any]] | None = None,
+) -> HttpResult:
     import openai
 
     _reply_limit.set(max_reply_bytes(parameters))  # each request is a task with a context of its own
     try:
         async with asyncio.timeout(seconds):
-            reply = (await client.chat.completions.with_raw_response.create(**parameters)).http_response
+            if as_response:
+                sent = client.responses.with_raw_response.create(**as_response(parameters))
+            else:
+                sent = client.chat.completions.with_raw_response.create(**parameters)
+            reply = (await sent).http_response
     except TimeoutError:
         return HttpResult(timed_out=True)
     except ReplyTooLarge:
@@ -223,7 +239,9 @@ class OpenAIChat:
         self._model = model
         self._call_seconds = call_seconds
         self._retry_policy = retry_policy or RetryPolicy()
-        self._transport: Transport = transport or OpenAITransport(model.base_url, model.api_key, model.headers)
+        self._transport: Transport = transport or OpenAITransport(
+            model.base_url, model.api_key, model.headers, model.api
+        )
         self._negotiation = ParameterNegotiation(model.model, model.thinking_tokens)
         self._sampling = Sampling()
         self._is_text_only = False

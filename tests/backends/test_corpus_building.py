@@ -150,7 +150,7 @@ class TestRefusing:
     @pytest.mark.parametrize(
         ("name", "format", "sentence"),
         [
-            ("notes.rst", "folder", "is no text, Markdown, HTML or PDF file"),
+            ("notes.rst", "folder", "is no text, Markdown, HTML, PDF or Word file"),
             ("notes", "jsonl", "is a folder, and the format jsonl is one file"),
         ],
     )

@@ -15,6 +15,8 @@ from pypdf import PdfReader, PdfWriter
 
 from app.backends.corpus.formats import clean, entries, files_in, passages_of
 from app.backends.corpus.pdf import PdfFailed, read_pdf
+from app.backends.corpus.word import MAX_XML_BYTES
+from tests.word_files import paragraph, word_file
 
 PAGE = """<html><head><title>The Thames</title><script>let menu = 1</script></head><body><nav>Home About</nav>
 <article><p>The Thames is a river that flows through southern England, and through London on its way to the sea.</p>
@@ -233,6 +235,42 @@ class TestPdf:
         assert len(bomb) < 1_000_000
         with pytest.raises(PdfFailed):
             read_pdf(folder / "a.pdf", folder / "text", memory=256 * 1024**2)
+
+
+NESTED = """<!DOCTYPE w:document [<!ENTITY a0 "bomb">{}]>""".format(
+    "".join(f'<!ENTITY a{n} "{f"&a{n - 1};" * 10}">' for n in range(1, 11))
+)
+
+
+class TestWord:
+    def test_paragraphs_cells_and_insertions_are_read_and_deletions_are_not(self, folder):
+        cell = f"<w:tbl><w:tr><w:tc>{paragraph('In a cell.')}</w:tc></w:tr></w:tbl>"
+        changed = "<w:ins><w:r><w:t>April.</w:t></w:r></w:ins><w:del><w:r><w:delText>May.</w:delText></w:r></w:del>"
+        met = f"<w:p><w:r><w:t>They met in </w:t></w:r>{changed}</w:p>"
+        (folder / "the_minutes.docx").write_bytes(word_file(body=met + cell))
+        assert read(folder) == {"the_minutes.docx": ("the minutes", "They met in April. In a cell.")}
+
+    @pytest.mark.parametrize(
+        ("content", "problem"),
+        [
+            (word_file(" "), "holds no text"),
+            (b"", "is no Word document"),
+            (b"\xd0\xcf\x11\xe0 an old or encrypted one", "is no Word document"),
+            (word_file("Cut off")[:-40], "is no Word document"),
+            (word_file("&a10;", prologue=NESTED), "is no Word document"),
+        ],
+        ids=["empty", "nothing", "old", "cut", "nested entities"],
+    )
+    def test_a_broken_or_hostile_document_is_reported_and_the_others_are_read(self, folder, content, problem):
+        (folder / "a.docx").write_bytes(content)
+        (folder / "b.txt").write_text("Fine.")
+        found = read(folder)
+        assert problem in found["a.docx"][1] and found["b.txt"] == ("b", "Fine.")
+
+    def test_a_document_that_unpacks_to_more_than_is_allowed_is_not_unpacked(self, folder):
+        (folder / "a.docx").write_bytes(bomb := word_file("a" * MAX_XML_BYTES))
+        assert len(bomb) < 1_000_000
+        assert "is larger, unpacked" in read(folder)["a.docx"][1]
 
 
 @given(

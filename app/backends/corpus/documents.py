@@ -1,8 +1,8 @@
-"""Read one file of a folder (plain text, Markdown, HTML or PDF) as a title and paragraphs.
+"""Read one file of a folder (plain text, Markdown, HTML, PDF or Word) as a title and paragraphs.
 
 Plain text is read in pieces, so its size is not limited. Markdown and HTML are parsed whole and limited in size;
-trafilatura gets HTML as a string and fetches nothing. PDF is parsed in a separate process with limits on time and
-memory (pdf.py).
+trafilatura gets HTML as a string and fetches nothing. PDF and Word are parsed in a separate process with limits on time
+and memory (pdf.py, word.py).
 """
 
 from __future__ import annotations
@@ -10,13 +10,16 @@ from __future__ import annotations
 import codecs
 import logging
 import re
+import subprocess
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.backends.corpus.pdf import PdfFailed, read_pdf
+from app.backends.corpus import word
+from app.backends.corpus.pdf import MEMORY_BYTES, TIMEOUT_SECONDS, PdfFailed, read_pdf
 from app.backends.fetch.html import HEADINGS, extract_text, fragment_of, paragraphs_of
 from app.backends.fetch.pages import decode_declared
+from app.backends.fetch.sandbox import run_sandboxed
 
 log = logging.getLogger(__name__)
 
@@ -133,10 +136,30 @@ def _pdf(path: Path, scratch: Path) -> FileText:
     return FileText(title, _paragraphs(text))
 
 
+_WORD_PROBLEMS = {
+    word.EMPTY: "holds no text",
+    word.TOO_LARGE: "is larger, unpacked, than is allowed for a document",
+}
+
+
+def _word(path: Path, scratch: Path) -> FileText:
+    text = scratch / "word.txt"
+    try:
+        done = run_sandboxed(
+            word.__file__, str(path.absolute()), str(text), seconds=TIMEOUT_SECONDS, memory=MEMORY_BYTES
+        )
+    except subprocess.TimeoutExpired:
+        raise Unreadable(f"takes longer than {TIMEOUT_SECONDS:g} seconds to read") from None
+    if done.returncode:
+        raise Unreadable(_WORD_PROBLEMS.get(done.returncode, "is no Word document (.docx) that can be read"))
+    return FileText("", _paragraphs(text))
+
+
 SUFFIXES: dict[str, Callable[[Path, Path], FileText]] = {
     **dict.fromkeys((".txt", ".text"), _plain),
     **dict.fromkeys((".md", ".markdown"), _markdown),
     **dict.fromkeys((".html", ".htm", ".xhtml"), lambda path, scratch: html_text(_whole(path))),
     ".pdf": _pdf,
+    ".docx": _word,
 }
 """The reader for each file suffix; files with other suffixes are ignored."""

@@ -191,7 +191,7 @@ def entries(path: Path, format: str, position: Any, scratch: Path) -> Iterator[E
         raise Unreadable(f"is a folder, and the format {format} is one file")
     if format == "folder":
         if path.is_file() and path.suffix.lower() not in SUFFIXES:
-            raise Unreadable("is no text, Markdown, HTML or PDF file")
+            raise Unreadable("is no text, Markdown, HTML, PDF or Word file")
         return _files(path, position, scratch)
     if format in _ARCHIVES.values():
         from app.backends.corpus import archives

@@ -1,0 +1,34 @@
+"""Extract the text of a Word document (.docx) with mammoth. documents.py runs this file as a sandboxed script."""
+
+from __future__ import annotations
+
+import errno
+import sys
+import zipfile
+from pathlib import Path
+
+EMPTY, TOO_LARGE = 3, 4
+"""Exit codes."""
+MAX_XML_BYTES = 64 * 1024**2
+"""Of all parts of the document but its pictures, unpacked. zipfile unpacks no more than a part's stated size."""
+
+
+def main(path: str, text: str) -> int:
+    """Write the paragraphs with empty lines between, and return the exit code."""
+    import mammoth
+
+    try:
+        with zipfile.ZipFile(path) as package:
+            parts = [part for part in package.infolist() if not part.filename.startswith("word/media/")]
+        if sum(part.file_size for part in parts) > MAX_XML_BYTES:
+            return TOO_LARGE
+        with Path(path).open("rb") as document:
+            found = mammoth.extract_raw_text(document).value
+        Path(text).write_text(found, encoding="utf-8", errors="replace")
+    except (MemoryError, OSError) as error:
+        return TOO_LARGE if isinstance(error, MemoryError) or error.errno == errno.EFBIG else 1
+    return 0 if found and not found.isspace() else EMPTY
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

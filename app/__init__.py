@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from app.domain.events import Event
     from app.runs.report_schema import RunReport
     from app.runs.service import Limits
+    from app.site_setup import SiteSetup
 
 log = logging.getLogger(__name__)
 
@@ -72,7 +73,7 @@ def create_app(settings: Settings | None = None, container: AppContainer | None 
 
 def _guard(app: Flask, settings: Settings) -> None:
     """Log requests and refuse those that are not allowed. The order of the calls matters."""
-    from app.web.access import limit_requests, require_host, require_password
+    from app.web.access import limit_requests, require_host, require_operator, require_password
     from app.web.errors import register_error_pages
     from app.web.observability import log_requests
     from app.web.security import protect
@@ -80,6 +81,7 @@ def _guard(app: Flask, settings: Settings) -> None:
     log_requests(app)
     require_host(app, settings)
     require_password(app, settings)
+    require_operator(app)
     protect(app, settings)
     limit_requests(app, settings)
     register_error_pages(app)
@@ -175,12 +177,24 @@ def _add_services(app: Flask, settings: Settings, container: AppContainer | None
         **_distributed(settings),
     )
     followers = Followers(settings.threads)
-    app.extensions["hopcheck"] = AppServices(settings, container, runs, followers, calls)
+    app.extensions["hopcheck"] = AppServices(settings, container, runs, followers, calls, _site_setup(settings))
     if settings.metrics_token:
         from app.runs.metrics import Metrics
 
         app.extensions["hopcheck.metrics"] = metrics = Metrics(runs.operator_queries, lambda: followers.count)
         runs.use_metrics(metrics)
+
+
+def _site_setup(settings: Settings) -> Callable[[], SiteSetup]:
+    """Return a function that returns the service of the page "Set up", whose modules few processes need."""
+
+    @cache
+    def make() -> SiteSetup:
+        from app.site_setup import SiteSetup
+
+        return SiteSetup(settings)
+
+    return make
 
 
 def _database(app: Flask, settings: Settings) -> sessionmaker[Session]:

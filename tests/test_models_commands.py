@@ -170,7 +170,7 @@ def test_a_fetched_file_is_the_model_that_local_model_names(command, hub):
     assert f"Fix it with: {FLASK} models fetch {NAME}" in command("list", LOCAL_MODEL=NAME).output
     done = command("fetch", NAME, "--yes")
     assert done.exit_code == 0, done.output
-    assert f"To use it, set LOCAL_MODEL={NAME}" in done.output
+    assert f"LOCAL_MODEL={NAME} loads it at the start" in done.output
     path = Path(done.output.split("It is in ")[1].splitlines()[0])
     assert path.read_bytes() == CONTENT
     assert "yes tiny.Q4 " in command("list", LOCAL_MODEL=NAME).output

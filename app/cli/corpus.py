@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +11,17 @@ from flask.cli import AppGroup
 from app.backends.corpus.bm25 import Java
 from app.backends.corpus.builder import BuildRequest, build_corpus, check_replaced
 from app.backends.corpus.formats import FORMATS
-from app.backends.corpus.index import MANIFEST, PROBLEMS, BuildState, Manifest, format_count
+from app.backends.corpus.index import PROBLEMS, BuildState, Manifest, format_count
 from app.backends.corpus.prebuilt import WikipediaSnapshot, find_wikipedia, install_prebuilt, install_wikipedia
-from app.backends.corpus.registry import CORPORA, VITAL, CorpusInfo, folder_of, installed
+from app.backends.corpus.registry import (
+    CORPORA,
+    VITAL,
+    CorpusInfo,
+    check_removable,
+    folder_of,
+    installed,
+    remove_corpus,
+)
 from app.bootstrap import corpus_index, prepare
 from app.capabilities.options import default_corpora
 from app.cli.output import one_line_errors
@@ -137,12 +144,10 @@ def remove(name: str, yes: bool) -> None:
     with one_line_errors():
         if info is None:
             raise InvalidInput(f"There is no corpus {name}.")
-        if name in default_corpora(settings):
-            raise InvalidInput(f"{name} is searched by default; take it out of SOURCE or CORPORA first.")
+        check_removable(name, default_corpora(settings))
         if not yes:
             click.confirm(f"Remove {info.title}, {format_count(info.passages, info.kind)}?", abort=True)
-        (folder / MANIFEST).unlink(missing_ok=True)  # first, so that an interrupted removal leaves no damaged corpus
-        shutil.rmtree(folder, ignore_errors=True)
+        remove_corpus(folder)
     click.echo(f"removed {name}")
 
 

@@ -8,6 +8,7 @@ import click
 from flask.cli import AppGroup, with_appcontext
 from flask_migrate import upgrade
 
+from app.backends.local.base_model import obtain
 from app.backends.local.llama_cpp import gguf_path
 from app.backends.local.loading import HUB_PREFIX, look_up, split_file_name
 from app.backends.local.loading import fetch as fetch_model
@@ -21,7 +22,8 @@ from app.doctor.__main__ import CHECKS, ONLINE
 from app.runs.schema_version import is_newest
 from app.web import services
 
-MODELS = ("flan-t5", "reader", "question-seq2seq", "next-question-seq2seq")
+LOCAL_MODEL = "local-model"
+MODELS = (LOCAL_MODEL, "flan-t5", "reader", "question-seq2seq", "next-question-seq2seq")
 """Names that `models fetch` accepts. The model of flan-t5 is the one in the setting FLAN_T5, and so on."""
 
 models = AppGroup("models", help="The models and modules that runs can use.")
@@ -54,13 +56,15 @@ class ModelName(click.ParamType):
 @click.argument("name", type=ModelName())
 @click.option("--yes", is_flag=True, help="Download a file of the hub without asking.")
 def fetch(name: str, yes: bool) -> None:
-    """Download the model that a setting (FLAN_T5, READER, ...) names.
+    """Download the local model's base, or the model that a setting (FLAN_T5, READER, ...) names.
 
     hub:OWNER/REPOSITORY/FILE downloads one GGUF file for LOCAL_MODEL, and shows its size and licence before.
     """
     with one_line_errors():
         if name.startswith(HUB_PREFIX):
             _fetch_file(name, yes)
+        elif name == LOCAL_MODEL:
+            click.echo(f"It is in {obtain(services().settings, click.echo)}")
         else:
             _fetch_model(name)
 
@@ -85,7 +89,7 @@ def _fetch_file(name: str, yes: bool) -> None:
             click.confirm("Download it?", abort=True)
         found.fetch(path)
     click.echo(f"It is in {path}")
-    click.echo(f"To use it, set LOCAL_MODEL={name}")
+    click.echo(f"It can be chosen as {path.stem}; LOCAL_MODEL={name} loads it at the start.")
 
 
 def _line(choice: Choice) -> str:

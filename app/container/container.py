@@ -153,7 +153,7 @@ class Container:
         self._reading = BoundedSemaphore(MAX_PAGES_AT_ONCE)
         self._engines = SearchEngines(engines, self._registry, settings.fetch_robots)
         models = self._models
-        self._availability = Availability(settings, self._components, models.configured, engines, models.found)
+        self._availability = Availability(settings, self._components, models.configured, engines, models.discovered)
 
     def _slow_components(self, inference: Inference) -> Components:
         """Return the components that load slowly; the model first, because it loads while Java starts."""

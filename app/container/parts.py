@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Sequence
+import threading
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 
+from app.backends.llm.added import discovered_in
 from app.backends.llm.openai_client import SEED, OpenAIChat, Sampling
 from app.backends.llm.registry import SERVERS, LocalServers, ModelSettings, configured_models
 from app.backends.local.inference_queue import Inference
@@ -15,7 +17,7 @@ from app.capabilities.availability import SEQ2SEQ
 from app.capabilities.options import WEB_SEARCH, Mix
 from app.components import Loader
 from app.config.settings import Settings
-from app.domain.errors import InvalidInput, ModelUnavailable
+from app.domain.errors import InvalidInput, ModelUnavailable, SettingsError
 from app.domain.model import CORPUS_SEARCH, QACHECK, RANGES, RunOptions
 from app.domain.ports import Completer, Paraphraser, Pursuer, QuestionAnswerer, Reasoner, TextGenerator
 from app.modules.answerers import kind_of
@@ -115,7 +117,7 @@ class SpeculationPolicy:
     """Decides which calls of a run are speculative. `model` is None for a run without a language model."""
 
     overlap: str  # the setting OVERLAP: "remote", "all" or "off"
-    in_process: frozenset[str] = frozenset()  # the names of the language models that this process runs
+    in_process: Collection[str] = frozenset()  # the names of the language models that this process runs
 
     def for_modules(self, mix: Mix, model: TextGenerator | None) -> bool:
         """Return whether to start the next question and answer before the validator has judged the last answer.
@@ -152,15 +154,17 @@ class LanguageModels:
     def __init__(self, settings: Settings, inference: Inference, seq2seq: Seq2Seq) -> None:
         """Make the clients without calling anything. Raises SettingsError for an invalid MODELS_FILE."""
         self._seconds = settings.call_seconds
-        self.configured = language_models(settings)
+        self._instance, self._threads, self._inference = settings.instance, settings.torch_threads, inference
+        self.configured = _models_of_settings(settings)
         files = {
             each.name: ChatTransport(each.gguf, settings.torch_threads, inference)
             for each in self.configured
             if each.gguf
         }
         self.loaders: list[Loader] = [(name, file.open) for name, file in files.items()]
-        self.in_process = frozenset(files)
-        self._found_models: dict[str, OpenAIChat] = {}
+        self.in_process = set(files)
+        self._discovered: dict[str, tuple[ModelSettings, OpenAIChat]] = {}
+        self._making_client = threading.Lock()
         self._models: dict[str, TextGenerator] = {SEQ2SEQ: seq2seq}
         self._models |= {
             each.name: OpenAIChat(each, self._seconds, transport=files.get(each.name)) for each in self.configured
@@ -173,9 +177,18 @@ class LanguageModels:
         """Return the models of servers that run on this machine."""
         return self._servers.models()
 
+    def discovered(self) -> tuple[ModelSettings, ...]:
+        """Return the models that were added or fetched up to now, then those of servers that run on this machine."""
+        try:
+            added = discovered_in(self._instance, self._models)
+        except SettingsError as error:
+            log.error("%s", error)
+            added = ()
+        return *added, *self.found()
+
     def look_for(self, name: str | None) -> None:
-        """Look for servers now if no model of that name is configured or found: another process may have found it."""
-        if name and name not in self._models and name not in {each.name for each in self.found()}:
+        """Look for servers now if no model of that name is known: another process may have found it."""
+        if name and name not in self._models and name not in {each.name for each in self.discovered()}:
             self._servers.look(again=True)
 
     def of(self, options: RunOptions) -> TextGenerator:
@@ -183,7 +196,7 @@ class LanguageModels:
 
         Raises InvalidInput for a found model whose server has ended.
         """
-        model = self._models.get(options.model or "") or self._client_of_found(options.model)
+        model = self._models.get(options.model or "") or self._client_of_discovered(options.model)
         chosen = Sampling.of(options.model_seed, options.temperature, options.max_tokens)
         faithful = is_faithful(options.strategy, options.preset)
         return model.sampled(chosen, faithful) if isinstance(model, OpenAIChat) else model
@@ -194,15 +207,27 @@ class LanguageModels:
         warmer = max(options.temperature or 0, RESAMPLED_TEMPERATURE)
         return self.of(replace(options, model_seed=seed % (RANGES["model_seed"].maximum + 1), temperature=warmer))
 
-    def _client_of_found(self, name: str | None) -> TextGenerator:
-        found = next((each for each in self.found() if each.name == name), None)
+    def _client_of_discovered(self, name: str | None) -> TextGenerator:
+        found = next((each for each in self.discovered() if each.name == name), None)
         if found is None:
             raise InvalidInput(f"The language model {name!r} is no longer found on this machine.", "model")
-        return self._found_models.setdefault(found.name, OpenAIChat(found, self._seconds))
+        with self._making_client:
+            held = self._discovered.get(found.name)
+            if held is None or held[0] != found:
+                file = ChatTransport(found.gguf, self._threads, self._inference) if found.gguf else None
+                held = self._discovered[found.name] = found, OpenAIChat(found, self._seconds, transport=file)
+                if file:
+                    self.in_process.add(found.name)
+        return held[1]
 
 
 def language_models(settings: Settings) -> tuple[ModelSettings, ...]:
-    """Return the configured language models. Raises SettingsError."""
+    """Return the language models of the settings, then those that were added or fetched. Raises SettingsError."""
+    named = _models_of_settings(settings)
+    return *named, *discovered_in(settings.instance, (each.name for each in named))
+
+
+def _models_of_settings(settings: Settings) -> tuple[ModelSettings, ...]:
     return configured_models(
         settings.openai_api_key,
         settings.openai_base_url,

@@ -258,7 +258,7 @@ def _needs_language_model(settings: Settings) -> bool:
 
 def language_models_online(settings: Settings) -> Iterator[Finding]:
     """Check that each language model on a server answers a short call, which may cost a little."""
-    from app.backends.llm.openai_client import OpenAIChat
+    from app.backends.llm.openai_client import ask_for_a_word
     from app.backends.llm.registry import unavailable_reason
     from app.container.parts import language_models as configured
 
@@ -267,7 +267,7 @@ def language_models_online(settings: Settings) -> Iterator[Finding]:
             continue
         name = f"{model.name} online"
         try:
-            OpenAIChat(model, settings.call_seconds).complete("Say: yes", max_tokens=3)
+            ask_for_a_word(model, settings.call_seconds)
         except CallFailed as error:
             yield problem(name, str(error), "Check the key, then the model's name, then the server's address")
         else:

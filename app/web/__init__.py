@@ -13,6 +13,8 @@ from app.components import CORPUS, Component
 from app.config import FLASK
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from flask import Flask
 
     from app.capabilities.options import Capabilities
@@ -20,12 +22,14 @@ if TYPE_CHECKING:
     from app.container import AppContainer
     from app.runs.call_log import CallLog
     from app.runs.service import Runs
+    from app.site_setup import SiteSetup
     from app.web.sse import Followers
 
 
 ROUTES = (
     *("access", "observability", "sse"),
-    *("pages.annotations", "pages.batches", "pages.history", "pages.home", "pages.run_actions", "pages.transfer"),
+    *("pages.annotations", "pages.batches", "pages.history", "pages.home", "pages.run_actions", "pages.setup"),
+    "pages.transfer",
     *("api.about", "api.batches", "api.reports", "api.runs"),
 )
 """The modules with routes."""
@@ -42,6 +46,7 @@ class AppServices:
     runs: Runs
     followers: Followers
     calls: CallLog
+    setup: Callable[[], SiteSetup]
 
     def components(self) -> tuple[Component, ...]:
         """Return the models and indexes of this process and their state; none where workers execute the runs.

@@ -14,7 +14,7 @@ import math
 import re
 import time
 from ipaddress import ip_address
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from flask import Blueprint, Flask, Response, abort, current_app, redirect, render_template, request, session
@@ -27,12 +27,12 @@ from werkzeug.urls import iri_to_uri
 
 from app.config.kinds import is_loopback
 from app.config.settings import Settings
-from app.domain.errors import InvalidInput
+from app.domain.errors import InvalidInput, SettingsError
 from app.web import services
-from app.web.api.auth import client, token_name
+from app.web.api.auth import client, stored_hashes, token_name
 from app.web.api.blueprint import API, problem, seconds_to_wait
 from app.web.observability import client_address, healthz, log_refusal
-from app.web.security import STALE, on_csrf_error
+from app.web.security import STALE, is_foreign, on_csrf_error
 from app.web.views import about
 
 site_password = Blueprint("site_password", __name__)
@@ -172,6 +172,68 @@ def _proof() -> str:
 def _on_this_site(address: str) -> str:
     """Return the address if it is local, else "/", so that the form cannot redirect to another site."""
     return address if _LOCAL.fullmatch(address) else "/"
+
+
+SETUP = "setup"
+"""The blueprint of the page "Set up"."""
+FORWARDED = ("X-Forwarded-For", "Forwarded", "X-Real-IP", "Via")
+"""Headers of reverse proxies. Behind one that PROXIES does not count, loopback is not only this machine."""
+FOREIGN_FORM = "A page of another site may not set up this one."
+
+
+def require_operator(app: Flask) -> None:
+    """Open the page "Set up" to the operator only. Call before anything reads forms."""
+    app.before_request(_require_operator)
+
+
+def _require_operator() -> ResponseReturnValue | None:
+    if request.blueprint != SETUP:
+        return None
+    if request.method != "GET" and is_foreign(request.headers, request.host):
+        log_refusal("origin")
+        abort(403, FOREIGN_FORM)
+    if request.endpoint == "setup.sign_in" or (state := operator_state()) == "open":
+        return None
+    log_refusal("operator")
+    return Response(render_template("operator.html", state=state), ASK_STATUS, mimetype="text/html")
+
+
+@site_password.app_template_global()
+def is_operator() -> bool:
+    """Return whether this browser may set up the site."""
+    return operator_state() == "open"
+
+
+def operator_state() -> Literal["open", "token", "closed"]:
+    """Return whether this browser may set up the site, may with a token, or cannot because the site has no secret.
+
+    The operator is who gave the site's password or a token, and without a password anybody on this machine where only
+    this machine reaches the site.
+    """
+    settings = services().settings
+    if settings.site_password:
+        may = _has_access()
+    else:
+        may = settings.is_local and not any(name in request.headers for name in FORWARDED)
+    if may or _has_token():
+        return "open"
+    return "token" if settings.api_tokens else "closed"
+
+
+def _has_token() -> bool:
+    path, proof = services().settings.api_tokens, session.get("operator")
+    if not path or not proof:
+        return False
+    try:
+        known = stored_hashes(path)
+    except SettingsError:
+        return False
+    return any(hmac.compare_digest(str(proof), operator_proof(each)) for each in known)
+
+
+def operator_proof(token: str) -> str:
+    """Return the cookie's value for the token of this hash, valid while the token is known and the key is the same."""
+    return hmac.digest(str(current_app.secret_key).encode(), b"operator: " + token.encode(), "sha256").hex()
 
 
 START_ENDPOINTS = frozenset(

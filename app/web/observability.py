@@ -36,7 +36,7 @@ MAX_PATH_CHARACTERS = 200
 
 MAX_AUDIT_ID_CHARACTERS = 64
 
-Reason = Literal["csrf", "owner", "limit", "password", "token", "origin", "size", "type", "full", "host"]
+Reason = Literal["csrf", "owner", "limit", "password", "token", "origin", "size", "type", "full", "host", "operator"]
 """Why a request is refused. "limit": this client sent too many requests; "full": the queue of runs is full or a daily
 limit is reached."""
 

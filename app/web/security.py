@@ -106,13 +106,17 @@ HTTPS_HEADERS = {"Strict-Transport-Security": "max-age=31536000"}
 MAX_REQUEST_BYTES = 256 * 1024
 """A text of 20,000 emoji (MAX_TEXT_CHARACTERS) is 240 KB percent-encoded."""
 
+MAX_UPLOAD_BYTES = 64 * 1024**2
+"""Of documents that the operator sends at once."""
+
 LARGER_LIMITS = {
+    "setup.documents": MAX_UPLOAD_BYTES + 64 * 1024,
     "importing.upload": MAX_BYTES + 64 * 1024,
     "api_keeping.import_report": MAX_BYTES,
     "batches.start": MAX_BATCH_BYTES + 64 * 1024,
     "api_batches.start": MAX_BATCH_BYTES,
 }
-"""Bytes by endpoint that accepts a report or a file of claims, with 64 KiB for the encoding of a form."""
+"""Bytes by endpoint that accepts a report, claims or documents, with 64 KiB for the encoding of a form."""
 
 csrf = CSRFProtect()
 

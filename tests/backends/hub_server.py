@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import threading
+from contextlib import suppress
 
 from tests.loopback import LoopbackServer, QuietHandler
 
@@ -13,6 +15,7 @@ REPOSITORY = "wikimedia/wikipedia"
 
 class HubServer(LoopbackServer):
     """Serves `files` (name to content). With `cut`, a download ends after half of its bytes, and the next ones fail.
+    After `hold()` a download waits after half of its bytes for `release()`.
 
     `tag` replaces the SHA-256 of a file. `ranges` has the first byte that each download asked for, `asked` the path of
     every request.
@@ -21,11 +24,19 @@ class HubServer(LoopbackServer):
     def __init__(self, files: dict[str, bytes], licence: str | list[str] = "cc-by-sa-3.0") -> None:
         self.files, self.licence = files, licence
         self.cut = False
+        self._released = threading.Event()
+        self._released.set()
         self.tag = ""
         self.ranges: list[int] = []
         self.asked: list[str] = []
         super().__init__(_handler(self))
         self.address = f"http://127.0.0.1:{self.port}"
+
+    def hold(self) -> None:
+        self._released.clear()
+
+    def release(self) -> None:
+        self._released.set()
 
     def listing(self) -> bytes:
         siblings = [{"rfilename": name, "size": len(content)} for name, content in self.files.items()]
@@ -44,9 +55,13 @@ def _handler(hub: HubServer) -> type[QuietHandler]:
         def _answer(self, body: bool) -> None:
             hub.asked.append(self.path)
             path = self.path.partition("?")[0]
+            if path.startswith("/api/models/"):
+                listed = [{"rfilename": name, "size": len(content)} for name, content in hub.files.items()]
+                about = {"id": "owner/repository", "siblings": listed, "tags": ["license:mit"]}
+                return self._send(200, json.dumps(about).encode(), body, {"Content-Type": "application/json"})
             if path.startswith(f"/api/datasets/{REPOSITORY}"):
                 return self._send(200, hub.listing(), body, {"Content-Type": "application/json"})
-            name = path.partition(f"/resolve/{REVISION}/")[2]  # of the data set, or of a model
+            name = (path.partition(f"/resolve/{REVISION}/") or path)[2] or path.partition("/resolve/main/")[2]
             if name not in hub.files:
                 return self._send(404, b"", body, {"X-Error-Code": "EntryNotFound"})
             content = hub.files[name]
@@ -66,8 +81,14 @@ def _handler(hub: HubServer) -> type[QuietHandler]:
                 self.send_header(name, value)
             self.send_header("Content-Length", str(len(content)))
             self.end_headers()
-            if body:
-                self.wfile.write(content[: len(content) // 2] if cut else content)
+            half = len(content) // 2
+            with suppress(OSError):  # the client closed the connection
+                if body:
+                    self.wfile.write(content[:half])
+                    if "ETag" in about:
+                        hub._released.wait()
+                if body and not cut:
+                    self.wfile.write(content[half:])
             self.close_connection = cut
 
     return Handler

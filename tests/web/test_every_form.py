@@ -9,17 +9,19 @@ from collections.abc import Callable
 import pytest
 from flask.testing import FlaskClient
 
-from app.batches.files import MAX_BYTES
 from app.web.api.about import document
 from app.web.api.blueprint import API
+from app.web.security import LARGER_LIMITS
 from tests.web import test_strangers
 from tests.web.conftest import token
 from tests.web.hostile import Page
-from tests.web.test_strangers import ROUTES, Owned, Site
+from tests.web.test_strangers import OPERATOR, ROUTES, Owned, Site
 
 site = test_strangers.site
 
-FORMS = sorted(route for route, kind in ROUTES.items() if route.startswith("POST ") and API not in route)
+FORMS = sorted(
+    route for route, kind in ROUTES.items() if route.startswith("POST ") and API not in route and kind != OPERATOR
+)
 ROUTES_WITH_BODY = sorted(route for route in ROUTES if route.split()[0] in ("POST", "PUT"))
 
 EVIL = {"next": "//evil.example", "wanted": "//evil.example", "url": "https://evil.example", "back": "/\\evil.example"}
@@ -92,6 +94,9 @@ PAGES += ("/batches/<batch_id>", "/batches/<batch_id>/cancel", "/batches/<batch_
 SHOWN_FORMS = {"/runs", "/import", "/batches", "/runs/<id>/branch", "/runs/<id>/delete", "/runs/<id>/restore"}
 SHOWN_FORMS |= {"/runs/<id>/notes", "/runs/<id>/publish", "/batches/<id>/resume", "/batches/<id>/cancel"}
 SHOWN_FORMS |= {"/batches/<id>/delete"}
+
+
+MAX_BYTES = max(LARGER_LIMITS.values())
 
 
 class Counted(io.RawIOBase):

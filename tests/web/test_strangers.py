@@ -28,6 +28,7 @@ OPEN = "the same for everybody"
 LIST = "lists only the visitor's own runs"
 BATCH_LIST = "lists only the visitor's own batches"
 BATCH_LINK = "open to anybody with the batch's id"
+OPERATOR = "for the site's operator, who has no runs by it (test_setting_up.py)"
 MAKES = "makes a run or batch that belongs to the visitor"
 
 
@@ -111,6 +112,16 @@ ROUTES: dict[str, str | Link | Owned] = {
     "POST /runs/<run_id>/restore": Owned("deleted", code=303),
     "POST /runs/<run_id>/publish": Owned(code=303),
     "POST /runs/<run_id>/unpublish": Owned("published", code=303),
+    "GET /setup": OPERATOR,
+    "GET /setup/doctor": OPERATOR,
+    "GET /setup/tasks": OPERATOR,
+    "POST /setup/sign-in": OPERATOR,
+    "POST /setup/models": OPERATOR,
+    "POST /setup/models/remove": OPERATOR,
+    "POST /setup/offer": OPERATOR,
+    "POST /setup/downloads": OPERATOR,
+    "POST /setup/documents": OPERATOR,
+    "POST /setup/tasks/<any(stop,resume,remove):action>": OPERATOR,
     "GET /api": OPEN,
     f"GET {API}/openapi.json": OPEN,
     f"GET {API}/choices": OPEN,

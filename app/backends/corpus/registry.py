@@ -14,7 +14,7 @@ import json
 import logging
 import shutil
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
@@ -39,7 +39,7 @@ from app.backends.corpus.index import (
     write_index,
 )
 from app.backends.corpus.wikipedia import LIVE, Wikipedia
-from app.domain.errors import CallFailed, ModelUnavailable
+from app.domain.errors import CallFailed, InvalidInput, ModelUnavailable
 from app.domain.model import CORPUS_SEARCH, Page, Passage, SearchHit
 from app.domain.ports import Retriever
 
@@ -182,6 +182,18 @@ def about(folder: Path) -> CorpusInfo:
     return CorpusInfo(
         name, manifest.title, manifest.source, manifest.kind, manifest.count, manifest.bytes, manifest.built_at, "ready"
     )
+
+
+def check_removable(name: str, default: Collection[str]) -> None:
+    """Raise InvalidInput for a corpus that is searched by default."""
+    if name in default:
+        raise InvalidInput(f"{name} is searched by default; take it out of SOURCE or CORPORA first.")
+
+
+def remove_corpus(folder: Path) -> None:
+    """Remove a corpus, or what an unfinished build of it left. Servers stop finding it at once."""
+    (folder / MANIFEST).unlink(missing_ok=True)  # first, so that an interrupted removal leaves no damaged corpus
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def scope_of(info: CorpusInfo) -> str:

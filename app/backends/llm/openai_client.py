@@ -411,5 +411,10 @@ class OpenAIChat:
         return text[: min((at for each in stop if (at := text.find(each)) >= 0), default=len(text))]
 
 
+def ask_for_a_word(model: ModelSettings, seconds: float) -> None:
+    """Test the connection to a model's server, its key and the model's name. Raises CallFailed."""
+    OpenAIChat(model, seconds).complete("Say: yes", max_tokens=3)
+
+
 def _is_spent(reply: Reply) -> bool:
     return reply.finish == "length" and not (reply.text or "").strip()

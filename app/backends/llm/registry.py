@@ -147,6 +147,7 @@ def configured_models(
 Text = Annotated[
     str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200, pattern=r"^[^\x00-\x1f]+$")
 ]
+BaseUrl = Annotated[str, StringConstraints(max_length=2_000, pattern=r"^https?://[^\s@/]+(/[^\s@]*)?$")]
 Price = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
@@ -163,7 +164,7 @@ class _Entry(BaseModel):
 
     name: Text
     model: Text
-    base_url: Annotated[str, StringConstraints(pattern=r"^https?://[^\s@/]+(/[^\s@]*)?$")] = OPENAI_URL
+    base_url: BaseUrl = OPENAI_URL
     api_key_env: Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")] | None = None
     prompt_price: Price | None = None
     completion_price: Price | None = None

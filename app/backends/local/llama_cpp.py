@@ -286,9 +286,13 @@ def start_server(path: Path, params: Callable[[], Any], fix: str) -> Any:
         raise ModelUnavailable(f"The language model's file {path} is damaged", fix=fix) from error
 
 
+HUB_FOLDER = Path("models", "hub")
+"""The folder of fetched files in the instance folder."""
+
+
 def gguf_path(name: str, instance: Path) -> Path:
     """Return the path of a GGUF file, given as a path or as hub:OWNER/REPOSITORY/FILE; it need not exist."""
-    return instance / "models" / "hub" / name.removeprefix(HUB_PREFIX) if name.startswith(HUB_PREFIX) else Path(name)
+    return instance / HUB_FOLDER / name.removeprefix(HUB_PREFIX) if name.startswith(HUB_PREFIX) else Path(name)
 
 
 def why_no_gguf(path: Path) -> str:

@@ -105,6 +105,16 @@ def find_token(path: Path, token: str) -> str | None:
     return found
 
 
+def token_hash(path: Path, token: str) -> str | None:
+    """Return the stored hash of a known token, None for an unknown one. Raises SettingsError."""
+    return _hashed(token) if find_token(path, token) else None
+
+
+def stored_hashes(path: Path) -> tuple[str, ...]:
+    """Return the hashes of the tokens that are known now. Raises SettingsError."""
+    return tuple(stored for _, stored in _read(path))
+
+
 def _read(path: Path) -> list[tuple[str, str]]:
     try:
         lines = [line.strip() for line in path.read_text(encoding="utf-8").splitlines()]

@@ -1,0 +1,6 @@
+"""What the operator does on the page "Set up": language models, downloads, documents, and the checks of `doctor`."""
+
+from app.site_setup.service import Offer, SiteSetup
+from app.site_setup.tasks import Task
+
+__all__ = ["Offer", "SiteSetup", "Task"]

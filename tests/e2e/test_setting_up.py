@@ -1,0 +1,164 @@
+"""The page "Set up" in a real browser, with and without its script."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from app.config.settings import Settings
+from app.container.container import Container
+from app.site_setup import SiteSetup
+from tests.e2e.test_accessibility import faults
+from tests.openai_server import HAMLET, OpenAIServer
+from tests.web import test_setting_up
+from tests.web.test_setting_up import KEY, MODEL, FirstSentence, held, script
+from tests.word_files import word_file
+
+expect = pytest.importorskip("playwright.sync_api", reason="playwright is not installed; run make setup").expect
+hub = test_setting_up.hub
+pytestmark = pytest.mark.timeout(300)
+
+
+@pytest.fixture
+def site(live, tmp_path, database_url) -> Iterator[str]:
+    """The address of a site over the application's own container; its tasks are stopped when the test ends."""
+    container = Container(Settings(instance=tmp_path, database_url=database_url))
+    container._reader = FirstSentence()
+    yield live(container)
+    service: SiteSetup = live.app.extensions["hopcheck"].setup()
+    for task in service.tasks():
+        service.stop(task.work.name)
+
+
+def add_model(page, site: str, server: OpenAIServer) -> None:
+    page.goto(f"{site}/setup")
+    page.get_by_label("Server", exact=True).fill(server.url)
+    page.get_by_label("Model, as the server names it").fill("tiny")
+    page.get_by_label("Key (most servers").fill(KEY)
+    page.get_by_role("button", name="Test and add").click()
+    expect(page.locator("#models [role=status]")).to_have_text("It answered")
+
+
+@pytest.mark.jvm
+def test_documents_and_a_model_that_are_added_on_the_page_answer_the_next_check(site, visitor, tmp_path):
+    page = visitor()
+    (file := tmp_path / "plays.docx").write_bytes(word_file(*(told.passage for told in HAMLET.hops)))
+    with OpenAIServer(script) as server:
+        add_model(page, site, server)
+        page.get_by_label("Text, Markdown").set_input_files(file)
+        page.get_by_label("Title of the source").fill("Old plays")
+        page.get_by_role("button", name="Make it a source").click()
+        expect(page.locator("#tasks .on .state")).to_have_text("Ready")
+        page.goto(site)
+        page.get_by_label("Your claim").fill("The author of Hamlet was born in England.")
+        page.get_by_label("Source", exact=True).select_option("Old plays")
+        page.get_by_text("Options", exact=True).click()
+        page.get_by_label("A language model, prompted", exact=False).first.check()
+        page.get_by_role("button", name="Check it").click()
+        page.locator("#verdict-heading").wait_for()
+        expect(page.locator("#hop-1")).to_contain_text("plays")
+        assert KEY not in page.request.get(page.url + "/export.json").text() + page.content()
+    assert page.complaints == []
+
+
+@pytest.mark.parametrize("script_on", [True, False], ids=["with script", "without script"])
+def test_a_key_is_never_shown_again(site, visitor, script_on):
+    page = visitor(java_script_enabled=script_on)
+    with OpenAIServer(script) as server:
+        add_model(page, site, server)
+        page.reload()
+        assert KEY not in page.content() and page.get_by_label("Key (most servers").input_value() == ""
+        page.goto(site)
+        expect(page.locator("input[name=model][value=tiny]")).to_have_count(1)
+    page.goto(f"{site}/setup")
+    page.get_by_label("Server", exact=True).fill("http://127.0.0.1:9/v1")
+    page.get_by_label("Model, as the server names it").fill("other")
+    page.get_by_label("Key (most servers").fill(KEY)
+    page.get_by_role("button", name="Test and add").click()
+    expect(page.get_by_role("alert")).to_contain_text("cannot be reached")
+    assert KEY not in page.content() and page.get_by_label("Model, as the server names it").input_value() == "other"
+    page.locator("#models li button").click()
+    expect(page.locator("#models li")).to_have_count(0)
+
+
+@pytest.mark.parametrize("script_on", [True, False], ids=["with script", "without script"])
+def test_a_download_shows_its_progress_is_cancelled_and_goes_on(site, hub, visitor, script_on):
+    page = visitor(java_script_enabled=script_on)
+
+    def wait_for(text: str) -> None:
+        if script_on:
+            expect(page.locator("#tasks")).to_contain_text(text)
+        else:
+            for _ in range(200):
+                page.goto(f"{site}/setup")
+                if text in page.locator("#tasks").inner_text():
+                    return
+                page.wait_for_timeout(300)
+            raise AssertionError(text)
+
+    page.goto(f"{site}/setup")
+    page.get_by_label("File on the hub").fill(f"hub:owner/repository/{MODEL}")
+    page.get_by_role("button", name="Show size and licence").click()
+    expect(page.locator("#files .notice")).to_contain_text("24 MB, licence mit")
+    hub.hold()
+    page.get_by_role("button", name="Download it").click()
+    wait_for("44% of 24 MB")
+    assert page.locator("#tasks progress").get_attribute("value") == "0.437"
+    page.get_by_role("button", name="Cancel").click()
+    wait_for("Stopped at 44%")
+    hub.release()
+    page.get_by_role("button", name="Go on").click()
+    wait_for("Ready")
+    page.goto(site)
+    expect(page.locator("input[name=model][value=tiny-chat]")).to_have_count(1)
+    assert page.complaints == []
+
+
+def test_the_form_offers_the_operator_a_whole_wikipedia_with_size_and_licence(site, hub, visitor):
+    page = visitor(java_script_enabled=False)
+    page.goto(site)
+    page.get_by_role("button", name="Download Simple Wikipedia").click()
+    expect(page.locator("#wikipedia .notice")).to_contain_text("as of 1 November 2023, 1 file")
+    expect(page.locator("#wikipedia .notice")).to_contain_text("licence CC BY-SA 3.0")
+    expect(page.get_by_role("button", name="Download it")).to_be_visible()
+
+
+def test_the_page_has_no_fault_in_any_state_width_or_colours(site, visitor, tmp_path):
+    page = visitor(reduced_motion="reduce", viewport={"width": 320, "height": 900})
+    page.goto(f"{site}/setup")
+    found = {"empty": faults(page)}
+    with OpenAIServer(script) as server, held(tmp_path, "simple-wikipedia"):
+        (stopped := Path(tmp_path, "tasks", "stopped")).mkdir()
+        kept = (tmp_path / "tasks/simple-wikipedia/task.json").read_text()
+        (stopped / "task.json").write_text(kept.replace("simple-wikipedia", "stopped"))
+        add_model(page, site, server)
+        found["model and tasks"] = faults(page)
+        page.get_by_role("link", name="Check now").click()
+        page.get_by_text("in order").first.click()
+        expect(page.locator("#doctor")).to_contain_text("To fix:")
+        found["doctor"] = faults(page)
+        page.get_by_label("Server", exact=True).fill("http://127.0.0.1:9/v1")
+        page.get_by_label("Model, as the server names it").fill("other")
+        page.get_by_role("button", name="Test and add").click()
+        page.get_by_role("alert").wait_for()
+        found["refused"] = faults(page)
+    assert not any(found.values()), found
+
+
+def test_a_stranger_sees_no_way_to_the_page_and_a_token_opens_it(live, visitor, tmp_path):
+    from app.web.api.auth import new_token, token_line
+
+    (tmp_path / "tokens").write_text(token_line("me", known := new_token()))
+    site, page = live(proxies=1, api_tokens=tmp_path / "tokens"), visitor(viewport={"width": 320, "height": 900})
+    page.goto(site)
+    expect(page.get_by_role("link", name="Set up")).to_have_count(0)
+    page.goto(f"{site}/setup")
+    page.get_by_label("Token").fill("wrong")
+    page.get_by_role("button", name="Enter").click()
+    page.get_by_role("alert").wait_for()
+    assert faults(page) == {}
+    page.get_by_label("Token").fill(known)
+    page.get_by_role("button", name="Enter").click()
+    expect(page.get_by_role("heading", name="Language model")).to_be_visible()

@@ -160,7 +160,9 @@ def test_the_site_and_a_batch_of_claims_need_no_research(tmp_path):
         (("--preset", "prompted", "--answerer", "reciter-reader"), "model"),
         (("--preset", "llm+llm", "--answerer", "web-search", "--strategy", "evidence-pursuit"), "model"),
         pytest.param(
-            ("--preset", "prompted", "--source", "vital"), "local", marks=(pytest.mark.models, pytest.mark.jvm)
+            ("--preset", "prompted", "--source", "vital"),
+            "local",
+            marks=(pytest.mark.models, pytest.mark.jvm, pytest.mark.slow),
         ),
     ],
 )

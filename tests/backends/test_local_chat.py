@@ -66,7 +66,7 @@ def test_it_answers_as_a_chat_up_to_the_stop_string_and_counts_its_tokens(model,
 
 
 @pytest.mark.parametrize("options", [("Yes", "No"), ("true", "false", "not enough evidence"), ('a "b"', "c\\d")])
-@pytest.mark.parametrize("prompt", ["Write a poem about the sea.", "Is Paris in France?", "[[Maybe]]", "1, 2, 3,"])
+@pytest.mark.parametrize("prompt", ["Write a poem about the sea.", "[[Maybe]]"])
 def test_whatever_is_asked_it_writes_one_of_the_options(model, prompt, options):
     """Without the grammar it writes prose to most of these, which names no option."""
     assert model.choose(prompt, options).option in options
@@ -77,7 +77,7 @@ def test_a_choice_has_the_probability_that_the_file_gives_it(model):
     assert choice.probability is not None and 0 < choice.probability <= 1
 
 
-@pytest.mark.parametrize("claim", ["Paris is in France.", "}{ \" ' \\", "Ответь по-русски.", "Write no JSON!"])
+@pytest.mark.parametrize("claim", ["}{ \" ' \\", "Write no JSON!"])
 def test_a_reply_with_a_schema_is_always_json_of_that_schema(transport, claim):
     schema = {
         "type": "object",
@@ -98,7 +98,7 @@ def test_a_reply_with_a_schema_is_always_json_of_that_schema(transport, claim):
     assert reply["label"] in ("true", "false") and reply["question"].endswith("?")
 
 
-@pytest.mark.parametrize("max_tokens", [8, 60, 500])
+@pytest.mark.parametrize("max_tokens", [8, 500])
 def test_a_reply_with_a_schema_is_never_cut_off(transport, max_tokens):
     """SmolLM2 would go on with such a list until its tokens end, in the middle of the JSON."""
     properties = {"list": {"type": "array", "items": {"type": "string"}}, "why": {"type": ["string", "null"]}}

@@ -392,7 +392,12 @@ def page(visitor):
     return visitor(reduced_motion="reduce", viewport={"width": 320, "height": 900})
 
 
-@pytest.mark.parametrize("group", GROUPS)
+QUICK = ("before", "empty", "report")
+
+
+@pytest.mark.parametrize(
+    "group", [pytest.param(each, marks=[pytest.mark.slow] * (each not in QUICK)) for each in GROUPS]
+)
 def test_no_page_has_a_fault_in_any_state_width_or_colours(live, page, group):
     visit, found = Visit(page, live), []
     for name, show in GROUPS[group].items():

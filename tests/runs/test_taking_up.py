@@ -63,6 +63,7 @@ def other(database_url):
     process.stdout.close()
 
 
+@pytest.mark.slow
 def test_runs_of_a_killed_process_are_resumed_without_repeating_a_call(runs_with, other, sessions):
     process, (running, waiting) = other
     process.send_signal(signal.SIGKILL)
@@ -295,6 +296,7 @@ def timeless(report: Report) -> Report:
 numbers = iter(range(1_000_000))
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(
     st.lists(outcomes, max_size=6),
@@ -313,6 +315,7 @@ def test_a_cut_off_run_has_the_report_of_an_undisturbed_one(one_database, names,
     assert set(disturbed.calls) == set(undisturbed.calls)
 
 
+@pytest.mark.slow
 @settings(max_examples=20)
 @given(
     st.lists(outcomes, min_size=1, max_size=5),

@@ -272,6 +272,12 @@ class TestSizeLimits:
     def test_an_unreadable_response_head_is_refused(self, head):
         assert "sent no reply that can be read" in message_of(lambda: self.get(Sent(raw=head)))
 
+    @pytest.mark.parametrize("head", [b"HTTP/1.1 100 Continue\r\n\r\n", b"HTTP/1.1 103 Early Hints\r\nX-A: b\r\n\r\n"])
+    def test_interim_replies_without_an_end_are_given_up_before_they_cost_much(self, head):
+        began = time.process_time()
+        said = message_of(lambda: self.get(Sent(raw=itertools.repeat(head * 100))))
+        assert "sent no reply that can be read" in said and time.process_time() - began < 3
+
 
 DRIPS = int(LONGER / 0.05)
 """At twenty a second these last longer than a test may take."""

@@ -12,9 +12,10 @@ import ssl
 import threading
 import time
 import zlib
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from app.backends.fetch.addresses import AddressFilter, Resolver, checked_addresses, is_public, system_resolve
@@ -107,6 +108,8 @@ class FetchLimiter:
 ALLOWED_PORTS = (80, 443)
 MAX_RESPONSE_BYTES = 20 * 1024**2
 """Limit of one decompressed reply."""
+MAX_HEAD_BYTES = 256 * 1024
+"""Limit of what comes before a reply's content, such as "100 Continue" without an end."""
 MAX_REDIRECTS = 3
 CONNECT_SECONDS = 5.0
 """For each address; the next one is tried after it."""
@@ -273,7 +276,11 @@ class GuardedHttp:
             "Accept": self._accept,
             "Accept-Encoding": "gzip, deflate",
         }
-        extensions = {"sni_hostname": target.host, "timeout": {"connect": CONNECT_SECONDS}}
+        extensions = {
+            "sni_hostname": target.host,
+            "timeout": {"connect": CONNECT_SECONDS},
+            "trace": _HeadLimit(target.host),
+        }
         request = httpx2.Request("GET", target.url.copy_with(host=address), headers=headers, extensions=extensions)
         async with httpx2.AsyncHTTPTransport(verify=self._ssl_context(), trust_env=False) as transport:
             response = await transport.handle_async_request(request)
@@ -289,6 +296,27 @@ class GuardedHttp:
             if self._tls is None:
                 self._tls = httpx2.create_ssl_context()
             return self._tls
+
+
+class _HeadLimit:
+    """A trace of a request, which counts the bytes that are received before the reply's content."""
+
+    def __init__(self, host: str) -> None:
+        self._host, self._left, self._is_in_head = host, MAX_HEAD_BYTES, True
+
+    async def __call__(self, event: str, about: Mapping[str, Any]) -> None:
+        if event == "http11.receive_response_headers.complete":
+            self._is_in_head = False
+        elif event in ("connection.connect_tcp.complete", "connection.start_tls.complete"):
+            stream = about["return_value"]
+            stream.read = partial(self._read, stream.read)
+
+    async def _read(self, read: Callable[..., Awaitable[bytes]], *args: Any, **options: Any) -> bytes:
+        data = await read(*args, **options)
+        self._left -= len(data) if self._is_in_head else 0
+        if self._left < 0:
+            raise CallFailed(f"{self._host} sent no reply that can be read, or broke off in the middle of it.")
+        return data
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,7 +64,9 @@ class Part:
     """Base class of every part of a report: strict validation, and errors without the input."""
 
     __slots__ = ()
-    __pydantic_config__: ClassVar = ConfigDict(strict=True, hide_input_in_errors=True, use_attribute_docstrings=True)
+    __pydantic_config__: ClassVar = ConfigDict(
+        strict=True, extra="forbid", hide_input_in_errors=True, use_attribute_docstrings=True
+    )
 
 
 def _limited(name: str, about: str, source: type, without: str = "", **limited: Any) -> type:
@@ -217,6 +219,9 @@ class ImportedFrom(Part):
 @dataclass(frozen=True, kw_only=True)
 class RunReport(Part):
     """A run with its verdict and every hop; missing values are null. Times are in seconds."""
+
+    # The API's answer for a run has more fields, and can be imported as it is.
+    __pydantic_config__: ClassVar = Part.__pydantic_config__ | {"extra": "ignore"}
 
     version: Version
     """The version of this schema. New fields may be added without a new version."""

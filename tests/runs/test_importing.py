@@ -201,10 +201,19 @@ def test_an_imported_report_has_the_time_of_the_original_check():
     assert reexported(later)["imported"] == report["imported"], "also of a file that was made of an import"
 
 
-def test_unknown_fields_are_ignored_and_optional_ones_may_be_missing():
+def test_unknown_fields_of_the_report_are_ignored_and_optional_ones_may_be_missing():
     report = changed(mood="good")
     del report["branch"], report["imported"], report["hops"][0]["usage"]
     assert reduce_events(read_export(json.dumps(report).encode())).ended == "verdict"
+
+
+@pytest.mark.parametrize("part", ["modules", "hops", "rationale", "usage", "options"])
+def test_unknown_fields_of_a_part_are_refused_as_the_schema_says(part):
+    report = exported(RUN)
+    inner = report[part][0] if isinstance(report[part], list) else report[part]
+    inner["mood"] = "good"
+    with pytest.raises(InvalidInput, match="mood"):
+        read_export(json.dumps(report).encode())
 
 
 @pytest.mark.parametrize(

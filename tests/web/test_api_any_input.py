@@ -105,7 +105,9 @@ def send_some(cases, about, token) -> None:
         for place in (case.path_parameters, case.query):
             place.update({name: value for name, value in there.items() if name in place})
         answer = case.call(headers={**token, "Accept-Encoding": "identity"})
-        case.validate_response(answer, checks=CHECKS)
+        # That check takes 413, for a body larger than the limit, for no rejection.
+        checks = [each for each in CHECKS if each is not negative_data_rejection or answer.status_code != 413]
+        case.validate_response(answer, checks=checks)
         assert answer.elapsed < MOST_SECONDS
 
     send()

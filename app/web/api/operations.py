@@ -67,7 +67,8 @@ IDEMPOTENCY_KEY = Parameter(
     "header",
 )
 LIMIT_PARAMETER = Parameter("limit", LIMIT_SCHEMA, "The maximum number of entries.")
-LISTING = (LIMIT_PARAMETER, Parameter("cursor", TEXT, "`next` of the previous page."))
+CURSOR: Schema = {**TEXT, "pattern": "^[0-9]{1,17}(\\.[^\\u0000]*)?$"}
+LISTING = (LIMIT_PARAMETER, Parameter("cursor", CURSOR, "`next` of the previous page."))
 FILTERS = (
     Parameter("q", {**TEXT, "maxLength": MAX_SEARCH}, "Words of the claim, whatever their case."),
     Parameter(
@@ -82,7 +83,13 @@ STREAM_PARAMETERS = (
 WITH_NOTES = Parameter("notes", {**TEXT, "enum": ["yes"]}, "Include your notes. Only for your own runs.")
 RUN_IDS = Parameter(
     "run",
-    {"type": "array", "items": TEXT, "minItems": MIN_RUNS, "maxItems": MAX_RUNS},
+    {
+        "type": "array",
+        "items": {**TEXT, "minLength": 1},
+        "minItems": MIN_RUNS,
+        "maxItems": MAX_RUNS,
+        "uniqueItems": True,
+    },
     "The ids of runs of one claim; repeat the parameter for each.",
     required=True,
 )

@@ -97,7 +97,7 @@ class NewBranch(Request, use_attribute_docstrings=True):
 
     hop: Annotated[int, Field(ge=1, le=MAX_HOP_NUMBER)]
     """The number of the hop from which to continue."""
-    question: str | None = None
+    question: str | None = Field(None, json_schema_extra={"pattern": r"\S"})
     """The question to ask instead; if omitted, the hop's own question."""
     leave_out: bool | None = None
     """Drop the hop and ask nothing instead. Excludes `question`."""

@@ -74,7 +74,7 @@
     }
     for (const line of form.querySelectorAll("[data-scope]")) line.hidden = line.dataset.scope !== source.value;
     const words = source.querySelector("[data-source-now]");
-    words.textContent = own ? `Own choice: ${ownChoice() || "none chosen"}` : "Own choice, under Options";
+    words.textContent = own ? `Chosen under Options: ${ownChoice() || "none chosen"}` : "Chosen under Options";
   };
   if (form) {
     const takeAnswerer = (name) => {

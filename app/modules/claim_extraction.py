@@ -16,6 +16,7 @@ from app.text.claims import MAX_CLAIM_LENGTH, MIN_CLAIM_LENGTH, NOT_CHECKABLE, C
 
 SENTENCES_PER_CALL = 25
 MAX_TOKENS_PER_SENTENCE = 60
+MAX_CLAIMS_PER_SENTENCE = 3
 _LINE = re.compile(r"^[ \t]*(\d{1,3})[.):]?[ \t]+(\S.*?)[ \t]*$", re.MULTILINE)
 
 
@@ -26,9 +27,9 @@ class PromptedClaimExtractor:
     model: TextGenerator
 
     def decontextualise(self, sentences: Sequence[Candidate]) -> tuple[Candidate, ...]:
-        """Return the sentences as claims that are understandable alone; sentences that cannot be checked get a note.
+        """Return the claims of the sentences, each understandable alone; sentences that cannot be checked get a note.
 
-        A sentence without an accepted rewrite is unchanged.
+        A sentence of several claims is returned as often. One without an accepted rewrite is unchanged.
         """
         found: list[Candidate] = []
         for at in range(0, len(sentences), SENTENCES_PER_CALL):
@@ -50,8 +51,16 @@ class PromptedClaimExtractor:
         numbered = "\n".join(f"{number}. {delimiters(each.claim)}" for number, each in enumerate(part, 1))
         prompt = template("claims_of_text").substitute(notice=delimiters.notice, sentences=numbered)
         reply = self.model.complete(prompt, max_tokens=MAX_TOKENS_PER_SENTENCE * len(part))
-        lines = {int(number): one_line(rewrite) for number, rewrite in _LINE.findall(reply)}
-        return [_apply_rewrite(each, lines.get(number, ""), text) for number, each in enumerate(part, 1)]
+        lines: dict[int, list[str]] = {}
+        for number, rewrite in _LINE.findall(reply):
+            lines.setdefault(int(number), []).append(one_line(rewrite))
+        return [claim for number, each in enumerate(part, 1) for claim in _claims(each, lines.get(number, [""]), text)]
+
+
+def _claims(sentence: Candidate, rewrites: Sequence[str], text: str) -> list[Candidate]:
+    """Return the sentence with each accepted rewrite as its claim, or unchanged where none is."""
+    found = [_apply_rewrite(sentence, rewrite, text) for rewrite in rewrites[:MAX_CLAIMS_PER_SENTENCE]]
+    return list(dict.fromkeys(each for each in found if each != sentence)) or [sentence]
 
 
 def _apply_rewrite(sentence: Candidate, rewrite: str, text: str) -> Candidate:

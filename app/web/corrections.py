@@ -82,15 +82,15 @@ def _has_digit(text: str) -> bool:
 def marked_pieces(
     source: SourceText, claims: Sequence[BatchClaim], reports: dict[str, Report], taken: Collection[int]
 ) -> Iterator[Marked]:
-    """Yield the pieces of the text in order.
+    """Yield the pieces of the text in order; of several claims of one sentence, the first has its text.
 
     `reports` are those of refuted claims by run, `taken` the numbers of the claims whose correction is taken over.
     """
     at = 0
     for (start, end), claim in zip(source.spans, claims, strict=False):
         yield Marked(source.text[at:start])
-        yield _marked(source.text[start:end], claim, reports.get(claim.run_id or ""), claim.number in taken)
-        at = end
+        yield _marked(source.text[max(at, start) : end], claim, reports.get(claim.run_id or ""), claim.number in taken)
+        at = max(at, end)
     yield Marked(source.text[at:])
 
 

@@ -9,11 +9,19 @@ from flask import render_template, session, url_for
 
 from app.capabilities.options import Choice, source_of
 from app.domain.comparison import normalised_claim
-from app.domain.model import MAX_NOTE_LENGTH, Note, RunOptions
+from app.domain.model import MAX_NOTE_LENGTH, Note
 from app.domain.report import Report
 from app.runs.service import RunFilter, RunSummary, StoredRun
 from app.web import capabilities, services
-from app.web.report_view import FORMAL_LABELS, PLAIN_LABELS, Card, branch_words, differences, shown_verdict, web_link
+from app.web.report_view import (
+    FORMAL_LABELS,
+    PLAIN_LABELS,
+    Card,
+    differences,
+    distinct_choices,
+    shown_verdict,
+    web_link,
+)
 from app.web.security import allow_indexing
 
 MAX_OTHERS = 8
@@ -158,16 +166,14 @@ def others_of(run: StoredRun) -> tuple[Other, ...]:
     same = [each for each in found if each.id != run.id and normalised_claim(each.claim) == normalised_claim(claim)]
     others = same[:MAX_OTHERS]
     options = services().runs.queries.options_of([each.id for each in others])  # without runs that cannot be read
-    return tuple(Other(each, _differs(run.report, each, options[each.id])) for each in others if each.id in options)
+    return tuple(Other(each, _differs(run.report, each)) for each in others if each.id in options)
 
 
-def _differs(mine: Report, other: RunSummary, options: RunOptions) -> str:
-    """Return the choices of the other check that differ or, with the same choices, the question that does."""
-    if words := ", ".join(differences(mine.options, options)):
-        return words
+def _differs(mine: Report, other: RunSummary) -> str:
+    """Return the step that the other check changed and its choices that differ, else the step that this one did."""
     stored = services().runs.report(other.id)
-    changed = branch_words(stored.report.branch) if stored else ""
-    return changed or (f"step {mine.branch.hop} as it was" if mine.branch and mine.branch.parent == other.id else "")
+    words = ", ".join(distinct_choices(stored.report, (mine, stored.report))) if stored else ""
+    return words or (f"step {mine.branch.hop} as it was" if mine.branch and mine.branch.parent == other.id else "")
 
 
 def origin_of(run: StoredRun, others: tuple[Other, ...]) -> Origin | None:

@@ -76,7 +76,7 @@ def test_what_is_chosen_under_the_options_becomes_the_source(live, visitor):
     page.locator("details.options > summary").press("Enter")
     page.get_by_label("Vital articles").uncheck()
     expect(source).to_have_value("")
-    expect(source.locator("option:checked")).to_have_text("Own choice: none chosen")
+    expect(source.locator("option:checked")).to_have_text("Chosen under Options: none chosen")
 
 
 def test_a_language_model_gets_the_claim_only_where_a_choice_in_use_asks_it(live, visitor):

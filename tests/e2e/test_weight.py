@@ -30,6 +30,8 @@ def test_every_page_is_at_most_60_kb(live, visitor):
     check(page, address)
     expect_verdict(page)
     compared = f"/compare?run={run}&run={page.url.rsplit('/', 1)[1]}"
+    page.goto(f"{address}/api")
+    assert page.evaluate("document.documentElement.scrollHeight") < 7000, "its calls and schemas are folded"
     places = ("", "/history", "/how-it-works", "/choices", "/batches", "/import", "/api", compared)
     weighed = {place: weigh(page, f"{address}{place}") for place in places}
     weighed |= {part: weigh(page, report + part) for part in ("", "?cards=open", "/embed", "/branch?hop=1")}

@@ -278,3 +278,20 @@ def test_a_branched_run_names_its_parent_in_the_comparison(make_app):
     page = compare(client, parent, child).text
     assert row(page, "Continues") == ["A The claim alone", "B Step 2 of check A"]
     assert "From the earlier check" in row(page, "Who wrote Hamlet? same answer")[1]
+
+
+@pytest.mark.parametrize(
+    ("sent", "words"),
+    [
+        ({"hop": "2", "question": "Where was he born?"}, "Step 2 asked “Where was he born?”"),
+        ({"hop": "3", "question": "When was he born?"}, "Step 3 asked “When was he born?”"),
+        ({"hop": "1", "leave_out": "yes"}, "Step 1 left out"),
+    ],
+)
+def test_a_comparison_and_the_choice_for_one_name_the_step_that_a_branch_changed(make_app, sent, words):
+    client = make_app(scripted_container()).test_client()
+    parent = ended(client)
+    child = client.post(f"/runs/{parent}/branch", data={"csrf_token": token(client), **sent}).location
+    wait_for(client, child, 'id="verdict-heading"')
+    assert words in compare(client, parent, child.removeprefix("/runs/")).text
+    assert f"{words}, <time" in client.get(f"/runs/{parent}").text

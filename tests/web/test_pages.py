@@ -101,7 +101,7 @@ class TestHome:
     def test_offers_the_sources_that_are_available_with_the_default_one_chosen(self, make_app):
         assert source_field(make_app().test_client()) == [
             ("vital", "Wikipedia extracts (offline)", True),
-            ("", "Own choice, under Options", False),
+            ("", "Chosen under Options", False),
         ]
         answerers = (Choice("retriever-reader", "Retriever and reader"), Choice("web-search", "Web search"))
         shelves = (Choice("vital", "Vital articles"), Choice("mine", "My own papers"))
@@ -111,7 +111,7 @@ class TestHome:
             ("vital", "Wikipedia extracts (offline)", False),
             ("mine", "My own papers", False),
             ("web", "The web", True),
-            ("", "Own choice, under Options", False),
+            ("", "Chosen under Options", False),
         ]
 
     def test_remembers_the_source_that_this_browser_chose_last(self, make_app):

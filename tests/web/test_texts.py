@@ -122,6 +122,20 @@ def test_a_language_model_puts_names_in_place_of_pronouns(make_app):
     assert "A language model put names in place" in page and "Nothing that can be checked" in page
 
 
+def test_a_sentence_that_a_language_model_splits_is_shown_once_with_a_mark_for_each_claim(make_app):
+    text = "Hamlet is a play and was written in 1600. King Lear is a play."
+    model = playing("1. Hamlet is a play.\n1. Hamlet was written in 1600.\n2. King Lear is a play.")
+    usual = RunOptions(preset="prompted", model="big")
+    container = scripted_container(usual=usual, language_models=(AWAY,), rewriter=model)
+    client = make_app(container).test_client()
+    _, fields = claims_of(client, text)
+    assert fields["tick"] == ["1", "2", "3"] and fields["claim-2"] == ["Hamlet was written in 1600."]
+    page = fed_until(client, client.post("/batches", data=fields).location, "3 of 3 checked")
+    marked = page[page.index('class="marked-text"') : page.index("</section>", page.index('class="marked-text"'))]
+    words = re.sub(r"<[^>]+>", "", marked.partition(">")[2]).replace(" (True)", "")
+    assert " ".join(words.split()) == text and marked.count('class="marked supported"') == 3
+
+
 def test_the_sentences_stay_as_they_are_where_the_language_model_fails(make_app):
     def fail(prompt: str) -> str:
         raise CallFailed("It does not answer.")

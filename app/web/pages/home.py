@@ -185,8 +185,9 @@ def _claims_of_text(form: ClaimForm, link: str | None) -> str:
     if not found:
         raise InvalidInput("No sentence was found in this text.")
     rewritten = _rewritten(services().container.claims_of, found, options)
-    source = SourceText(text, tuple((each.start, each.end) for each in found), title, url)
-    return claims_page(form, source, rewritten or found, is_rewritten=rewritten is not None)
+    claims = rewritten or found
+    source = SourceText(text, tuple((each.start, each.end) for each in claims), title, url)
+    return claims_page(form, source, claims, is_rewritten=rewritten is not None)
 
 
 def _read(link: str) -> tuple[str, str, str]:

@@ -44,6 +44,19 @@ def test_a_sentence_stays_as_it_is_where_the_reply_adds_something_or_cannot_be_r
     assert rewritten(reply)[1] == ("She discovered polonium in 1898.", "")
 
 
+def test_a_sentence_of_two_claims_becomes_two_of_the_same_place_and_what_it_does_not_say_is_left_out():
+    text = "Curie was born in Warsaw and won the Nobel Prize in 1903. Warsaw is large."
+    lines = ("1. Curie was born in Warsaw.", "1. Curie won the Nobel Prize in 1903.", "1. Curie died in Paris.")
+    reply = "\n".join((*lines, "2. Warsaw is large."))
+    found = PromptedClaimExtractor(playing(reply)).decontextualise(candidates(text))
+    assert [each.claim for each in found] == [
+        "Curie was born in Warsaw.",
+        "Curie won the Nobel Prize in 1903.",
+        "Warsaw is large.",
+    ]
+    assert found[0].start == found[1].start < found[2].start
+
+
 def test_places_in_the_text_are_kept():
     found = PromptedClaimExtractor(playing("2. Marie Curie discovered polonium in 1898.")).decontextualise(
         candidates(TEXT)

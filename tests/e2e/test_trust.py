@@ -43,7 +43,7 @@ def test_an_undecided_report_says_what_was_searched_and_takes_the_readers_verdic
     page.wait_for_url(lambda address: address != parent)
     expect_verdict(page)
     expect(page.locator(".basis")).to_contain_text("Wikipedia, live")
-    page.get_by_role("link", name="Add a question").click()
+    page.get_by_role("link", name="Add a question", exact=True).click()
     expect(page.get_by_role("heading", name="Add a question")).to_be_visible()
     page.goto(page.url.split("/runs")[0] + "/history")
     page.get_by_label("Where you disagree").check()

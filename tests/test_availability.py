@@ -201,7 +201,7 @@ def test_a_report_names_the_modules_used(availability):
     assert dict(modules) == {
         "claim verifier": "big, prompted",
         "question generator": "big, prompted",
-        "answerer": "reciter-reader: big recites, the local model reads",
+        "answerer": "a language model's memory: big recites, the local model reads",
         "QA validator": "big, prompted",
         "reasoner": "big, prompted",
     }
@@ -219,7 +219,7 @@ def test_a_report_names_an_own_corpus_by_its_title(availability, monkeypatch):
     minutes = CorpusInfo("minutes", "Council minutes", "City archive", "built", 1, 1, "2026-11-23", "ready")
     monkeypatch.setattr("app.capabilities.availability.installed", lambda instance: (minutes,))
     modules = dict(availability().modules(RunOptions(corpora=("vital", "minutes"))))
-    assert modules["answerer"] == "retriever-reader over vital, Council minutes, read by the local model"
+    assert modules["answerer"] == "passages of Wikipedia extracts (offline), Council minutes, read by the local model"
 
 
 @pytest.mark.parametrize(

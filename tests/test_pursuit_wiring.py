@@ -158,7 +158,7 @@ def test_presets_of_one_strategy_are_refused_for_the_other(net):
 def test_the_report_names_the_modules_used(net):
     container, _, _ = net
     told = dict(container.capabilities().modules(OPTIONS))
-    assert told["answerer"] == "web-search with searxng"
+    assert told["answerer"] == "one whole page for each question, found by searxng"
     assert (
         told["first question"] == told["next step"] == told["paraphraser"] == told["reasoner"] == "scripted, prompted"
     )

@@ -224,7 +224,7 @@ class Availability:
     def _answerer_name(self, options: RunOptions) -> str:
         if options.answerer not in ANSWERERS:
             return ""
-        titles = {each.name: each.title for each in self._corpora() if each.name not in SOURCE_TITLES}
+        titles = {each.name: each.title for each in self._corpora()} | SOURCE_TITLES
         titled = replace(options, corpora=tuple(titles.get(name, name) for name in options.corpora))
         reader, flan_t5 = shown_name(self.settings.reader or ""), shown_name(self.settings.flan_t5)
         return kind_of(options.answerer).describe(titled, replace(self.settings, reader=reader, flan_t5=flan_t5))

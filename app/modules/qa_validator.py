@@ -32,7 +32,6 @@ from app.modules.prompting import (
     short_answer,
     yes_or_no,
 )
-from app.text.options import is_no_answer
 from app.text.sentences import sentences
 from app.text.wording import bare_title, differ_in_names, names, normalised, overlap, same_question, stems
 
@@ -99,7 +98,7 @@ class RuleBasedValidator:
         """Judge whether the answered `hop` may join `context`. Never raises."""
         answer = hop.answer
         found = (answer.text or "").strip() if answer else ""
-        if answer is None or is_no_answer(found):
+        if answer is None or not found:
             return Judgement(False, Code.NO_ANSWER())
         if fault := _repetition(context, hop, answer) or _subject_mismatch(hop.question.text, answer):
             return Judgement(False, fault)

@@ -7,12 +7,11 @@ streamed card agree.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
-from app.capabilities.options import BASELINES, PURSUIT, SOURCE_TITLES
+from app.capabilities.options import BASELINES, PURSUIT
 from app.domain.messages import BEFORE_READING, Code, Message, Text, code_of
 from app.domain.model import Hop, HopStatus, Imported, Label, LabelSet, Origin, Passage, RunOptions, Usage
 from app.domain.report import Report
@@ -216,28 +215,6 @@ def ordinal(number: int) -> str:
     return f"{number}{'th' if teen else {1: 'st', 2: 'nd', 3: 'rd'}.get(number % 10, 'th')}"
 
 
-ANSWERER_WORDS = {
-    "retriever-reader over": "passages of",
-    "retriever-reader": "passages, searched and read",
-    "web-search with corpus": "one whole page for each question, found in the sources",
-    "web-search with": "one whole page for each question, found by",
-    "web-search": "one whole page for each question",
-    "reciter-reader": "a language model’s memory",
-    "flan-t5:": "FLAN-T5’s memory:",
-}
-"""Answerers as reports name them, and as the page says them."""
-
-
-def module_words(implementation: str) -> str:
-    """Return the implementation of a module, as its report names it, with titles in place of names of choices."""
-    for name, words in ANSWERER_WORDS.items():
-        if implementation.startswith(name):
-            implementation = words + implementation.removeprefix(name)
-            names = "|".join(SOURCE_TITLES)
-            return re.sub(rf"\b(?:{names})(?=[,)]|$)", lambda found: SOURCE_TITLES[found[0]], implementation)
-    return implementation
-
-
 def usage_words(usage: Usage) -> str:
     """Format the cost of a run: "12 calls, 3 cached, 4,210 tokens"; money only where prices are set."""
     words = [f"{usage.calls:,} call{'' if usage.calls == 1 else 's'}"]
@@ -319,7 +296,6 @@ FILTERS: dict[str, Callable] = {
     "is_fact_check": is_fact_check,
     "page_words": page_words,
     "made_at": made_at,
-    "module_words": module_words,
     "moment": moment,
     "place_words": place_words,
     "pursues": pursues,

@@ -15,7 +15,6 @@ from app.web.views import (
     FACES,
     confidence_words,
     duration,
-    module_words,
     moment,
     page_words,
     place_words,
@@ -120,19 +119,3 @@ def test_time_since_is_never_negative():
 def test_the_owner_reads_that_they_did_it_and_others_that_the_owner_did(stopped):
     assert page_words(stopped, is_owner=True) == "You stopped this check."
     assert page_words(stopped, is_owner=False) == "Its owner stopped this check."
-
-
-@pytest.mark.parametrize(
-    ("implementation", "words"),
-    [
-        (
-            "retriever-reader over vital, my-notes, read by Hopcheck's reader",
-            "passages of Wikipedia extracts (offline), my-notes, read by Hopcheck's reader",
-        ),
-        ("web-search with corpus (mine)", "one whole page for each question, found in the sources (mine)"),
-        ("web-search with brave", "one whole page for each question, found by brave"),
-        ("local judge, SmolLM2-135M with adapter", "local judge, SmolLM2-135M with adapter"),
-    ],
-)
-def test_the_modules_of_a_report_are_named_by_titles(implementation, words):
-    assert module_words(implementation) == words

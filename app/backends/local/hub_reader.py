@@ -8,7 +8,6 @@ of the first token means that a window has no answer, and the best span must sco
 from __future__ import annotations
 
 import math
-import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -34,7 +33,6 @@ MAX_TITLE_TOKENS = 32
 MAX_WINDOWS = 16
 """Maximum number of windows read for a question: enough for ten passages, some of which need two windows."""
 MAX_ANSWER_TOKENS = 24
-_WHO_OR_WHERE = re.compile(r"\s*(who|whose|whom|where)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,12 +81,9 @@ class HubReader(HubModel[Pretrained]):
         rated = self._inference.run(lambda: _rated_windows(weights, question, passages))
         if rated:
             report_usage(Usage(1, sum(len(window.token_ids) for window, *_ in rated)))
-        plausible = [
-            each for each in rated if is_plausible(question, passages[each[0].passage_index].text[each[1] : each[2]])
-        ]
-        if not plausible:
+        if not rated:
             return {"span": None, "score": 0.0}
-        window, start, end, margin = max(plausible, key=lambda each: each[3])
+        window, start, end, margin = max(rated, key=lambda each: each[3])
         return {"span": (window.passage_index, start, end) if margin > 0 else None, "score": _sigmoid(margin)}
 
 
@@ -226,14 +221,6 @@ def answer_of(reply: dict[str, Any], passages: Sequence[Passage]) -> Answer:
     """Return the answer in a cached reply: `span`, as (index of the passage, start, end) or None, and `score`."""
     cited = Span(passages[reply["span"][0]], *reply["span"][1:]) if reply["span"] else None
     return Answer(cited.text if cited else None, cited, tuple(passages), score=reply["score"])
-
-
-def is_plausible(question: str, answer: str) -> bool:
-    """Return False if the answer to a "who" or "where" question has no letters.
-
-    Where a birthplace is missing, the model picks years of birth.
-    """
-    return not _WHO_OR_WHERE.match(question) or any(letter.isalpha() for letter in answer)
 
 
 def limit_windows(every: list[Window], question: str, passages: Sequence[Passage]) -> list[Window]:

@@ -45,6 +45,6 @@ class FlanT5Answerer:
 KIND = AnswererKind(
     title="FLAN-T5: answers from its own memory",
     needs=(Need.FLAN_T5,),
-    describe=lambda options, settings: f"{NAME}: {settings.flan_t5}",
+    describe=lambda options, settings: f"FLAN-T5's memory: {settings.flan_t5}",
     build=lambda parts: FlanT5Answerer(parts.seq2seq),
 )

@@ -165,7 +165,7 @@ def _reading_case(passage: str, question: str) -> str:
 def _describe(options: RunOptions, settings: Settings) -> str:
     by_model = settings.read_with == "model" or options.preset == QACHECK
     reads = options.model if by_model else reader_name(settings)
-    return f"{NAME}: {options.model} recites, {reads} reads"
+    return f"a language model's memory: {options.model} recites, {reads} reads"
 
 
 KIND = AnswererKind(

@@ -82,6 +82,6 @@ class RetrieverReader:
 KIND = AnswererKind(
     title="Retriever and reader: the best of many passages",
     needs=(Need.READER, Need.CORPUS),
-    describe=lambda options, settings: f"{NAME} over {', '.join(options.corpora)}, read by {reader_name(settings)}",
+    describe=lambda options, settings: f"passages of {', '.join(options.corpora)}, read by {reader_name(settings)}",
     build=lambda parts: RetrieverReader(parts.retriever(), parts.reranker, parts.reader),
 )

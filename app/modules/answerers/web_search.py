@@ -213,8 +213,8 @@ class WebSearchAnswerer:
 
 
 def _describe(options: RunOptions, settings: Settings) -> str:
-    over = f" ({', '.join(options.corpora)})" if options.search == CORPUS_SEARCH else ""
-    return f"{NAME} with {options.search}{over}"
+    found = f"in {', '.join(options.corpora)}" if options.search == CORPUS_SEARCH else f"by {options.search}"
+    return f"one whole page for each question, found {found}"
 
 
 def _build(parts: AnswererParts) -> QuestionAnswerer:

@@ -49,5 +49,5 @@ def test_an_evaluation_on_given_sentences_records_what_was_searched_and_not_meas
     assert done.exit_code == 0, done.output
     found = json.loads((tmp_path / "metrics.json").read_text())
     assert (found["accuracy"], found["options"]["search"], found["options"]["corpora"]) == (1.0, "given sentences", [])
-    assert ["answerer", "web-search with given sentences"] in found["options"]["modules"]
+    assert ["answerer", "one whole page for each question, found by given sentences"] in found["options"]["modules"]
     assert found["not_measured"] == ["long documents", "metadata", "dates"]

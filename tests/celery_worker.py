@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from celery import Celery
 from celery.contrib.testing.worker import start_worker
 
-from app.runs.jobs import QUEUES
+from app.runs.models import QUEUES
 from tests.waiting import LONG
 
 

@@ -19,9 +19,9 @@ from app.domain.events import RunStarted
 from app.domain.model import Claim
 from app.runs.admission import DailyLimitReached, new_id
 from app.runs.event_store import EventStore, decode_options
-from app.runs.jobs import BATCHES, JobRunner
+from app.runs.jobs import JobRunner
 from app.runs.leases import in_queue, is_free
-from app.runs.models import RUNNING, BatchClaimRow, BatchRow, RunRow
+from app.runs.models import BATCHES, RUNNING, BatchClaimRow, BatchRow, RunRow
 
 log = logging.getLogger(__name__)
 

@@ -25,9 +25,8 @@ from app.domain.events import Event, Reported, TokensUsed
 from app.domain.instrumentation import listening
 from app.runs.budget import Limits, Spending
 from app.runs.event_store import encode
-from app.runs.jobs import PEOPLE
 from app.runs.leases import in_queue, is_free
-from app.runs.models import RUNNING, RunRow
+from app.runs.models import PEOPLE, RUNNING, RunRow
 
 ID_BITS = 128
 

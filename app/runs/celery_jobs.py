@@ -22,7 +22,8 @@ from kombu.exceptions import OperationalError
 from redis import Redis, RedisError
 
 from app.domain.errors import HopcheckError
-from app.runs.jobs import PEOPLE, RESUBMIT_SECONDS
+from app.runs.jobs import RESUBMIT_SECONDS
+from app.runs.models import PEOPLE
 
 log = logging.getLogger(__name__)
 

@@ -275,7 +275,7 @@ def _check_sqlite(connection: Connection, status: DatabaseStatus) -> DatabaseSta
         raw.execute("PRAGMA user_version = 0")  # rolled back; BEGIN alone succeeds on a read-only database
         raw.execute("ROLLBACK")
     except Exception as error:  # the driver's own, which SQLAlchemy does not translate
-        if "locked" not in str(error):
+        if not getattr(error, "sqlite_errorname", "").startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
             raise describe_db_error(error) or error from None
         is_locked = True
     return replace(status, damage="" if found == "ok" else str(found), journal=journal, is_locked=is_locked)

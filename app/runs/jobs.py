@@ -10,18 +10,13 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from app.domain.errors import HopcheckError
-
-if TYPE_CHECKING:
-    from app.runs.leases import Leases
+from app.runs.leases import Leases
+from app.runs.models import PEOPLE, QUEUES
 
 log = logging.getLogger(__name__)
-
-PEOPLE, BATCHES = "people", "batches"
-QUEUES = (PEOPLE, BATCHES)
-"""In order of priority: runs that a person waits for come before those of batches."""
 
 RESUBMIT_SECONDS = 5.0
 TICK_SECONDS = 2.0

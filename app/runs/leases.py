@@ -22,8 +22,7 @@ from sqlalchemy.orm import Session, sessionmaker
 
 from app.domain.errors import HopcheckError
 from app.runs.db import MonotonicClock, changes_row, database_now, engine_of, write_lock
-from app.runs.jobs import PEOPLE
-from app.runs.models import RUNNING, EventRow, RunRow
+from app.runs.models import PEOPLE, RUNNING, EventRow, RunRow
 
 log = logging.getLogger(__name__)
 

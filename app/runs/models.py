@@ -27,6 +27,9 @@ Cursor = tuple[datetime, str]
 """A pagination cursor: the time and the id of the last run on the previous page."""
 
 RUNNING = "running"
+PEOPLE, BATCHES = "people", "batches"
+QUEUES = (PEOPLE, BATCHES)
+"""Queues in order of priority: runs that a person waits for come before those of batches."""
 SHARED = ""
 """The scope of a stored reply that every run may use."""
 

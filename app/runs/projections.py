@@ -22,10 +22,9 @@ from app.domain.ports import RunCommand
 from app.domain.report import Report, apply_event, reduce_events
 from app.runs.admission import is_invalid_id
 from app.runs.event_store import EventStore, command_from_column, decode_options
-from app.runs.jobs import BATCHES, PEOPLE
 from app.runs.json_schema import Moment
 from app.runs.leases import is_free
-from app.runs.models import RUNNING, Cursor, NoteRow, RunRow, comes_after, is_visible
+from app.runs.models import BATCHES, PEOPLE, RUNNING, Cursor, NoteRow, RunRow, comes_after, is_visible
 from app.runs.report_schema import STATES
 from app.text.wording import search_words
 

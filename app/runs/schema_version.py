@@ -10,6 +10,8 @@ from contextlib import closing
 from pathlib import Path
 from urllib.parse import quote
 
+from app.domain.errors import HopcheckError
+
 MIGRATIONS = Path(__file__).resolve().parents[2] / "migrations"
 
 _VERSION = "select version_num from alembic_version"
@@ -40,8 +42,6 @@ def _in_other_database(url: str) -> str | None:
     from sqlalchemy import create_engine, text
     from sqlalchemy.exc import SQLAlchemyError
 
-    from app.runs.db import DatabaseUnavailable
-
     try:
         engine = create_engine(url)
         try:
@@ -49,5 +49,5 @@ def _in_other_database(url: str) -> str | None:
                 return connection.scalar(text(_VERSION))
         finally:
             engine.dispose()
-    except (DatabaseUnavailable, SQLAlchemyError, ImportError):  # ImportError: its driver is not installed
+    except (HopcheckError, SQLAlchemyError, ImportError):  # ImportError: its driver is not installed
         return None

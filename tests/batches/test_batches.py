@@ -11,8 +11,8 @@ from sqlalchemy import select, update
 from app.batches.feeder import MIN_QUEUED
 from app.batches.service import BAD_INPUT, DELETED, WAITING, BatchState
 from app.domain.model import BatchLine, Claim, Label, RunOptions
-from app.runs.jobs import BATCHES, PEOPLE, ThreadJobs
-from app.runs.models import BatchRow, RunRow
+from app.runs.jobs import ThreadJobs
+from app.runs.models import BATCHES, PEOPLE, BatchRow, RunRow
 from app.runs.service import Limits, Runs
 from tests.fakes import FAILING, TWO_HOPS, Gate, scripted_container
 from tests.waiting import LONG, until

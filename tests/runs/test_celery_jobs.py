@@ -7,7 +7,8 @@ from collections.abc import Iterator
 import pytest
 
 from app.runs.celery_jobs import CARRY_OUT, MAX_QUEUED, QUEUED_SECONDS, CeleryJobs, celery_app
-from app.runs.jobs import BATCHES, PEOPLE, RESUBMIT_SECONDS
+from app.runs.jobs import RESUBMIT_SECONDS
+from app.runs.models import BATCHES, PEOPLE
 from tests.celery_worker import at_work
 from tests.redis_server import RedisServer, running
 from tests.waiting import until

@@ -10,7 +10,8 @@ import pytest
 
 from app.domain.model import Claim, RunOptions
 from app.runs.celery_jobs import CARRY_OUT, CeleryJobs, celery_app
-from app.runs.jobs import BATCHES, PEOPLE, JobRunner, ThreadJobs
+from app.runs.jobs import JobRunner, ThreadJobs
+from app.runs.models import BATCHES, PEOPLE
 from tests.celery_worker import at_work
 from tests.fakes import TWO_HOPS, scripted_container
 from tests.redis_server import RedisServer, running

@@ -23,9 +23,9 @@ from app.domain.report import Report, reduce_events
 from app.extensions import db
 from app.runs.budget import Spending
 from app.runs.event_store import EventStore
-from app.runs.jobs import PEOPLE, RESUBMIT_SECONDS, Scheduler
+from app.runs.jobs import RESUBMIT_SECONDS, Scheduler
 from app.runs.leases import Leases
-from app.runs.models import EventRow, RunRow
+from app.runs.models import PEOPLE, EventRow, RunRow
 from app.runs.runner import MAX_LOST_LEASES, Runner
 from app.runs.service import inherited_events
 from tests.fakes import ONE_SET_ASIDE, SUPPORTED, TWO_HOPS, Gate

@@ -37,7 +37,7 @@ from app.runs.report_schema import RunReport
 from app.runs.service import QueueFull, RunFilter
 from app.runs.transfer import run_as_dict
 from app.web.api import about
-from app.web.api.auth import token_line
+from app.web.auth import token_line
 from tests.fakes import FAILING, Gate, scripted_container
 from tests.waiting import LONG, in_thread, until
 

@@ -28,7 +28,7 @@ from app.runs.service import RunFilter, Runs, StoredRun
 from app.runs.transfer import run_as_dict
 from app.web import AppServices, services
 from app.web.access import UNKNOWN_HOST, is_name_of_site
-from app.web.api.auth import find_token
+from app.web.auth import find_token
 from app.web.exporters.markdown import report_as_markdown
 from app.web.observability import client_network
 from app.web.security import is_foreign

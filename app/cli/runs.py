@@ -24,7 +24,7 @@ from app.runs.lifecycle import Publishing
 from app.runs.projections import RunFilter
 from app.runs.transfer import run_as_dict
 from app.web import AppServices, services
-from app.web.api.auth import new_token, token_line
+from app.web.auth import new_token, token_line
 
 if TYPE_CHECKING:
     from wsgiref.simple_server import WSGIServer

@@ -29,8 +29,8 @@ from app.config.kinds import is_loopback
 from app.config.settings import Settings
 from app.domain.errors import InvalidInput, SettingsError
 from app.web import services
-from app.web.api.auth import client, stored_hashes, token_name
 from app.web.api.blueprint import API, problem, seconds_to_wait
+from app.web.auth import client, stored_hashes, token_name
 from app.web.observability import client_address, healthz, log_refusal
 from app.web.security import STALE, is_foreign, on_csrf_error
 from app.web.views import about

@@ -148,7 +148,7 @@ def test_the_page_has_no_fault_in_any_state_width_or_colours(site, visitor, tmp_
 
 
 def test_a_stranger_sees_no_way_to_the_page_and_a_token_opens_it(live, visitor, tmp_path):
-    from app.web.api.auth import new_token, token_line
+    from app.web.auth import new_token, token_line
 
     (tmp_path / "tokens").write_text(token_line("me", known := new_token()))
     site, page = live(proxies=1, api_tokens=tmp_path / "tokens"), visitor(viewport={"width": 320, "height": 900})

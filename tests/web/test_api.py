@@ -10,7 +10,7 @@ import pytest
 from app.capabilities.options import Choice
 from app.runs.transfer import run_as_dict
 from app.web.api.about import document
-from app.web.api.auth import new_token, token_line
+from app.web.auth import new_token, token_line
 from tests.fakes import AWAY, scripted_container
 from tests.waiting import until
 from tests.web.conftest import started

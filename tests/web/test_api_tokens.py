@@ -7,7 +7,7 @@ import re
 import pytest
 
 from app.domain.errors import InvalidInput, SettingsError
-from app.web.api.auth import find_token, new_token, token_line
+from app.web.auth import find_token, new_token, token_line
 
 
 @pytest.fixture

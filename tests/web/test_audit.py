@@ -7,8 +7,8 @@ import re
 
 import pytest
 
-from app.web.api.auth import new_token
 from app.web.api.blueprint import API
+from app.web.auth import new_token
 from tests.web.conftest import finished, send, started, token, wait_for
 from tests.web.test_api import RUNS, with_tokens
 from tests.web.test_site_password import PASSWORD, enter

@@ -11,7 +11,7 @@ from flask import Flask
 from flask.sessions import SecureCookieSessionInterface
 from itsdangerous import URLSafeTimedSerializer
 
-from app.web.api.auth import new_token, token_line
+from app.web.auth import new_token, token_line
 from tests.web.conftest import started, wait_for
 from tests.web.test_api import CLAIM, RUNS
 from tests.web.test_site_password import PASSWORD, enter

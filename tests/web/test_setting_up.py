@@ -16,7 +16,7 @@ from app.container.container import Container
 from app.domain.model import Answer, RunOptions, Span
 from app.site_setup import SiteSetup, Task
 from app.site_setup.tasks import Work
-from app.web.api.auth import new_token, token_line
+from app.web.auth import new_token, token_line
 from tests import one_claim
 from tests.backends.hub_server import HubServer
 from tests.backends.test_corpus_wikipedia import articles

@@ -10,8 +10,8 @@ import pytest
 from flask.testing import FlaskClient
 
 from app.web.access import OPEN_ENDPOINTS
-from app.web.api.auth import new_token, token_line
 from app.web.api.blueprint import API
+from app.web.auth import new_token, token_line
 from tests.web.conftest import finished
 
 PASSWORD = "correct horse"

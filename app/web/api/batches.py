@@ -15,8 +15,8 @@ from app.domain.errors import InvalidInput
 from app.runs.json_schema import as_json
 from app.web import services
 from app.web.api import schemas
-from app.web.api.auth import current_principal, principal_for_new_run
 from app.web.api.blueprint import API, api_blueprint, sent, sent_batch, sent_key, sent_limit
+from app.web.auth import current_principal, principal_for_new_run
 from app.web.observability import log_refusal
 from app.web.pages.batches import CLOSED, NOT_NOW, NOTHING_FAILED, details_of, most_claims
 

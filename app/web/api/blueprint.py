@@ -27,8 +27,8 @@ from app.runs.projections import Cursor
 from app.runs.service import Rejected, RunFilter, RunSummary, StoredRun, Unreadable
 from app.runs.transfer import report_fields
 from app.web import capabilities, services
-from app.web.api.auth import stored_run
 from app.web.api.schemas import NewBatch, NewRun, Request, Run, RunList
+from app.web.auth import stored_run
 from app.web.observability import log_run
 from app.web.pages.batches import batch_title
 from app.web.pages.history import MAX_SEARCH, OUTCOMES, decode_cursor, encode_cursor

@@ -14,7 +14,6 @@ from app.runs.notes import VERDICT, NoteChanged, agreement, clean_note, clean_si
 from app.runs.service import StoredRun
 from app.runs.transfer import note_of, usage_of
 from app.web import services
-from app.web.api.auth import owned, stored_run
 from app.web.api.blueprint import API, api_blueprint, one_of, run_response, sent, sent_cursor, sent_limit
 from app.web.api.schemas import (
     ComparedPage,
@@ -27,6 +26,7 @@ from app.web.api.schemas import (
     Nothing,
     PageUse,
 )
+from app.web.auth import owned, stored_run
 from app.web.exporters import exporter_of, exporters
 from app.web.pages.annotations import NOTHING_SAID, PUBLISHING_OFF, may_publish
 from app.web.pages.history import encode_cursor

@@ -16,7 +16,6 @@ from app.domain.messages import Code
 from app.runs.event_store import Unreadable, in_words
 from app.runs.service import Place, StoredEvent, StoredRun, hop_to_change
 from app.web import services
-from app.web.api.auth import client, current_principal, owned, principal_for_new_run, stored_run
 from app.web.api.blueprint import (
     API,
     api_blueprint,
@@ -33,6 +32,7 @@ from app.web.api.blueprint import (
     sent_run,
 )
 from app.web.api.schemas import NewBranch, Nothing
+from app.web.auth import client, current_principal, owned, principal_for_new_run, stored_run
 from app.web.pages.run_actions import ENDED, NOTHING_KEPT, BranchForm, branch_off
 from app.web.sse import stream_run
 

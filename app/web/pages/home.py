@@ -30,7 +30,7 @@ from app.text.claims import (
     link_in,
 )
 from app.web import capabilities, services, views
-from app.web.api.auth import client
+from app.web.auth import client
 from app.web.forms import (
     PAPER_CLAIMS,
     ClaimForm,

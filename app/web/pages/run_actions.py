@@ -22,7 +22,7 @@ from app.runs.lifecycle import UNDO_SECONDS
 from app.runs.service import RunSummary, StoredRun, Unreadable, hop_to_change
 from app.text.claims import clean_question
 from app.web import capabilities, services
-from app.web.api.auth import client
+from app.web.auth import client
 from app.web.forms import SET_BY_SOURCE
 from app.web.observability import log_refusal, log_run
 from app.web.pages.history import history_page

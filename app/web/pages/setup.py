@@ -17,7 +17,7 @@ from werkzeug.exceptions import RequestEntityTooLarge
 from app.domain.errors import CallFailed, HopcheckError, InvalidInput, ModelUnavailable
 from app.web import services
 from app.web.access import operator_proof, operator_state
-from app.web.api.auth import token_hash
+from app.web.auth import token_hash
 from app.web.observability import log_refusal
 from app.web.pages.run_actions import is_htmx_request
 from app.web.security import MAX_UPLOAD_BYTES, STALE, on_csrf_error

@@ -96,7 +96,7 @@ def test_runs_on_a_faulty_model_server_end_within_their_deadline_and_name_the_fa
         assert end_of(made, runs[fault])[1] != "SUPPORTED" and "hop_kept" not in kinds
         assert "hop_failed" in kinds or "run_failed" in kinds
         assert TROUBLE.search(web.get(f"/runs/{runs[fault]}").text), fault
-    assert f"The limit of {RUN_SECONDS} seconds for one check was reached." in web.get(f"/runs/{runs['crawling']}").text
+    assert f"The limit of {RUN_SECONDS} s for one check was reached." in web.get(f"/runs/{runs['crawling']}").text
 
 
 TROUBLE = re.compile("did not answer|did not send a language model|broke off|closed the connection")

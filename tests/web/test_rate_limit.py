@@ -9,6 +9,7 @@ from html import unescape
 import pytest
 from flask import Flask
 
+from app.domain.messages import Code
 from app.web.observability import client_address
 from app.web.pages import home
 from app.web.views import about
@@ -69,16 +70,16 @@ def test_a_reached_daily_limit_refuses_a_run_and_keeps_its_claim(make_app):
 
 
 @pytest.mark.parametrize(
-    ("setting", "limit"),
+    ("setting", "reason"),
     [
-        ({"run_seconds": 3}, "3 seconds"),
-        ({"run_calls": 2}, "2 calls"),
-        ({"run_tokens": 30}, "30 tokens"),
+        ({"run_seconds": 3}, Code.RUN_SECONDS(amount=3)),
+        ({"run_calls": 2}, Code.RUN_CALLS(amount=2)),
+        ({"run_tokens": 30}, Code.RUN_TOKENS(amount=30)),
     ],
 )
-def test_a_run_that_reaches_a_limit_names_it_on_its_page(make_app, setting, limit):
+def test_a_run_that_reaches_a_limit_names_it_on_its_page(make_app, setting, reason):
     page = finished(make_app(scripted_container(delay=0.5), **setting).test_client())
-    assert f"The limit of {limit} for one check was reached." in page and "Supported" in page
+    assert str(reason) in page and "Supported" in page
 
 
 def from_address(app: Flask, address: str):

@@ -16,7 +16,7 @@ from tests.faults.steady import CALLS
 from tests.waiting import LONG, until
 
 STEADY = "tests.faults.steady:steady_app()"
-GIVEN_UP = "The check was cut off 3 times and is not taken up again."
+GIVEN_UP = {"code": "cut_off_often", "values": {"times": 3}}
 KILLS = 2
 SLOW = {"STEP_SECONDS": "0.2"}
 """A run takes longer than the longest time before a kill, so each kill cuts off a run."""

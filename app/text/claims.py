@@ -7,17 +7,19 @@ its language, one of 139, without a network.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from enum import StrEnum
 from functools import lru_cache
+from itertools import islice, pairwise
 from typing import Any
 
 from app.domain.errors import InvalidInput
 from app.domain.model import Claim
 from app.text.clean import clean_text
 from app.text.sentences import is_common_word, sentence_spans
-from app.text.wording import names
+from app.text.wording import names, without_names, word_lists
 
 MIN_CLAIM_LENGTH = 3
 MAX_CLAIM_LENGTH = 500
@@ -40,11 +42,11 @@ _WITH_MONTH_NAME = re.compile(
 
 
 def clean_claim(raw: str) -> Claim:
-    """Return the claim in `raw`, trimmed, with line breaks and tabs replaced by spaces.
+    """Return the claim in `raw`, cleaned, on one line, without list marks, footnote marks and Markdown.
 
     Raises InvalidInput unless it has MIN_CLAIM_LENGTH to MAX_CLAIM_LENGTH code points; a CRLF counts once.
     """
-    text = _one_line(raw, "claim")
+    text = without_marks(_one_line(raw, "claim"))
     if not text:
         raise InvalidInput("Please write a claim.")
     if len(text) < MIN_CLAIM_LENGTH:
@@ -126,12 +128,66 @@ def _one_line(raw: str, field: str) -> str:
         raise InvalidInput(f"The {field} is not valid UTF-8 text.", field)
     if _CONTROL.search(raw):
         raise InvalidInput(f"The {field} holds control characters; please take them out.", field)
-    text = raw
-    for _ in range(MAX_CLEANINGS):  # what is taken out may bring together what is then mended
-        before, text = text, " ".join(clean_text(text).split())
+    return _until_stable(lambda text: " ".join(clean_text(text).split()), raw)
+
+
+def _until_stable(clean: Callable[[str], str], text: str) -> str:
+    """Clean the text until nothing changes, since what is taken out may bring together what is then mended."""
+    for _ in range(MAX_CLEANINGS):
+        before, text = text, clean(text)
         if text == before:
             break
     return text
+
+
+# Marks of lists, footnotes and Markdown.
+
+_LIST_MARK = re.compile(
+    r"""(?: [-*+•‣▪▫◦●○■□·∙⁃–—»>] | \#{1,6} | \[[ xX]?\] | \(?(?:\d{1,3}|[A-Za-z]|[ivxIVX]{2,5})\)
+          | \d{1,3}\. | \d{1,3}\ ?[-–—:](?=\ +[^\W\d])
+          | (?:\*\*|__)(?:(?:claim|fact|statement|sentence)\ )?\d{1,3}[.):]?(?:\*\*|__)[.):]?
+          | (?:claim|fact|statement|sentence)\ \d{1,3}\ ?[:.)-] | [\[(]\d{1,2}:\d{2}(?::\d{2})?[\])] )
+        (?:\ +(?=\S)|$) | >(?=\S) | \d{1,3}[.)](?=[^\W\d])""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_FOOTNOTE = re.compile(
+    r" ?\[(?:\^?\d{1,3}(?: ?[,–-] ?\d{1,3})*|\^[\w-]{1,20}|[a-z]|(?:note|nb) ?\d{1,2}|citation needed)\]|(?<=\w)[†‡]+",
+    re.IGNORECASE,
+)
+_MARKDOWN_SIGNS = re.compile(r"[*_`~\\]|\]\(")
+_BETWEEN_DIGITS = re.compile(r"(?<=\d)\*+(?=\d)")
+MAX_MARKED_LENGTH = 4 * MAX_CLAIM_LENGTH
+"""Characters of a text whose Markdown is read; a longer one is no claim."""
+
+
+def without_marks(line: str) -> str:
+    """Return a claim without the list mark before it, marks of footnotes, and inline Markdown."""
+    return _until_stable(_without_marks, line) if len(line) <= MAX_MARKED_LENGTH else line
+
+
+def _without_marks(line: str) -> str:
+    if mark := _LIST_MARK.match(line):
+        line = line[mark.end() :]
+    return " ".join(_without_markdown(_FOOTNOTE.sub("", line)).split())
+
+
+def _without_markdown(line: str) -> str:
+    if not _MARKDOWN_SIGNS.search(line) or _BETWEEN_DIGITS.search(line):
+        return line
+    (inline,) = _markdown().parseInline(line)
+    shown, struck = [], 0
+    for token in inline.children or ():
+        struck += {"s_open": 1, "s_close": -1}.get(token.type, 0)
+        if not struck:
+            shown.append(" " if token.type in ("softbreak", "hardbreak") else token.content)
+    return "".join(shown)
+
+
+@lru_cache(maxsize=1)
+def _markdown() -> Any:
+    from markdown_it import MarkdownIt
+
+    return MarkdownIt("commonmark").enable("strikethrough")
 
 
 # Classification of the input before a run.
@@ -151,8 +207,10 @@ MAX_SENTENCES = 50
 """Sentences of one text that are offered as claims."""
 
 _LINK = re.compile(r"(?:https?://|www\.)\S+", re.IGNORECASE)
-_PARAGRAPH = re.compile(r"\S.*?(?=\n\s*\n|\Z)", re.DOTALL)
-_LINE = re.compile(r"\S.*")
+_PARAGRAPH = re.compile(r"\S(?:.|\n(?![ \t]*\n))*")
+_LINE = re.compile(r"(?:[•‣▪◦●■]\s*)?[^\s•‣▪◦●■][^\n•‣▪◦●■]*")
+"""A line, or a part of it from one bullet to the next."""
+_SPEAKER = re.compile(r"[A-Z][\w.'’ -]{0,40}:\s")
 UNKNOWN_LANGUAGE = "another language"
 NOT_CHECKABLE = "Nothing that can be checked"
 QUESTION_MARKS = ("?", "？", "؟")
@@ -190,12 +248,12 @@ class Candidate:
 
 def kind_of(text: str) -> Kind:
     """Classify the input. More than one sentence with letters makes it a text, whatever their kinds."""
-    text = text.strip()
+    text = clean_text(text)
     if link_in(text):
         return Kind.LINK
-    if sum(_has_letters(text[start:end]) for start, end in sentence_spans(text)) > 1:
-        return Kind.TEXT
-    return _kind_of_sentence(text)
+    found = (without_marks(text[start:end]) for start, end in _sentences(text))
+    sentences = tuple(islice(filter(_has_letters, found), 2))
+    return Kind.TEXT if len(sentences) > 1 else _kind_of_sentence("".join(sentences))
 
 
 def link_in(text: str) -> str | None:
@@ -213,7 +271,7 @@ def language_of(text: str) -> str:
     """
     text = text[:MAX_IDENTIFIED_CHARACTERS]
     likely = dict(_language_identifier().rank(text))
-    if max(likely["en"], dict(_language_identifier().rank(_without_names(text)))["en"]) >= MIN_ENGLISH:
+    if max(likely["en"], dict(_language_identifier().rank(without_names(text)))["en"]) >= MIN_ENGLISH:
         return "en"
     best = max(likely, key=lambda code: likely[code])
     return best if best != NO_LANGUAGE and likely[best] >= MIN_LANGUAGE else ""
@@ -232,23 +290,64 @@ def language_name(code: str) -> str:
 def candidates(text: str, line_by_line: bool = False) -> tuple[Candidate, ...]:
     """Return the first MAX_SENTENCES sentences with letters; those unlikely to be checkable have a note.
 
-    A blank line ends a sentence, and with `line_by_line` every line does, as in the text of a web page.
+    A blank line and a list mark end a sentence. So does every line of a list, and with `line_by_line` every line, as in
+    the text of a web page.
     """
     found: list[Candidate] = []
-    for block in (_LINE if line_by_line else _PARAGRAPH).finditer(text):
-        for start, end in sentence_spans(block[0]):
-            if len(found) == MAX_SENTENCES:
-                return tuple(found)
-            claim = " ".join(block[0][start:end].split())
-            if _has_letters(claim):
-                found.append(Candidate(block.start() + start, block.start() + end, claim, _note(claim)))
+    for start, end in _sentences(text, line_by_line):
+        if len(found) == MAX_SENTENCES:
+            break
+        claim = without_marks(" ".join(text[start:end].split()))
+        if _has_letters(claim):
+            found.append(Candidate(start, end, claim, _note(claim)))
     return tuple(found)
+
+
+def _sentences(text: str, line_by_line: bool = False) -> Iterator[tuple[int, int]]:
+    """Yield the offsets of the sentences of a text with paragraphs and lists."""
+    for start, end in _items(text, line_by_line):
+        for first, last in sentence_spans(text[start:end]):
+            yield start + first, start + last
+
+
+def _items(text: str, line_by_line: bool) -> Iterator[tuple[int, int]]:
+    """Yield the offsets of the paragraphs, of which a list is one for each item."""
+    for paragraph in _PARAGRAPH.finditer(text):
+        lines = list(_LINE.finditer(text, *paragraph.span()))
+        is_wrapped = not lines[0][0][0].islower() and any(line[0][0].islower() for line in lines[1:])
+        start = _without_mark(lines[0])
+        for before, line in pairwise(lines):
+            is_marked = line[0].startswith("|") or _LIST_MARK.match(line[0]) or _SPEAKER.match(line[0])
+            if line_by_line or is_marked or not (is_wrapped or _goes_on(text[start : before.end()], line[0])):
+                yield start, before.end()
+                start = _without_mark(line)
+        yield start, lines[-1].end()
+
+
+def _without_mark(line: re.Match[str]) -> int:
+    mark = _LIST_MARK.match(line[0])
+    return line.start() + (mark.end() if mark else 0)
+
+
+def _goes_on(before: str, line: str) -> bool:
+    """Return whether a sentence seems to go on in the next line: after a comma or "of", or with its last word."""
+    before, line = before.strip(), line.strip()
+    if before.endswith((".", "!", "?", ":")):
+        return False
+    is_open = before.endswith((",", ";", "-", "–", "—", "(", "&")) or _is_functional(before.rpartition(" ")[2])
+    return is_open or (" " in before and " " not in line)
+
+
+def _is_functional(word: str) -> bool:
+    return word in word_lists()["functional"]
 
 
 def _note(claim: str) -> str:
     """Return why a sentence is not ticked, "" for a ticked one."""
     if not MIN_CLAIM_LENGTH <= len(claim) <= MAX_CLAIM_LENGTH:
         return f"Over {MAX_CLAIM_LENGTH} characters" if len(claim) > MAX_CLAIM_LENGTH else "Too short"
+    if claim.startswith("|") or claim.count("|") > 1:
+        return "A row of a table"
     match _kind_of_sentence(claim):
         case Kind.QUESTION:
             return "A question"
@@ -268,12 +367,6 @@ def _kind_of_sentence(text: str) -> Kind:
     if text.endswith(QUESTION_MARKS):
         return Kind.QUESTION
     return Kind.CLAIM if language and len(text.split()) > 1 else Kind.NO_CLAIM
-
-
-def _without_names(text: str) -> str:
-    for name in sorted(names(text), key=len, reverse=True):
-        text = text.replace(name, " ")
-    return " ".join(text.split())
 
 
 def _has_letters(text: str) -> bool:

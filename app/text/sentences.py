@@ -30,6 +30,7 @@ _NUMERAL = re.compile(r"(?<!\w)(?:\d{1,3}|[IVX]+)\.$")
 _UNSEEN_END = re.compile(r"(?<=[^\W\d_A-Z]{2}[.!?])(?=[A-Z][a-z]+[ ,])|(?<=\bno\.)(?=\s{1,9}[A-Z])")
 """Ends that sentencex does not see: without a space, and after the word "no", which it takes for a number's."""
 _ENDED = re.compile(r"[.!?…:;][\"'”’)\]]*$")
+_OPENING = '"“‘«([<'
 TAIL_LENGTH = 40
 """Characters at the end of a sentence that are examined. Without a limit, a text with many joins takes minutes."""
 
@@ -75,7 +76,8 @@ def _spans(text: str) -> tuple[tuple[int, int], ...]:
     for piece in _PIECE.finditer(text):
         is_cut = bool(spans) and not _ENDED.search(_tail(text, spans[-1]))
         for start, end in _split(piece[0], piece.start()):
-            if spans and (is_cut or _continues(_tail(text, spans[-1]), text[start])):
+            is_inside = bool(spans) and spans[-1][1] == start and not (text[start].isupper() or text[start] in _OPENING)
+            if spans and (is_cut or is_inside or _continues(_tail(text, spans[-1]), text[start])):
                 start, _ = spans.pop()
             spans.append((start, end))
             is_cut = False

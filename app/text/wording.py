@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Iterator
 from functools import lru_cache
 from importlib.resources import files
-from itertools import dropwhile
+from itertools import takewhile
 from typing import Any
 
 from app.text.clean import clean_text
@@ -80,13 +80,23 @@ def bare_title(title: str) -> str:
 def names(text: str) -> tuple[str, ...]:
     """Return the names, numbers and quoted titles in `text`, each once, without function words at their start."""
     found = (_without_opening(quoted or name) for quoted, name in _NAMES.findall(text))
-    return tuple(dict.fromkeys(filter(None, found)))
+    return tuple(filter(None, dict.fromkeys(found)))
+
+
+def without_names(text: str) -> str:
+    """Return the text without its names, numbers and quoted titles, but with the function words at their start."""
+    shown = _NAMES.sub(lambda found: _opening(found[1] or found[2]), text)
+    return " ".join(shown.split())
 
 
 def _without_opening(name: str) -> str:
     """Return the name without function words at its start: "Nile" for "The Nile", "Paris" for "In Paris"."""
+    return " ".join(name.split()[len(_opening(name).split()) :])
+
+
+def _opening(name: str) -> str:
     functional = word_lists()["functional"]
-    return " ".join(dropwhile(lambda word: word.casefold() in functional, name.split()))
+    return " ".join(takewhile(lambda word: word.casefold() in functional, name.split()))
 
 
 def expected_answer_type(question: str) -> str:

@@ -32,6 +32,7 @@ from app.text.sentences import sentence_spans, sentences
         "Texas Gov. Greg Abbott met Sen. Bernie Sanders (I-Vt.) and Rep. Ada Holm (D-N.Y.).",
         "The Ph.D. Program of Acme Corp. began on 3 Dec. 1990.",
         "He lived circa 300 B.C. in Rome.",
+        "It is in ../../etc/passwd or in a.b/c.",
         "E. coli lives in the gut.",
         "It is on p. 5 and pp. 7-9, cf. Smith 2009.",
         "It costs $5.50 per kg in version 2.0 of the list.",

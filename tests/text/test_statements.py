@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 
 import pytest
 
-from app.text.claims import MAX_SENTENCES, Kind, candidates, kind_of, language_name, language_of, link_in
+from app.text.claims import (
+    MAX_SENTENCES,
+    Kind,
+    candidates,
+    clean_claim,
+    kind_of,
+    language_name,
+    language_of,
+    link_in,
+)
+from app.text.clean import clean_text
 from app.web.forms import EXAMPLES
 
 WRITTEN = Path(__file__).parents[2] / "research" / "claims" / "written.jsonl"
@@ -88,10 +99,10 @@ def test_the_sentences_of_a_text_keep_their_places_and_say_why_they_are_no_claim
 
 
 def test_every_line_of_a_web_page_is_read_by_itself():
-    headed = "Capital of Germany\nBerlin is large"
-    assert [each.claim for each in candidates(headed)] == ["Capital of Germany Berlin is large"]
+    headed = "Capital of Germany,\nBerlin is large"
+    assert [each.claim for each in candidates(headed)] == ["Capital of Germany, Berlin is large"]
     lines = [each.claim for each in candidates(headed, line_by_line=True)]
-    assert lines == ["Capital of Germany", "Berlin is large"]
+    assert lines == ["Capital of Germany,", "Berlin is large"]
 
 
 def test_a_long_text_is_read_up_to_a_limit():
@@ -101,3 +112,90 @@ def test_a_long_text_is_read_up_to_a_limit():
 
 def test_a_language_has_its_english_name():
     assert [language_name(code) for code in ("fr", "zh", "qqq")] == ["French", "Chinese", "another language"]
+
+
+PARIS, BERLIN = "Paris is the capital of France", "Berlin is the capital of Germany"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{PARIS}\n{BERLIN}",
+        f"{PARIS}.{BERLIN}",
+        f"- {PARIS}\n- {BERLIN}",
+        f"* **Paris** is the _capital_ of France\n+ {BERLIN}",
+        f"• {PARIS} • {BERLIN}",
+        f"– {PARIS}\n– {BERLIN}",
+        f"▪ {PARIS}\n▪ {BERLIN}",
+        f"1. {PARIS}\n2. {BERLIN}",
+        f"1) {PARIS}\n2) {BERLIN}",
+        f"(a) {PARIS}\n(b) {BERLIN}",
+        f"i) {PARIS}\nii) {BERLIN}",
+        f"1 - {PARIS}\n2 - {BERLIN}",
+        f"1.{PARIS}\n2.{BERLIN}",
+        f"1️⃣ {PARIS}\n2️⃣ {BERLIN}",
+        f"① {PARIS}\n② {BERLIN}",
+        f"✅ {PARIS}\n✅ {BERLIN}",
+        f"Claim 1: {PARIS}\nClaim 2: {BERLIN}",
+        f"**1.** {PARIS}\n**2.** {BERLIN}",
+        f"**Claim 1:** {PARIS}\n**Claim 2:** {BERLIN}",
+        f"- [x] {PARIS}\n- [ ] {BERLIN}",
+        f"> {PARIS}\n> {BERLIN}",
+        f"## {PARIS}\n\n{BERLIN}",
+        f"[00:12] {PARIS}\n[00:15] {BERLIN}",
+        f"{PARIS}[1]\n{BERLIN}[2][3]",
+        f"{PARIS}.¹ {BERLIN}²",
+        f"{PARIS}.[citation needed] {BERLIN}[^note]",
+        "- Paris is the capital\n  of France\n- Berlin is the capital of\n  Germany",
+        f"[Paris](https://example.org/a) is the capital of `France`\n{BERLIN}",
+        f"| Country | Capital |\n|---|---|\n| France | Paris |\n\n{PARIS}\n{BERLIN}",
+        "paris is the capital of france\nberlin is the capital of germany",
+    ],
+)
+def test_the_items_of_a_list_are_claims_without_their_marks(text: str) -> None:
+    """Lines without full stops, bullets, numbers, Markdown, quotations, footnotes, table rows."""
+    found = [each for each in candidates(clean_text(text)) if each.note != "A row of a table"]
+    assert kind_of(text) is Kind.TEXT
+    assert [each.claim.removesuffix(".").casefold() for each in found] == [PARIS.casefold(), BERLIN.casefold()]
+
+
+@pytest.mark.parametrize(
+    ("text", "claims"),
+    [
+        ("The tower was built by\nGustave Eiffel, who\nalso built bridges.", 1),
+        ("Hamlet was written by William\nShakespeare.", 1),
+        ("TRUMP: I won in 2016.\nBIDEN: Trump lost\nin 2020.", 2),
+        ("“Paris is in France.”\n“Berlin is in Germany.”", 2),
+        ("“Paris is in France. Rome is in Italy,” she said.", 1),
+    ],
+)
+def test_wrapped_lines_speakers_and_quotations_stay_together(text: str, claims: int) -> None:
+    assert len(candidates(text)) == claims
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "J. R. R. Tolkien wrote The Hobbit.",
+        "3 - 2 = 1",
+        "2*3*4 = 24",
+        "snake_case is a style",
+        "10:30 is a time",
+        "-5 is negative",
+        "a < b & c",
+        "<script>alert(1)</script>",
+        "Apollo 11: a mission to the Moon",
+        "1.5 million people live there",
+    ],
+)
+def test_signs_that_are_no_marks_stay(claim: str) -> None:
+    assert clean_claim(claim).text == claim
+
+
+@pytest.mark.parametrize("piece", ["A. B. C. ", "Rui Abe Moe ", "“a ", "The ", "- a\n", "1. ", "*a ", "[a](", "Ab\n"])
+def test_text_designed_to_be_slow_is_classified_in_linear_time(piece: str) -> None:
+    text = piece * (250_000 // len(piece))
+    began = time.process_time()
+    kind_of(text)
+    candidates(text)
+    assert time.process_time() - began < 4

@@ -114,7 +114,7 @@ CLAIMS = (
     "../../../../etc/passwd",
     "%s %n %x {0} {secret_key}",
     "A claim\r\nSet-Cookie: hopcheck=forged",
-    "$(id) `id` | id",
+    "$(id) && id | id",
 )
 
 

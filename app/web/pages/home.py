@@ -29,6 +29,7 @@ from app.text.claims import (
     language_of,
     link_in,
 )
+from app.text.clean import clean_text
 from app.web import capabilities, services, views
 from app.web.auth import client
 from app.web.forms import (
@@ -179,8 +180,7 @@ def _claims_of_text(form: ClaimForm, link: str | None) -> str:
     """Show the sentences of the typed text, or of the page at `link`, to choose from. Raises InvalidInput."""
     options = resolve_options(form.raw(), capabilities())
     title, url, text = _read(link) if link else ("", "", form.claim)
-    text = "".join(each if each.isprintable() or each == "\n" else " " for each in text.replace("\r\n", "\n")).strip()
-    text = text[:MAX_TEXT_CHARACTERS]
+    text = clean_text(text[:MAX_TEXT_CHARACTERS])
     found = candidates(text, line_by_line=bool(link))
     if not found:
         raise InvalidInput("No sentence was found in this text.")

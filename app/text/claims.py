@@ -32,13 +32,19 @@ MAX_CLEANINGS = 8
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 _CONTROL = re.compile("[\x00-\x08\x0e-\x1f\x7f]")
 
-_MONTHS = "january february march april may june july august september october november december".split()
-"""Written out because the calendar module uses the machine's language."""
-_YEAR_FIRST = re.compile(r"(?P<year>[0-9]{4})-(?P<month>[0-9]{2})-(?P<day>[0-9]{2})")
-_DAY_FIRST = re.compile(r"(?P<day>[0-9]{1,2})([-/])(?P<month>[0-9]{1,2})\2(?P<year>[0-9]{4})")
-_WITH_MONTH_NAME = re.compile(
-    rf"(?P<day>[0-9]{{1,2}}) +(?P<month>{'|'.join(_MONTHS)}) +(?P<year>[0-9]{{4}})", re.IGNORECASE | re.ASCII
-)
+_ISO_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?![0-9])|[0-9]{8}$")
+_DIGITS_OF_DAY = re.compile(r"([0-9]{1,4})([-/.])([0-9]{1,2})\2([0-9]{1,4})$")
+_DATE_LANGUAGES = ("en", "de", "fr", "es", "it", "nl", "pt")
+_DATE_RULES = {
+    "PARSERS": ["absolute-time"],
+    "DATE_ORDER": "DMY",
+    "PREFER_LOCALE_DATE_ORDER": False,
+    "REQUIRE_PARTS": ["day", "month", "year"],
+}
+_NO_VALUE = frozenset(
+    "n/a na n.a. none null nil nan nat unknown undated - -- – — ? n.d. nd tbd unspecified".split()
+) | {"no date", "no data", "not available", "not applicable", "not specified", "0000-00-00"}
+"""What data sets write in place of a missing speaker or date."""
 
 
 def clean_claim(raw: str) -> Claim:
@@ -69,38 +75,51 @@ def clean_question(raw: str) -> str:
 
 
 def clean_speaker(raw: str) -> str | None:
-    """Return the speaker, cleaned like a claim; None when empty. Raises InvalidInput above MAX_SPEAKER_LENGTH."""
+    """Return the speaker, cleaned; None when empty or "N/A". Raises InvalidInput above MAX_SPEAKER_LENGTH."""
     text = _one_line(raw, "speaker")
     if len(text) > MAX_SPEAKER_LENGTH:
         raise InvalidInput(
             f"The speaker has {len(text)} characters; at most {MAX_SPEAKER_LENGTH} are allowed.", "speaker"
         )
-    return text or None
+    return None if text.casefold() in {"", *_NO_VALUE} else text
 
 
 def clean_date(raw: str, today: date) -> str | None:
-    """Return the date of the claim as an ISO date; None when empty.
+    """Return the date of the claim as an ISO date; None when empty or "N/A".
 
-    Four forms are accepted: 2020-10-31, 31-10-2020, 31/10/2020 and 31 October 2020. 03/04/2020 is the third of April.
+    Dates are read as people and feeds write them: 2020-10-31T10:00Z, 31.10.2020, Oct 31, 2020, 31 octobre 2020. The day
+    is written before the month: 03/04/2020 is the third of April, but 10/31/2020 the last of October.
+
     Raises InvalidInput for any other text and for days after `today`.
     """
     text = _one_line(raw, "date")
-    if not text:
+    if text.casefold() in {"", *_NO_VALUE}:
         return None
-    written = None
-    if len(text) <= MAX_DATE_LENGTH:
-        written = _YEAR_FIRST.fullmatch(text) or _DAY_FIRST.fullmatch(text) or _WITH_MONTH_NAME.fullmatch(text)
-    if not written:
-        raise InvalidInput(
-            "Please write the date of the claim like 2020-10-31, 31-10-2020, 31/10/2020 or 31 October 2020.", "date"
-        )
-    day = _existing_date(written["year"], written["month"].lower(), written["day"])
+    day = _day(text) if len(text) <= MAX_DATE_LENGTH else None
+    if day is None and _DIGITS_OF_DAY.match(text):
+        raise InvalidInput(f"There is no day {text}.", "date")
     if day is None:
-        hint = "" if _YEAR_FIRST.fullmatch(text) else "; the day is written before the month"
-        raise InvalidInput(f"There is no day {text}{hint}.", "date")
+        raise InvalidInput(
+            "Please write the date of the claim like 2020-10-31, 31/10/2020, 31 October 2020 or Oct 31, 2020.", "date"
+        )
     if day > today:
         raise InvalidInput(f"The date of the claim, {day.isoformat()}, is in the future.", "date")
     return day.isoformat()
+
+
+def _day(text: str) -> date | None:
+    import dateparser  # where it is used, because it takes time
+
+    try:
+        if iso := _ISO_DAY.match(text):
+            return date.fromisoformat(iso[0])
+        if (digits := _DIGITS_OF_DAY.match(text)) and len(digits[4]) == 4:  # dateparser takes some years for times
+            first, second = int(digits[1]), int(digits[3])
+            return date(int(digits[4]), *((second, first) if second <= 12 else (first, second)))
+        found = dateparser.parse(text, languages=_DATE_LANGUAGES, settings=_DATE_RULES)  # type: ignore[arg-type]
+    except (ValueError, OverflowError):
+        return None
+    return found.date() if found else None
 
 
 def today() -> date:
@@ -111,15 +130,6 @@ def today() -> date:
 def parse_claim(raw: str, speaker: str, made_on: str) -> Claim:
     """Return the claim with speaker and date, both of which may be empty. Raises InvalidInput."""
     return replace(clean_claim(raw), speaker=clean_speaker(speaker), date=clean_date(made_on, today()))
-
-
-def _existing_date(year: str, month: str, day: str) -> date | None:
-    """Return the date, or None when it does not exist; the month is a number or a name."""
-    number = _MONTHS.index(month) + 1 if month in _MONTHS else int(month)
-    try:
-        return date(int(year), number, int(day))
-    except ValueError:
-        return None
 
 
 def _one_line(raw: str, field: str) -> str:

@@ -52,8 +52,9 @@ def terminal(sessions, tmp_path):
 
 def test_results_are_written_as_json_lines_and_progress_is_printed(terminal, tmp_path):
     check, _ = terminal()
+    (tmp_path / "claims.csv").write_text(CLAIMS.replace("speaker", "speaker,topic"))
     result = check("--file", "HERE/claims.csv", "--out", "HERE/results.jsonl")
-    assert result.exit_code == 0 and result.stdout == ""
+    assert result.exit_code == 0 and result.stdout == "" and "Not read: topic." in result.stderr
     assert "2 of 2 done: 2 SUPPORTED" in result.stderr
     results = [json.loads(line) for line in (tmp_path / "results.jsonl").read_text().splitlines()]
     assert [(each["number"], each["speaker"], each["label"]) for each in results] == [

@@ -1,4 +1,4 @@
-"""Read uploaded files of claims, and write the results of a batch for download."""
+"""Read files of claims as people have them, and write the results of a batch for download."""
 
 from __future__ import annotations
 
@@ -6,10 +6,13 @@ import csv
 import io
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
+from datetime import date
 from itertools import islice
-from typing import Annotated, Any
+from textwrap import shorten
+from typing import Annotated, Any, NamedTuple
+from zipfile import ZipFile
 
 from pydantic import Field
 
@@ -21,32 +24,237 @@ from app.runs.json_schema import as_json
 from app.text.claims import MAX_CLAIM_LENGTH, parse_claim
 
 MAX_BYTES = 5 * 1024**2
+MAX_SHEET_BYTES = 25 * 1024**2
+"""Bytes of an unpacked spreadsheet."""
+MAX_COLUMNS = 100
+MAX_RECORD_LINES = 20
+"""Lines of a CSV record, within which a quotation mark is closed."""
+MAX_DEPTH = 20
+"""Levels of a JSON document in which claims are searched."""
 
 MAX_TITLE_LENGTH = 200
 
-FIELDS = ("claim", "speaker", "date")
-"""Columns and fields with other names are ignored."""
+NAMES = {
+    "claim": "claim claims claimreviewed claimtext statement statements fact assertion sentence text tweettext tweet "
+    "content",
+    "speaker": "speaker claimant speakername claimspeaker claimauthor saidby attributedto statementoriginator "
+    "originator",
+    "date": "date claimdate statementdate datesaid saidon madeon dateclaimed",
+}
+"""Names of columns and fields, the most telling first, without case, spaces and signs.
+
+They are those of AVeriTeC, LIAR, FEVER, HoVer, ClaimBuster, ClaimReview, FacTool and the Fact Check Tools API.
+"""
+LIAR_COLUMNS = (
+    "id label claim subject speaker job state party barely_true false half_true mostly_true pants_on_fire context"
+).split()
+"""LIAR's files have no header; their first column is like 2635.json."""
+ENCODINGS = ["cp1252", "mac_roman", "cp1250", "cp1251", "utf_16", "utf_16_le", "utf_16_be"]
+"""Encodings in which spreadsheets save text, beside UTF-8."""
+NO_SEPARATOR = "\x1f"
+"""The separator of a table with one column; no claim can hold it."""
 
 TOO_LARGE = f"That is more than the {MAX_BYTES // 1024**2} MB that a file of claims may have."
 NO_CLAIMS = "There is no claim in it."
-JSON_ARRAY = "This is a JSON array. Write one JSON object on each line instead."
-NO_HEADER = "The first line of a CSV file must name the columns, and one of them must be called claim."
+NO_HEADER = "The first line of a table must name the columns, and one of them must be called claim."
+UNREADABLE_TEXT = "The file is no text that can be read. Save it as CSV UTF-8."
+UNREADABLE_SHEET = "The spreadsheet cannot be read. Save it as .xlsx or as CSV UTF-8."
+BAD_QUOTES = "It has a quotation mark that is not closed, or not doubled inside a quotation."
+QUOTE = "Put quotation marks around a text that holds the separator."
+NO_OBJECT = "It is neither text nor a JSON object."
+
+Fields = Mapping[str, Any] | str
+"""The fields of a claim, or what is wrong with it."""
 
 
-def read_claims(sent: bytes, name: str = "", limit: int = MAX_CLAIMS) -> tuple[BatchLine, ...]:
+class ClaimsFile(NamedTuple):
+    """The content of a file of claims."""
+
+    lines: tuple[BatchLine, ...]
+    ignored: tuple[str, ...]
+    """Names of the columns or fields that are not read."""
+
+
+def read_claims(sent: bytes, name: str = "", limit: int = MAX_CLAIMS) -> ClaimsFile:
     """Return the lines of a file except blank ones; a line without a valid claim has its `problem` set.
 
-    The format is chosen by the extension of `name`, else by the content. Raises InvalidInput for a file that cannot be
-    read, has no valid claim, or has more than `limit` claims.
+    Files are spreadsheets (.xlsx), JSON, JSON Lines, CSV with any separator, and text with one claim per line. The
+    format is chosen by the content, CSV and JSON also by the extension of `name`. Raises InvalidInput for a file that
+    cannot be read, has no valid claim, or has more than `limit` claims.
     """
     if len(sent) > MAX_BYTES:
         raise InvalidInput(TOO_LARGE, "claims")
+    is_sheet = sent.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0"))
+    columns, rows = _from_sheet(sent) if is_sheet else _from_text(sent, name)
+    lines = check_lines((_line(f"{where}: ", fields) for where, fields in rows), limit)
+    used = {*_places(columns).values(), "itemReviewed", ""}
+    return ClaimsFile(lines, tuple(each for each in columns if each not in used and not each.startswith("@")))
+
+
+def ignored_words(ignored: Sequence[str]) -> str:
+    """Return a sentence that names the columns that were not read."""
+    return f"Not read: {shorten(', '.join(ignored), MAX_TITLE_LENGTH, placeholder=' …')}."
+
+
+def _from_text(sent: bytes, name: str) -> tuple[Sequence[str], Iterator[tuple[str, Fields]]]:
+    """Return the columns and the rows of a text, each after its place."""
+    lines = io.StringIO(_decoded(sent), newline=None).readlines() or [""]
+    first = next((number for number, line in enumerate(lines) if line.strip()), 0)
+    suffix, start = name.lower().rpartition(".")[2], lines[first].lstrip()[:1]
+    is_json = suffix in ("json", "jsonl", "ndjson")
+    if (is_json or start in ("[", "{")) and (whole := _json("".join(lines))) is not None:
+        return _from_json(enumerate(_claims_in(whole), 1), "Claim")
+    if is_json or start == "{":
+        values = ((number, _json(line)) for number, line in enumerate(lines, 1) if line.strip())
+        return _from_json(((number, row) for number, value in values for row in _claims_in(value)), "Line")
+    if re.match(r"\d+\.json\t", lines[first]):
+        return LIAR_COLUMNS, _rows(LIAR_COLUMNS, _records(lines, first, "\t"))
+    if separator := re.fullmatch(r'"?sep=([^\w\s"]|\t)"?\s*', lines[first], re.IGNORECASE):
+        first = next((number for number, line in enumerate(lines) if number > first and line.strip()), first)
+    usual = max(",;\t|", key=lines[first].count)
+    delimiter = separator[1] if separator else usual if usual in lines[first] else NO_SEPARATOR
+    records = _records(lines, first, delimiter)
+    columns = _header(next(records, ("", []))[1])
+    if "claim" in _places(columns):
+        return columns, _rows(columns, records)
+    if suffix in ("csv", "tsv"):
+        raise InvalidInput(NO_HEADER, "claims")
+    return (), ((f"Line {number}", {"claim": line}) for number, line in enumerate(lines, 1) if line.strip())
+
+
+def _decoded(sent: bytes) -> str:
+    """Return the text without its byte order mark. Raises InvalidInput for other than text."""
     try:
         text = sent.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise InvalidInput("The claims must be text in UTF-8; what arrived was not.", "claims") from None
-    read = {"csv": _from_csv, "jsonl": _from_jsonl, "txt": _from_lines}[_kind(text, name)]
-    return check_lines((_line(f"Line {number}: ", fields) for number, fields in read(text)), limit)
+        text = "\0"
+    if "\0" not in text:  # text in UTF-16 may be valid UTF-8, but with these
+        return text
+    from charset_normalizer import from_bytes
+
+    found = from_bytes(sent, cp_isolation=ENCODINGS).best()
+    if found is None or "\0" in str(found):
+        raise InvalidInput(UNREADABLE_TEXT, "claims")
+    return str(found).removeprefix("\ufeff")
+
+
+def _places(columns: Iterable[str]) -> dict[str, str]:
+    """Return the name of each field's column, the most telling one."""
+    plain = {re.sub(r"[\W_]+", "", name.casefold()): name for name in reversed(list(columns))}
+    found = {field: [plain[name] for name in names.split() if name in plain] for field, names in NAMES.items()}
+    return {field: names[0] for field, names in found.items() if names}
+
+
+def _header(record: list[str] | str) -> list[str]:
+    """Return the names of the columns, without empty ones at the end; [] for a record that cannot be read."""
+    columns = [] if isinstance(record, str) else [name.strip() for name in record]
+    while columns and not columns[-1]:
+        columns.pop()
+    return columns
+
+
+def _rows(columns: Sequence[str], records: Iterable[tuple[str, list[str] | str]]) -> Iterator[tuple[str, Fields]]:
+    """Yield the fields of the records; a record with more fields than columns is a problem."""
+    places = {field: columns.index(name) for field, name in _places(columns).items()}
+    for where, record in records:
+        if isinstance(record, str):
+            yield where, record
+        elif any(value.strip() for value in record[len(columns) :]):
+            yield where, f"It has {len(record)} fields, and the header {len(columns)}. {QUOTE}"
+        else:
+            yield where, {field: record[at] for field, at in places.items() if at < len(record)}
+
+
+def _records(lines: Sequence[str], first: int, delimiter: str) -> Iterator[tuple[str, list[str] | str]]:
+    """Yield the CSV records from line `first` that are not blank, each after its place; a problem is text."""
+    while first < len(lines):
+        if not lines[first].strip():
+            first += 1
+            continue
+        reader = csv.reader(lines[first : first + MAX_RECORD_LINES], delimiter=delimiter, strict=True)
+        record: list[str] | str
+        try:
+            record, read = next(reader), reader.line_num
+        except csv.Error:
+            line, read = lines[first], 1
+            is_plain = delimiter in ("\t", NO_SEPARATOR) and line.count('"') % 2 == 0
+            record = line.split(delimiter) if is_plain else BAD_QUOTES
+        if isinstance(record, str) or any(value.strip() for value in record):
+            yield f"Line {first + 1}", record
+        first += read
+
+
+def _from_sheet(sent: bytes) -> tuple[Sequence[str], Iterator[tuple[str, Fields]]]:
+    """Return columns and rows of the first sheet with a column for claims. Raises InvalidInput."""
+    from openpyxl import load_workbook
+
+    try:
+        with ZipFile(io.BytesIO(sent)) as packed:
+            if sum(each.file_size for each in packed.infolist()) > MAX_SHEET_BYTES or packed.testzip():
+                raise ValueError
+        for sheet in load_workbook(io.BytesIO(sent), read_only=True, data_only=True).worksheets:
+            rows = sheet.iter_rows(max_row=2 * MAX_CLAIMS, max_col=MAX_COLUMNS, values_only=True)
+            cells = ((f"Row {number}", list(map(_cell, row))) for number, row in enumerate(rows, 1))
+            records = ((where, row) for where, row in cells if any(row))
+            columns = _header(next(records, ("", []))[1])
+            if "claim" in _places(columns):
+                return columns, _rows(columns, list(records))
+    except Exception as error:  # the library has many, also for another kind of zip file
+        raise InvalidInput(UNREADABLE_SHEET, "claims") from error
+    raise InvalidInput(NO_HEADER, "claims")
+
+
+def _cell(value: Any) -> str:
+    """Return a cell as text, a day without its time."""
+    return value.isoformat()[:10] if isinstance(value, date) else "" if value is None else str(value).strip()
+
+
+def _from_json(found: Iterable[tuple[int, Any]], unit: str) -> tuple[Sequence[str], Iterator[tuple[str, Fields]]]:
+    numbered = list(islice(found, MAX_CLAIMS + 1))
+    columns = list(next((row for _, row in numbered if isinstance(row, dict)), {}))
+    return columns, ((f"{unit} {number}", _fields(row)) for number, row in numbered)
+
+
+def _json(text: str) -> Any:
+    """Return the value, None if the text is no JSON."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _claims_in(value: Any, depth: int = 0) -> Iterator[Any]:
+    """Yield the items of a list, and the objects with a claim at any depth; other values as they are.
+
+    An object may hold a list of claims, as in FacTool and the Fact Check Tools API.
+    """
+    if isinstance(value, list) and depth < MAX_DEPTH:
+        for each in value:
+            yield from _claims_in(each, depth + 1)
+    elif isinstance(value, dict) and depth < MAX_DEPTH:
+        claim = value.get(_places(value).get("claim", ""))
+        inner = claim if isinstance(claim, list | dict) else [] if claim else list(value.values())
+        found = [row for row in _claims_in(inner, depth + 1) if inner is claim or _is_claim(row)]
+        yield from found or [value]
+    else:
+        yield value
+
+
+def _is_claim(row: Any) -> bool:
+    return isinstance(row, dict) and "claim" in _places(row)
+
+
+def _fields(row: Any) -> Fields:
+    if isinstance(row, str):
+        return {"claim": row}
+    if not isinstance(row, dict):
+        return NO_OBJECT
+    found = {field: row[name] for field, name in _places(row).items()}
+    if isinstance(reviewed := row.get("itemReviewed"), dict):  # the author and date beside it are those of the review
+        found = {"speaker": reviewed.get("author"), "date": reviewed.get("datePublished")} | found
+    if isinstance(speaker := found.get("speaker"), dict):
+        found["speaker"] = speaker.get("name")
+    return found
 
 
 def check_lines(lines: Iterator[BatchLine], limit: int = MAX_CLAIMS) -> tuple[BatchLine, ...]:
@@ -68,7 +276,7 @@ def _line(where: str, fields: Mapping[str, Any] | str) -> BatchLine:
     """Return one line of the batch. `fields` may be an error message instead; error messages begin with `where`."""
     if isinstance(fields, str):
         return BatchLine(Claim(""), where + fields)
-    values = {name: "" if fields.get(name) is None else fields[name] for name in FIELDS}
+    values = {name: "" if fields.get(name) is None else fields[name] for name in NAMES}
     for name, value in values.items():
         if not isinstance(value, str):
             return BatchLine(Claim(_storable(values["claim"])), f"{where}The {name} must be text.")
@@ -93,79 +301,6 @@ def _storable(value: Any) -> str:
     """Return the text of an invalid claim in a form that every database can store."""
     text = value if isinstance(value, str) else ""
     return text[:MAX_CLAIM_LENGTH].encode("utf-8", "replace").decode().replace("\0", "\ufffd")
-
-
-def _kind(text: str, name: str) -> str:
-    suffix = name.lower().rpartition(".")[2]
-    if suffix in ("csv", "tsv"):
-        return "csv"
-    if suffix in ("jsonl", "ndjson"):
-        return "jsonl"
-    if suffix == "txt":
-        return "txt"
-    if re.match(r"\s*\[\s*\{", text):
-        raise InvalidInput(JSON_ARRAY, "claims")
-    if text.lstrip().startswith("{"):
-        return "jsonl"
-    return "csv" if "claim" in _columns(_header(text)) else "txt"
-
-
-def _header(text: str) -> str:
-    """Return the first line that is not blank."""
-    return next(filter(str.strip, io.StringIO(text)), "")
-
-
-def _delimiter(header: str) -> str:
-    """Return the most frequent separator in the header; spreadsheets write commas, semicolons or tabs."""
-    return max(",;\t", key=header.count)
-
-
-def _columns(header: str) -> list[str]:
-    try:
-        names = next(csv.reader([header], delimiter=_delimiter(header)), [])
-    except csv.Error:
-        return []
-    return [name.strip().lower() for name in names]
-
-
-def _from_csv(text: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    """Yield the number of each record's first line, from 1, and its fields."""
-    header = _header(text)
-    columns = _columns(header)
-    if "claim" not in columns:
-        raise InvalidInput(NO_HEADER, "claims")
-    for number, record in islice(_records(text, _delimiter(header)), 1, None):
-        yield number, dict(zip(columns, record, strict=False))
-
-
-def _records(text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield the records that are not blank, the header too, each after the number of its first line."""
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
-    before = 0
-    try:
-        for record in reader:
-            if any(value.strip() for value in record):
-                yield before + 1, record
-            before = reader.line_num
-    except csv.Error:
-        raise InvalidInput(f"Line {before + 1} cannot be read as CSV.", "claims") from None
-
-
-def _from_jsonl(text: str) -> Iterator[tuple[int, Mapping[str, Any] | str]]:
-    for number, line in enumerate(text.split("\n"), 1):
-        if not line.strip():
-            continue
-        try:
-            fields = json.loads(line)
-        except (ValueError, RecursionError):
-            fields = None
-        yield number, fields if isinstance(fields, dict) else "It is no JSON object."
-
-
-def _from_lines(text: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    for number, line in enumerate(text.split("\n"), 1):
-        if line.strip():
-            yield number, {"claim": line}
 
 
 FORMULA_STARTS = tuple("=+-@\t\r\uff1d\uff0b\uff0d\uff20")
@@ -237,8 +372,11 @@ def as_jsonl(claims: Iterable[BatchClaim], details: Details) -> Iterator[str]:
 
 
 def as_csv(claims: Iterable[BatchClaim], details: Details) -> Iterator[str]:
-    """Yield a header and one record per claim (RFC 4180). Text that looks like a formula gets a leading apostrophe."""
-    yield _record(COLUMNS)
+    """Yield a header and one record per claim (RFC 4180), after a byte order mark, without which Excel misreads UTF-8.
+
+    Text that looks like a formula gets a leading apostrophe.
+    """
+    yield "\ufeff" + _record(COLUMNS)
     for claim in claims:
         yield _record(map(_escape_formula, as_json(result(claim, details)).values()))
 

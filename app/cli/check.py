@@ -15,7 +15,7 @@ import click
 from click.core import ParameterSource
 from flask.cli import with_appcontext
 
-from app.batches.files import as_csv, as_jsonl, read_claims
+from app.batches.files import as_csv, as_jsonl, ignored_words, read_claims
 from app.batches.service import BatchClaim, BatchState, Progress
 from app.capabilities.options import Capabilities
 from app.cli.output import (
@@ -160,7 +160,9 @@ def _check_file(claims_file: Path, out: Path | None, confirm: bool, chosen: dict
     runs, capabilities = services().runs, services().container.capabilities()
     options = resolve_options(_raw_options(**chosen), capabilities)
     _print_destination(options, capabilities)
-    lines = read_claims(claims_file.read_bytes(), claims_file.name)
+    lines, ignored = read_claims(claims_file.read_bytes(), claims_file.name)
+    if ignored:
+        _print_line(ignored_words(ignored))
     _print_estimate([line.claim.text for line in lines if not line.problem], options, confirm)
     _run_batch(runs, runs.start_batch(lines, options, OWNER, claims_file.name), out)
 

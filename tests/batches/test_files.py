@@ -1,21 +1,29 @@
-"""Files of claims are read in three formats, invalid lines are named by number, and results are safe to open."""
+"""Files of claims are read as people have them, invalid lines are named by number, and results are safe to open."""
 
 from __future__ import annotations
 
 import csv
 import io
 import json
+import time
+from contextlib import suppress
+from datetime import datetime
+from zipfile import ZIP_DEFLATED, ZipFile
 
 import pytest
+from openpyxl import Workbook
 
 from app.batches.files import (
+    BAD_QUOTES,
     COLUMNS,
-    JSON_ARRAY,
     MAX_BYTES,
     MAX_CLAIMS,
     NO_CLAIMS,
     NO_HEADER,
+    NO_OBJECT,
     TOO_LARGE,
+    UNREADABLE_SHEET,
+    UNREADABLE_TEXT,
     as_csv,
     as_jsonl,
     read_claims,
@@ -27,63 +35,186 @@ from app.text.claims import MAX_CLAIM_LENGTH
 
 WHOLE = Claim("Hamlet, the play, is old.", "Somebody", "2020-10-31")
 BARE = Claim("The moon is made of rock.")
+ROWS = (("claim", "speaker", "date"), (WHOLE.text, WHOLE.speaker, datetime(2020, 10, 31)), (BARE.text, None, None))
+QUOTED = 'claim,speaker,date\n"Hamlet, the play, is old.",Somebody,31.10.2020\nThe moon is made of rock.\n'
+TABBED = (
+    "claim\tspeaker\tdate\nHamlet, the play, is old.\tSomebody\tOct 31, 2020\nThe moon is made of rock.\tN/A\tNaN\n"
+)
+REVIEW = {
+    "@context": "https://schema.org",
+    "@type": "ClaimReview",
+    "claimReviewed": WHOLE.text,
+    "author": {"@type": "Organization", "name": "A checker"},
+    "datePublished": "2020-12-01",
+    "itemReviewed": {"@type": "Claim", "author": {"name": "Somebody"}, "datePublished": "2020-10-31T08:00:00Z"},
+}
+LIAR = (
+    "2635.json\tfalse\tHamlet, the play, is old.\tx\tSomebody\tSenator\tTexas\tx\t0\t1\t0\t0\t0\ta mailer\n"
+    '1.json\ttrue\t"The moon" is made of "rock".\tx\t\t\t\t\t0\t0\t0\t0\t0\tan interview\n'
+)
+CLAIMBUSTER = (
+    "Sentence_id,Text,Speaker,Speaker_title,Date,Verdict\n"
+    '16,"Hamlet, the play, is old.",Somebody,Senator,2020-10-31,1\n17,The moon is made of rock.,,,unknown,0\n'
+)
+AVERITEC = [
+    {"claim": WHOLE.text, "claim_date": "31-10-2020", "speaker": "Somebody", "label": "Refuted"},
+    {"claim": BARE.text, "speaker": None, "claim_date": None},
+]
+FACT_CHECK_TOOLS = {
+    "claims": [{"text": WHOLE.text, "claimant": "Somebody", "claimDate": "2020-10-31T00:00:00Z"}, {"text": BARE.text}],
+    "nextPageToken": "x",
+}
+POLITIFACT = (
+    '{"statement_originator": "Somebody", "statement": "Hamlet, the play, is old.", "statement_date": "10/31/2020"}\n'
+    '{"statement": "The moon is made of rock."}'
+)
+X_FACT = (
+    "\tstatement\tclaimant\tclaimDate\n0\tHamlet, the play, is old.\tSomebody\t20201031\n1\tThe moon is made of rock."
+)
+SEPARATOR_NAMED = (
+    'sep=;\nclaim;speaker;date\n"Hamlet, the play, is old.";Somebody;2020-10-31;;\nThe moon is made of rock.'
+)
+
+
+def sheet(*tables: tuple) -> bytes:
+    """Return a workbook with these sheets."""
+    book, stored = Workbook(), io.BytesIO()
+    book.remove(book.active)
+    for rows in tables:
+        added = book.create_sheet()
+        for row in rows:
+            added.append(row)
+    book.save(stored)
+    return stored.getvalue()
 
 
 @pytest.mark.parametrize(
-    ("name", "sent"),
+    ("name", "sent", "ignored"),
     [
-        ("a.csv", 'claim,speaker,date\n"Hamlet, the play, is old.",Somebody,31-10-2020\nThe moon is made of rock.\n'),
-        ("", 'claim;date;speaker\nHamlet, the play, is old.;2020-10-31;Somebody\n\n"The moon is made\nof rock."\n'),
-        ("a.TSV", " Claim \tother\tSPEAKER\tdate\r\nHamlet, the play, is old.\tx\tSomebody\t31 October 2020\r\n"
-         "The moon is made of rock.\r\n"),
-        ("a.jsonl", '{"claim": "Hamlet, the play, is old.", "speaker": "Somebody", "date": "2020-10-31", "id": 7}\n\n'
-         '{"claim": "The moon is made of rock.", "speaker": null}'),
+        ("a.csv", QUOTED, ()),
+        ("", QUOTED, ()),
+        ("a.txt", QUOTED, ()),
+        ("a.csv", QUOTED.replace("\n", "\r"), ()),
+        ("a.csv", QUOTED.replace("\n", "\r\n\r\n"), ()),
+        ("a.csv", "\n \t \r\n" + QUOTED, ()),
+        ("a.csv", SEPARATOR_NAMED, ()),
+        ("a.csv", "claim|date|speaker\nHamlet, the play, is old.|2020/10/31|Somebody\n\n" + BARE.text, ()),
+        ("", 'claim;date;speaker\nHamlet, the play, is old.;2020-10-31;Somebody\n\n"The moon is made\nof rock."\n', ()),
+        ("a.tsv", TABBED, ()),
+        ("a.TSV", TABBED.replace("claim\t", " Claim \tother\t").replace(".\t", ".\tx\t"), ("other",)),
+        ("", X_FACT, ()),
+        ("a.csv", CLAIMBUSTER, ("Sentence_id", "Speaker_title", "Verdict")),
+        ("dev.json", json.dumps(AVERITEC), ("label",)),
+        ("", json.dumps(FACT_CHECK_TOOLS, indent=2), ()),
+        ("a.json", json.dumps([REVIEW, {"claimReviewed": BARE.text}]), ("author", "datePublished")),
+        ("a.json", json.dumps({"@graph": [REVIEW, {"claimReviewed": BARE.text}]}), ("author", "datePublished")),
+        ("a.jsonl", "\n\n".join(map(json.dumps, AVERITEC)), ("label",)),
+        ("", POLITIFACT, ()),
+    ],
+)
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+def test_claims_are_read_with_speaker_and_date_from_every_format(name, sent, ignored, encoding):
+    """CSV with any separator, JSON, JSON Lines, and the columns of public data sets; other columns are named."""
+    assert read_claims(sent.encode(encoding), name) == ((BatchLine(WHOLE), BatchLine(BARE)), ignored)
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "utf-16", "utf-16-le", "utf-16-be", "mac_roman"])
+def test_the_encodings_of_spreadsheets_are_read(encoding):
+    rows = [f"Antonín war {number}-mal in Köln, und Émile Zola fährt nach Besançon." for number in range(9)]
+    (first, *_), _ = read_claims(("claim\n" + "\n".join(rows)).encode(encoding), "a.csv")
+    assert first == BatchLine(Claim(rows[0]))
+
+
+@pytest.mark.parametrize(
+    "tables", [(ROWS,), ((("About", "this"), ("file", 1)), ROWS), (((), (), *ROWS[:2], (), *ROWS[2:]),)]
+)
+def test_a_spreadsheet_is_read_from_its_first_sheet_with_a_column_for_claims(tables):
+    assert read_claims(sheet(*tables), "a.xlsx") == ((BatchLine(WHOLE), BatchLine(BARE)), ())
+
+
+def test_the_rows_of_liar_are_read_without_a_header():
+    (first, second), ignored = read_claims(LIAR.encode(), "train.tsv")
+    assert first == BatchLine(Claim(WHOLE.text, "Somebody")) and second.claim.text == '"The moon" is made of "rock".'
+    assert "label" in ignored and "claim" not in ignored
+
+
+@pytest.mark.parametrize(
+    ("sent", "claims"),
+    [
+        ("The moon is made of rock.\r\n\r\n  The moon is made of rock.  \n", [BARE.text] * 2),
+        ('["The moon is made of rock.", "Rome, too."]', [BARE.text, "Rome, too."]),
+        ('{"prompt": "?", "response": "x", "claims": ["The moon is made of rock.", {"claim": "Rome, too."}]}',
+         [BARE.text, "Rome, too."]),
+        ('{"claims": [{"claim": "The moon is made of rock."}]}\n{"claims": [{"claim": "Rome, too."}]}',
+         [BARE.text, "Rome, too."]),
+        ("1. The moon is made of rock.\n2) **Rome**, too.[3]", [BARE.text, "Rome, too."]),
+        ("[1] The moon is made of rock.\n[2] Rome, too.", [BARE.text, "Rome, too."]),
+        ("claim\nParis, the capital of France, is old.\n\"Rome,\" he said, \"too.\"\n",
+         ["Paris, the capital of France, is old.", '"Rome," he said, "too."']),
+        ("Claim\nThe moon is made of rock.", [BARE.text]),
+        ("Paris, Rome and Bonn; all are cities.\nThe claim, date and place are known.",
+         ["Paris, Rome and Bonn; all are cities.", "The claim, date and place are known."]),
     ],
 )  # fmt: skip
-@pytest.mark.parametrize("mark", ["", "\ufeff"])
-def test_claims_are_read_with_speaker_and_date_from_every_format(name, sent, mark):
-    assert read_claims((mark + sent).encode(), name) == (BatchLine(WHOLE), BatchLine(BARE))
-
-
-def test_pasted_text_has_one_claim_per_line_and_may_repeat_claims():
-    sent = b"The moon is made of rock.\r\n\r\n  The moon is made of rock.  \n"
-    assert read_claims(sent) == (BatchLine(BARE), BatchLine(BARE))
+def test_texts_are_claims_line_by_line_and_are_never_cut(sent, claims):
+    """Pasted lines, JSON texts, numbered lists, and tables with one column."""
+    assert [line.claim.text for line in read_claims(sent.encode()).lines] == claims
 
 
 def test_a_bad_line_is_reported_by_number_and_the_others_are_kept():
-    sent = b"claim,speaker,date\nThe moon is made of rock.\n?,,\n\nThe sea is wet.,Me,tomorrow\n"
-    good, short, undated = read_claims(sent)
-    assert good == BatchLine(BARE)
-    assert short == BatchLine(Claim("?"), "Line 3: The claim is too short: it needs at least 3 characters.")
-    assert undated.problem.startswith("Line 5: Please write the date of the claim like 2020-10-31")
-
-
-def test_an_empty_first_column_name_of_a_tab_separated_file_is_kept():
-    sent = b"\tclaim\tspeaker\n0\tThe moon is made of rock.\tSomebody\n"
-    assert read_claims(sent) == (BatchLine(Claim(BARE.text, "Somebody")),)
-
-
-def test_blank_lines_before_the_header_count_in_the_numbers_of_lines():
-    *_, short = read_claims(b"\n \t \r\nclaim,speaker\nThe moon is made of rock.,\n?,\n")
-    assert short.problem.startswith("Line 5: The claim is too short")
+    sent = (
+        "claim,speaker\n"
+        "Paris, the capital of France, is old,Me\n"
+        "\n"
+        '"The moon is made of rock.,\n'
+        "Rome is old.,You\n"
+        "?,\n"
+        '"He said "no" to it",Me\n'
+        '"The sea ""is"" wet.",,\n'
+        + "x" * 200_000
+    )  # fmt: skip
+    lines = read_claims(sent.encode()).lines
+    assert [line.problem.partition(". ")[0] for line in lines] == [
+        "Line 2: It has 4 fields, and the header 2",
+        f"Line 4: {BAD_QUOTES}",
+        "",
+        "Line 6: The claim is too short: it needs at least 3 characters.",
+        f"Line 7: {BAD_QUOTES}",
+        "",
+        f"Line 9: {BAD_QUOTES}",
+    ]
+    assert lines[2] == BatchLine(Claim("Rome is old.", "You")) and lines[5].claim.text == 'The sea "is" wet.'
 
 
 def test_json_lines_that_are_not_claims_are_reported():
-    sent = b'{"claim": "The moon is made of rock."}\n[1]\n{"claim": 5}\n{\n{"claim": "a\\ud800\\u0000b"}\n{}'
-    problems = [line.problem for line in read_claims(sent, "a.jsonl")]
+    sent = b'{"claim": "The moon is made of rock."}\n1\n{"claim": 5}\n{\n{"claim": "a\\ud800\\u0000b"}\n{}'
+    problems = [line.problem for line in read_claims(sent, "a.jsonl").lines]
     assert problems == [
         "",
-        "Line 2: It is no JSON object.",
+        f"Line 2: {NO_OBJECT}",
         "Line 3: The claim must be text.",
-        "Line 4: It is no JSON object.",
+        f"Line 4: {NO_OBJECT}",
         "Line 5: The claim is not valid UTF-8 text.",
         "Line 6: Please write a claim.",
     ]
 
 
 def test_the_text_of_a_bad_line_can_be_stored():
-    *_, bad = read_claims(b'{"claim": "The moon is made of rock."}\n{"claim": "' + b"\\u0000\\ud800x" * 400 + b'"}')
+    *_, bad = read_claims(
+        b'{"claim": "The moon is made of rock."}\n{"claim": "' + b"\\u0000\\ud800x" * 400 + b'"}'
+    ).lines
     assert len(bad.claim.text) == MAX_CLAIM_LENGTH and "\0" not in bad.claim.text and bad.claim.text.encode()
+
+
+TOO_MANY = "There are more than 10,000 claims, and no more are allowed."
+
+
+def bomb() -> bytes:
+    """Return a workbook whose sheet unpacks to more than is read."""
+    stored = io.BytesIO(sheet(ROWS))
+    with ZipFile(stored, "a", ZIP_DEFLATED) as packed:
+        packed.writestr("xl/media/image.bmp", bytes(60 * 1024**2))
+    return stored.getvalue()
 
 
 @pytest.mark.parametrize(
@@ -91,21 +222,20 @@ def test_the_text_of_a_bad_line_can_be_stored():
     [
         (b"", "", NO_CLAIMS),
         (b"claim,speaker\n", "", NO_CLAIMS),
-        (b"statement\nThe moon is made of rock.", "a.csv", NO_HEADER),
+        (b"[]", "", NO_CLAIMS),
+        (b"Behauptung\nThe moon is made of rock.", "a.csv", NO_HEADER),
         (b"", "a.csv", NO_HEADER),
-        (b"caf\xe9 is a word.", "", "The claims must be text in UTF-8; what arrived was not."),
-        (
-            b"?\n!\n",
-            "",
-            "There is no good claim in it. Line 1: The claim is too short: it needs at least 3 characters.",
-        ),
-        (b"claim\nThe moon is round.\n" + b"x" * 200_000, "a.csv", "Line 3 cannot be read as CSV."),
-        (b"Yes!\n" * (MAX_CLAIMS + 1), "", "There are more than 10,000 claims, and no more are allowed."),
-        (b"x" * (MAX_BYTES + 1), "", TOO_LARGE),
-        (b'[\n  {\n    "claim": "The moon is made of rock."\n  }\n]\n', "a.json", JSON_ARRAY),
-        (b'[{"claim": "The moon is made of rock."}]', "", JSON_ARRAY),
+        (sheet((("Behauptung",), ("Rome is old.",))), "a.xlsx", NO_HEADER),
+        (bytes(range(256)), "a.csv", UNREADABLE_TEXT),
+        (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "", UNREADABLE_TEXT),
+        (b"PK\x03\x04 and no more", "", UNREADABLE_SHEET),
+        (b"\xd0\xcf\x11\xe0 of an old format", "a.xls", UNREADABLE_SHEET),
+        (bomb(), "a.xlsx", UNREADABLE_SHEET),
+        (b"?\n", "", "There is no good claim in it. Line 1: The claim is too short: it needs at least 3 characters."),
+        pytest.param(b"Yes!\n" * (MAX_CLAIMS + 1), "", TOO_MANY, id="many"),
+        pytest.param(b"x" * (MAX_BYTES + 1), "", TOO_LARGE, id="large"),
     ],
-)
+)  # fmt: skip
 def test_an_unusable_file_is_refused_with_the_reason_in_one_sentence(sent, name, message):
     with pytest.raises(InvalidInput) as caught:
         read_claims(sent, name)
@@ -113,7 +243,22 @@ def test_an_unusable_file_is_refused_with_the_reason_in_one_sentence(sent, name,
 
 
 def test_the_maximum_number_of_claims_is_read():
-    assert len(read_claims(b"Yes!\n" * MAX_CLAIMS)) == MAX_CLAIMS
+    assert len(read_claims(b"Yes!\n" * MAX_CLAIMS).lines) == MAX_CLAIMS
+
+
+@pytest.mark.parametrize("piece", [b'"a\n', b'"a,b\n', b'"', b"[", b'{"claims":[', b"a,", b"\r", b"\xff\xfea\0"])
+def test_files_designed_to_be_slow_are_read_in_linear_time(piece):
+    began = time.process_time()
+    for start in (b"", b"claim,speaker\n"):
+        with suppress(InvalidInput):
+            read_claims(start + piece * (1_000_000 // len(piece)), "a.csv")
+    far = Workbook()
+    far.active["A1"], far.active["XFD1048576"] = "claim", "far away"
+    stored = io.BytesIO()
+    far.save(stored)
+    with pytest.raises(InvalidInput):
+        read_claims(stored.getvalue(), "a.xlsx")
+    assert time.process_time() - began < 8
 
 
 RESULTS = (
@@ -129,7 +274,8 @@ def address(claim: BatchClaim) -> dict[str, str]:
 
 def test_results_in_csv_have_every_column_and_no_formula():
     text = "".join(as_csv(RESULTS, address))
-    header, *records = csv.reader(io.StringIO(text, newline=""))
+    assert text.startswith("\ufeff"), "without it Excel misreads UTF-8"
+    header, *records = csv.reader(io.StringIO(text[1:], newline=""))
     assert tuple(header) == COLUMNS
     assert [record[:9] for record in records] == [
         ["1", WHOLE.text, "Somebody", "2020-10-31", "SUPPORTED", "0.9", "verdict", "", "https://example.org/runs/id"],
@@ -151,4 +297,4 @@ def test_results_in_json_lines_are_exact_and_can_be_read_as_claims_again():
         tuple(first) == COLUMNS and first["confidence"] == 0.9 and first["permalink"] == "https://example.org/runs/id"
     )
     assert second["claim"] == "=HYPERLINK(1)" and third["permalink"] is None
-    assert next(line.claim for line in read_claims(text.encode())) == WHOLE
+    assert next(line.claim for line in read_claims(text.encode()).lines) == WHOLE

@@ -57,6 +57,11 @@ def test_pasted_claims_become_a_batch_page_with_labels_and_links(client):
     assert path in client.get("/batches").text
 
 
+def test_columns_that_are_not_read_are_named_once(client):
+    path = started(client, "claim,verdict\nHamlet's author was born in England.,false\n")
+    assert "Not read: verdict." in client.get(path).text and "Not read" not in client.get(path).text
+
+
 def test_an_uploaded_file_gives_the_title_the_speakers_and_the_dates(client):
     sent = b"claim,speaker,date\nThe moon is made of rock.,Somebody,2020-10-31\n"
     path = started(client, "", file=(io.BytesIO(sent), "moon.csv"))

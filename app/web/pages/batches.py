@@ -14,6 +14,7 @@ from flask import (
     Blueprint,
     Response,
     abort,
+    flash,
     redirect,
     render_template,
     request,
@@ -26,7 +27,17 @@ from flask_wtf.csrf import CSRFError
 from werkzeug.exceptions import RequestEntityTooLarge
 
 from app.batches.feeder import UNREADABLE
-from app.batches.files import MAX_BYTES, TOO_LARGE, as_csv, as_jsonl, check_lines, line_of, read_claims, title_of
+from app.batches.files import (
+    MAX_BYTES,
+    TOO_LARGE,
+    as_csv,
+    as_jsonl,
+    check_lines,
+    ignored_words,
+    line_of,
+    read_claims,
+    title_of,
+)
 from app.batches.service import Batch, BatchClaim, BatchState
 from app.capabilities.options import PURSUIT, Choice, source_of
 from app.domain.errors import InvalidInput
@@ -184,9 +195,11 @@ def _start() -> str:
     sent = file.read() if file and name else request.form.get("claims", "").encode(errors="replace")
     if not sent.strip():
         raise InvalidInput(NOTHING_SENT, "claims")
-    lines = read_claims(sent, name, most_claims())
+    lines, ignored = read_claims(sent, name, most_claims())
     options = resolve_options(sent_form().raw(), capabilities())
     title = batch_title(lines, request.form.get("title", ""), name)
+    if ignored:
+        flash(ignored_words(ignored))
     return services().runs.start_batch(lines, options, owner(), title, request.form.get("form_name", ""))
 
 

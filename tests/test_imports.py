@@ -110,7 +110,7 @@ with OpenAIServer(script, OPTIONS[1] == "prompted") as server, SearchServer([Fou
         db.create_all()
     done = app.test_cli_runner().invoke(args=["check", "The author of Hamlet was born in England.", *OPTIONS])
 assert done.exit_code == 0 and len(server.asked) > 5, done.output
-assert "nltk" in loaded[0]
+assert "punkt" in loaded[0]
 print(*sorted(set(sys.modules) - loaded[0]))
 """
 

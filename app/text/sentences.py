@@ -7,10 +7,8 @@ list abbreviations.
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from threading import get_ident
 
 from sentencex import get_sentence_boundaries
 
@@ -33,31 +31,6 @@ _ENDED = re.compile(r"[.!?…:;][\"'”’)\]]*$")
 _OPENING = '"“‘«([<'
 TAIL_LENGTH = 40
 """Characters at the end of a sentence that are examined. Without a limit, a text with many joins takes minutes."""
-
-
-class _ScipyHidden:
-    """An import hook that hides scipy.stats from the thread that makes it."""
-
-    def __init__(self) -> None:
-        self._thread = get_ident()
-
-    def find_spec(self, name: str, *_: object) -> None:
-        if name == "scipy.stats" and get_ident() == self._thread:
-            raise ModuleNotFoundError(name)
-
-
-def import_nltk() -> None:
-    """Import NLTK: call this where it is used, because it takes half a second, which would delay the first page.
-
-    Where scipy is installed (evaluation, training), NLTK would import it for a statistical test that is not used
-    here, and take three times as long.
-    """
-    hook = _ScipyHidden()
-    sys.meta_path.insert(0, hook)  # type: ignore[arg-type]
-    try:
-        import nltk  # noqa: F401
-    finally:
-        sys.meta_path.remove(hook)  # type: ignore[arg-type]
 
 
 def load() -> None:

@@ -15,8 +15,10 @@ from importlib.resources import files
 from itertools import takewhile
 from typing import Any
 
+from snowballstemmer.english_stemmer import EnglishStemmer
+
 from app.text.clean import clean_text
-from app.text.sentences import ABBREVIATED, import_nltk
+from app.text.sentences import ABBREVIATED
 
 _IN_BRACKETS = re.compile(r"\s*\([^)]*\)$")
 _WORD = re.compile(r"[^\W_]+(?:[’'][^\W_]+)*")
@@ -53,15 +55,7 @@ def normalised(text: str) -> str:
 
 @lru_cache(maxsize=4096)
 def _stem(word: str) -> str:
-    return _stemmer().stem(word)
-
-
-@lru_cache(maxsize=1)
-def _stemmer() -> Any:
-    import_nltk()
-    from nltk.stem.snowball import SnowballStemmer
-
-    return SnowballStemmer("english")
+    return str(EnglishStemmer().stemWord(word))  # an instance is not thread-safe
 
 
 @lru_cache(maxsize=4096)

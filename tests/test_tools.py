@@ -260,6 +260,9 @@ def test_mcp_tools_refuse_bad_input_in_words_and_hide_other_errors(make_app):
             ("follow_check", {"run_id": "never"}, "There is no check of that id."),
             ("follow_check", {"run_id": "never", "wait_seconds": 1e6}, "wait_seconds"),
             ("get_report", {"run_id": "never"}, "There is no check of that id."),
+            ("check_claim", {"claim": CLAIM, "sources": "vital"}, "no argument of this name: sources"),
+            ("follow_check", {"run_id": "never", "timeout": 3}, "no argument of this name: timeout"),
+            ("list_checks", {"word": "Hamlet"}, "no argument of this name: word"),
         ):
             answer = await client.call_tool(tool, arguments)
             assert answer.is_error and words in answer.content[0].text, answer
@@ -275,6 +278,7 @@ def test_the_mcp_server_names_its_version_and_marks_quoted_text_as_data(make_app
         assert set(tools) == {"check_claim", "follow_check", "get_report", "list_checks"}
         assert all(f"`{name}`" in (ROOT / "docs" / "api.md").read_text(encoding="utf-8") for name in tools)
         assert all(tool.output_schema and tool.description for tool in tools.values())
+        assert not any(tool.input_schema["additionalProperties"] for tool in tools.values())
 
     in_thread(asyncio.run, _with_client(make_app(), use))
 

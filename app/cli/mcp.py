@@ -145,9 +145,26 @@ def mcp_server(app_services: AppServices, limiter: Limiter | None = None) -> "MC
     import anyio.from_thread
     from mcp.server import MCPServer
     from mcp.server.mcpserver import Context
-    from mcp.types import CallToolResult, ToolAnnotations
+    from mcp.server.mcpserver.exceptions import ToolError
+    from mcp.types import CallToolResult, Tool, ToolAnnotations
 
-    server = MCPServer("hopcheck", title="Hopcheck", instructions=INSTRUCTIONS, version=VERSION)
+    class StrictServer(MCPServer):
+        """A server that refuses arguments which a tool does not have; the SDK ignores them."""
+
+        async def list_tools(self) -> list[Tool]:
+            tools = await super().list_tools()
+            schemas = ({**tool.input_schema, "additionalProperties": False} for tool in tools)
+            return [
+                tool.model_copy(update={"input_schema": schema}) for tool, schema in zip(tools, schemas, strict=True)
+            ]
+
+        async def call_tool(self, name: str, arguments: dict[str, Any], context: Any = None) -> Any:
+            known = {tool.name: tool.input_schema["properties"] for tool in await self.list_tools()}
+            if unknown := sorted(arguments.keys() - known.get(name, arguments).keys()):
+                raise ToolError(f"{name} has no argument of this name: {', '.join(unknown)}.")
+            return await super().call_tool(name, arguments, context)
+
+    server = StrictServer("hopcheck", title="Hopcheck", instructions=INSTRUCTIONS, version=VERSION)
     reading = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 
     @server.tool(annotations=ToolAnnotations(destructive_hint=False, open_world_hint=True))

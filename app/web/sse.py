@@ -241,16 +241,20 @@ def _log_failures(subject: str, messages: Iterator[str]) -> Iterator[str]:
 
 
 def _messages(source: MessageSource) -> Iterator[str]:
-    """Yield messages until all runs have ended. Without a free slot, yield only the present ones."""
-    yield f"retry: {RETRY_MILLISECONDS}\n\n"
+    """Yield messages until all runs have ended. Without a free slot, yield only the present ones.
+
+    The time to wait before reconnecting comes with the first event: by itself, some clients read it as an empty event.
+    """
+    retry = f"retry: {RETRY_MILLISECONDS}\n"
     with services().followers.slot() as has_slot:
         while True:
             asked_at = time.monotonic()
             new = source.next(TICK_SECONDS if has_slot else 0.0)
             if new:
-                yield new
+                yield retry + new
+                retry = ""
             if source.ended:
-                yield END
+                yield retry + END
                 return
             if not has_slot:
                 return

@@ -28,6 +28,8 @@ def test_a_stream_sends_every_stored_event_and_then_the_end(make_app):
     answer = client.get(f"{address}/events")
     assert answer.mimetype == "text/event-stream" and answer.headers["Cache-Control"] == "no-store"
     assert answer.text.startswith("retry: ") and answer.text.endswith(streaming.END)
+    blocks = answer.text.strip().split("\n\n")
+    assert all("data: " in each or each.startswith(":") for each in blocks), "some clients read others as empty events"
     stored = events(answer.text)
     assert [event["seq"] for event in stored] == list(range(1, len(stored) + 1))
     bare = [({**event}, event.pop("seconds"), event.pop("seq")) for event in map(dict, stored)]

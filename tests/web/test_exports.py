@@ -179,7 +179,7 @@ def test_the_claim_review_has_a_software_author_and_a_rating_with_its_scale(brow
         "Hamlet is English.",
     )
     assert review["url"] == f"http://localhost{path}"
-    assert (review["author"]["@type"], review["author"]["name"]) == ("SoftwareApplication", "Hopcheck")
+    assert (review["author"]["@type"], review["author"]["name"]) == ("Organization", "Hopcheck")
     assert "A machine made this verdict" in review["author"]["description"]
     assert review["itemReviewed"] == {
         "@type": "Claim",

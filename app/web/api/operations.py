@@ -209,8 +209,9 @@ RUNS = (
         status=204, error_statuses=ERRORS_OWNED, needs_auth=True,
     ),
     Operation(
-        "get /runs/{run_id}/events", "followRun", "Follow a run", "Messages, each of this schema.", description=STREAM,
-        content=("text/event-stream", reference("Message")), error_statuses=(403, 422, *ERRORS_BY_ID),
+        "get /runs/{run_id}/events", "followRun", "Follow a run", "Messages, each as in the schema Message.",
+        description=STREAM,
+        content=("text/event-stream", TEXT), error_statuses=(403, 422, *ERRORS_BY_ID),
         parameters=STREAM_PARAMETERS,
     ),
     _action(

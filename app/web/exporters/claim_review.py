@@ -40,10 +40,9 @@ def claim_review(run: StoredRun, address: str, home: str) -> dict[str, Any] | No
         "claimReviewed": report.claim.text,
         "itemReviewed": _claim(report.claim),
         "author": {
-            "@type": "SoftwareApplication",
+            "@type": "Organization",  # Google's type for an author; the description says that it is a machine
             "name": "Hopcheck",
             "url": home,
-            "applicationCategory": "Automated fact checking",
             "description": disclaimer(report.options),
         },
         "reviewRating": _rating(report.verdict),

@@ -44,6 +44,7 @@ from app.strategies.claim_only import ClaimOnly
 from app.strategies.fact_checks import WithFactChecks
 from app.strategies.question_guided import QuestionGuided
 from app.text.claims import Candidate
+from app.text.wording import with_name
 from tests.waiting import LONG
 
 BeforeStep = Callable[[str], None]
@@ -305,6 +306,9 @@ class FakeContainer:
     def statement_of(self, question: str, options: RunOptions) -> str | None:
         finder = self._claim_finder(options)
         return finder.statement(question) if finder else None
+
+    def names_for(self, claim: Claim, options: RunOptions) -> str | None:
+        return with_name(claim.text, "Leonardo")
 
     def _claim_finder(self, options: RunOptions) -> PromptedClaimExtractor | None:
         return PromptedClaimExtractor(self.rewriter) if self.capabilities().needs_model(options) else None

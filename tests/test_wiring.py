@@ -3,6 +3,7 @@
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from threading import Barrier, Event
+from types import SimpleNamespace
 
 import pytest
 
@@ -10,7 +11,7 @@ from app.backends.fetch.pages import WebPages
 from app.config.settings import Settings
 from app.container.container import MAX_PAGES_AT_ONCE, Container
 from app.domain.errors import CallFailed, InvalidInput
-from app.domain.model import HopStatus, Label, Page, RunOptions, SearchHit
+from app.domain.model import Claim, HopStatus, Label, Page, Passage, RunOptions, SearchHit
 from app.text.claims import candidates
 from tests.one_claim import checked
 from tests.openai_server import OpenAIServer, error, play, role_of
@@ -181,3 +182,19 @@ def test_claims_and_questions_are_rewritten_by_the_chosen_language_model_alone(c
     assert model.prompts == []
     assert container.claims_of(found, PROMPTED)[0].claim == "Hamlet is a play."
     assert container.statement_of("Is Hamlet a play?", PROMPTED) is None and len(model.prompts) == 2
+
+
+@pytest.mark.parametrize(
+    ("claim", "named"),
+    [
+        ("He painted the Mona Lisa.", "Leonardo da Vinci painted the Mona Lisa."),
+        ("its tower is in Paris", "Gustave’s tower is in Paris"),
+        ("She met Bo Yang.", None),
+    ],
+)
+def test_a_claim_without_a_subject_gets_the_likeliest_name_of_the_passages(container, monkeypatch, claim, named):
+    texts = {"Mona Lisa": "The Mona Lisa is by the Italian painter Leonardo da Vinci.", "Gustave": "He built in Paris."}
+    found = tuple(Passage(text, title, "vital") for title, text in texts.items())
+    retriever = SimpleNamespace(retrieve=lambda query, number, before: found)
+    monkeypatch.setattr(container._registry, "over", lambda names: retriever)
+    assert container.names_for(Claim(claim), RunOptions(corpora=("vital",))) == named

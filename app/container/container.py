@@ -82,6 +82,7 @@ from app.strategies.fact_checks import WithFactChecks
 from app.strategies.question_guided import QuestionGuided
 from app.text.claims import Candidate, language_of
 from app.text.sentences import load as load_sentences
+from app.text.wording import bare_title, names, stems, with_name
 
 
 class SearchEngines:
@@ -111,6 +112,8 @@ BASELINE_CLASSIFIERS: dict[str, type[DirectClassifier] | type[ChainOfThoughtClas
 }
 FACT_CHECK_SECONDS = 6.0
 """Limit of the lookup of published fact-checks, for which a verdict may wait."""
+SEARCHED_FOR_NAME = 10
+"""Passages among which the name is looked for that a claim leaves out."""
 FIRST_CALL_SECONDS = 1.0
 """Time from the start of a run to its first call of a language model."""
 
@@ -263,6 +266,22 @@ class Container:
         """Return the claim behind a question; None where it has none or the options use no language model."""
         finder = self._claim_finder(options)
         return finder.statement(question) if finder else None
+
+    def names_for(self, claim: Claim, options: RunOptions) -> str | None:
+        """Return the claim with the likeliest name in place of the pronoun at its start; None where none is found.
+
+        It is the first whole name in the articles that the claim names, else the title of a passage with its names.
+        Raises what the search raises.
+        """
+        if not searches_corpora(options):
+            return None
+        found = self._registry.over(options.corpora).retrieve(claim.text, SEARCHED_FOR_NAME, claim.date)
+        told, known = stems(claim.text), frozenset().union(*map(stems, names(claim.text)))
+        named = [each for each in found if stems(bare_title(each.title)) <= told]
+        whole = (name for each in named for name in names(each.text) if " " in name and name[0].isalpha())
+        titles = (bare_title(each.title) for each in found if known <= stems(each.text))
+        name = next((each for each in (*whole, *titles) if not stems(each) & told), None)
+        return with_name(claim.text, name) if name else None
 
     def _claim_finder(self, options: RunOptions) -> PromptedClaimExtractor | None:
         return PromptedClaimExtractor(self._models.of(options)) if self.capabilities().needs_model(options) else None

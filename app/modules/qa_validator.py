@@ -33,12 +33,10 @@ from app.modules.prompting import (
     yes_or_no,
 )
 from app.text.sentences import sentences
-from app.text.wording import bare_title, differ_in_names, names, normalised, overlap, same_question, stems
+from app.text.wording import bare_title, differ_in_names, names, normalised, overlap, same_question, stems, with_name
 
 # A reader extracts the likeliest words of its passages, even when the page is about another person. These word
 # comparisons check that the cited passage is about the subject of the question.
-
-_PRONOUN = re.compile(r"(?:He|She|It|They|His|Her|Its|Their)\b")
 
 
 def _subject_mismatch(question: str, answer: Answer) -> Message | None:
@@ -62,9 +60,9 @@ def _other_subject(asked: list[str], passage: Passage, sentence: str) -> str:
     Return "" if it begins with no pronoun, or if a name in `asked` is in the title, in the cited sentence or in the
     first sentence of the passage.
     """
-    if not passage.title or not _PRONOUN.match(sentence):
-        return ""
     about = bare_title(passage.title)
+    if not about or with_name(sentence, about) == sentence:
+        return ""
     introduced = stems(about) | stems(sentence) | stems(sentences(passage.text)[0])
     return "" if any(_is_named(name, introduced) for name in asked) else about
 

@@ -19,7 +19,7 @@ from app.domain.errors import InvalidInput
 from app.domain.model import Claim
 from app.text.clean import clean_text
 from app.text.sentences import is_common_word, sentence_spans
-from app.text.wording import names, without_names, word_lists
+from app.text.wording import names, with_name, without_names, word_lists
 
 MIN_CLAIM_LENGTH = 3
 MAX_CLAIM_LENGTH = 500
@@ -220,7 +220,7 @@ _LINK = re.compile(r"(?:https?://|www\.)\S+", re.IGNORECASE)
 _PARAGRAPH = re.compile(r"\S(?:.|\n(?![ \t]*\n))*")
 _LINE = re.compile(r"(?:[•‣▪◦●■]\s*)?[^\s•‣▪◦●■][^\n•‣▪◦●■]*")
 """A line, or a part of it from one bullet to the next."""
-_SPEAKER = re.compile(r"[A-Z][\w.'’ -]{0,40}:\s")
+_SPEAKER = re.compile(r"[A-Z][\w.'’ -]{0,40}(?:\([^()\n]{1,60}\) ?)?:\s")
 UNKNOWN_LANGUAGE = "another language"
 NOT_CHECKABLE = "Nothing that can be checked"
 QUESTION_MARKS = ("?", "？", "؟")
@@ -230,6 +230,7 @@ class Kind(StrEnum):
     """The kind of a visitor's input."""
 
     CLAIM = "claim"
+    OPEN = "claim about whom or what it does not name"
     QUESTION = "question"
     TEXT = "text"
     LINK = "link"
@@ -263,7 +264,11 @@ def kind_of(text: str) -> Kind:
         return Kind.LINK
     found = (without_marks(text[start:end]) for start, end in _sentences(text))
     sentences = tuple(islice(filter(_has_letters, found), 2))
-    return Kind.TEXT if len(sentences) > 1 else _kind_of_sentence("".join(sentences))
+    if len(sentences) > 1:
+        return Kind.TEXT
+    sentence = "".join(sentences)
+    kind = _kind_of_sentence(sentence)
+    return Kind.OPEN if kind is Kind.CLAIM and with_name(sentence, "") != sentence else kind
 
 
 def link_in(text: str) -> str | None:

@@ -32,7 +32,7 @@ _EMOJI = regex.compile(
     flags=regex.V1,
 )
 _INVISIBLE = regex.compile(r"[\p{Default_Ignorable_Code_Point}\p{Cf}\p{Cs}\p{Co}\p{Cn}]+")
-_CONTROL = regex.compile(r"[\p{Cc}\u2800--\n]", flags=regex.V1)
+_CONTROL = regex.compile(r"[\p{Cc}\u2800\ufffd--\n]", flags=regex.V1)
 _WORD_CHARACTER = re.compile(r"\w")
 
 _RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹"

@@ -77,6 +77,15 @@ def names(text: str) -> tuple[str, ...]:
     return tuple(filter(None, dict.fromkeys(found)))
 
 
+_PRONOUN = re.compile(r"(?:(?P<subject>He|She|It|They)|His|Her|Its|Their)\b", re.IGNORECASE)
+
+
+def with_name(text: str, name: str) -> str:
+    """Return the text with `name` in place of the pronoun at its start; the text itself if it begins with none."""
+    found = _PRONOUN.match(text)
+    return f"{name}{'' if found['subject'] else '’s'}{text[found.end() :]}" if found else text
+
+
 def without_names(text: str) -> str:
     """Return the text without its names, numbers and quoted titles, but with the function words at their start."""
     shown = _NAMES.sub(lambda found: _opening(found[1] or found[2]), text)

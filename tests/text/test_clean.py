@@ -22,6 +22,7 @@ from app.text.clean import clean_text, restore_case
         ("The Eif\u00adfel Tow\u200ber is\u2060 in\ufeff Pa\u034fris.", "The Eiffel Tower is in Paris."),
         ("\u202ethe\u202c \u2066Nile\u2069 \u200eflows\u061c", "the Nile flows"),
         ("a\U000e0041\ue000\u180e\u115fb", "ab"),
+        ("regulating\ufffdvitamin\ufffdD", "regulating vitamin D"),
         ("a\u00a0b\u3000c\u2009d\u202fe\u2800f\tg", "a b c d e f g"),
         ("Pаris is the cаpital of Frаnce.", "Paris is the capital of France."),
         ("Москва is Moscow", "Москва is Moscow"),

@@ -351,6 +351,8 @@ class TestStart:
             ("La tour Eiffel se trouve à Paris.", "This looks like French."),
             ("東京は日本の首都です。", "This looks like Japanese."),
             ("Is Paris the capital of France?", "This is a question."),
+            ("He painted the Mona Lisa.", "This does not say who or what is meant."),
+            ("his wife lives in Paris", 'name="sample" value="Leonardo’s wife lives in Paris"'),
             ("asdf qwer zxcv", "No statement was found in this."),
             ("Sydney", "No statement was found in this."),
         ],

@@ -149,6 +149,9 @@ def favicon() -> Response:
 
 
 HINTS = {
+    Kind.OPEN: Hint(
+        "This does not say who or what is meant.", "Each claim is checked by itself: write the name first."
+    ),
     Kind.QUESTION: Hint("This is a question.", "Hopcheck checks statements: write the answer that you want checked."),
     Kind.NO_CLAIM: Hint("No statement was found in this.", "Write a whole English sentence that is true or false."),
     Kind.LINK: Hint("This is a link.", "Copy the sentence that you want checked from its page."),
@@ -161,8 +164,11 @@ def _hint(kind: Kind, sent: RunRequest) -> Hint | None:
     if kind is Kind.FOREIGN:
         language = language_name(language_of(text))
         return Hint(f"This looks like {language}.", "Hopcheck reads only English: write the claim in English.")
+    container = services().container
     if kind is Kind.QUESTION:
-        return replace(HINTS[kind], suggestion=_rewritten(services().container.statement_of, text, sent.options) or "")
+        return replace(HINTS[kind], suggestion=_rewritten(container.statement_of, text, sent.options) or "")
+    if kind is Kind.OPEN:
+        return replace(HINTS[kind], suggestion=_rewritten(container.names_for, sent.claim, sent.options) or "")
     return HINTS.get(kind)
 
 

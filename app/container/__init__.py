@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
     from app.capabilities.options import Capabilities, Group
     from app.components import Component
-    from app.domain.model import Page, RunOptions
+    from app.domain.model import Claim, Page, RunOptions
     from app.domain.ports import Strategy
     from app.text.claims import Candidate
 
@@ -35,3 +35,5 @@ class AppContainer(Protocol):
     def claims_of(self, found: Sequence[Candidate], options: RunOptions) -> tuple[Candidate, ...] | None: ...
 
     def statement_of(self, question: str, options: RunOptions) -> str | None: ...
+
+    def names_for(self, claim: Claim, options: RunOptions) -> str | None: ...

@@ -12,12 +12,16 @@ from dataclasses import dataclass, replace
 from app.domain.ports import TextGenerator
 from app.modules.judging import is_grounded
 from app.modules.prompting import Delimiters, one_line, template
-from app.text.claims import MAX_CLAIM_LENGTH, MIN_CLAIM_LENGTH, NOT_CHECKABLE, Candidate
+from app.text.claims import MAX_CLAIM_LENGTH, MIN_CLAIM_LENGTH, NOT_CHECKABLE, Candidate, without_marks
 
 SENTENCES_PER_CALL = 25
 MAX_TOKENS_PER_SENTENCE = 60
 MAX_CLAIMS_PER_SENTENCE = 3
-_LINE = re.compile(r"^[ \t]*(\d{1,3})[.):]?[ \t]+(\S.*?)[ \t]*$", re.MULTILINE)
+_LINE = re.compile(
+    r"^[^\w\n]{0,9}(?:(?:sentence|claim|statement) )?(\d{1,3})(?:[^\w\n]{1,9}(?<=\s)|\W{0,4}: ?)(?:[-–—] )?(\S.*)$",
+    re.MULTILINE | re.IGNORECASE,
+)
+"""A numbered line, as text, Markdown or a field of a JSON object."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +57,7 @@ class PromptedClaimExtractor:
         reply = self.model.complete(prompt, max_tokens=MAX_TOKENS_PER_SENTENCE * len(part))
         lines: dict[int, list[str]] = {}
         for number, rewrite in _LINE.findall(reply):
-            lines.setdefault(int(number), []).append(one_line(rewrite))
+            lines.setdefault(int(number), []).append(without_marks(one_line(rewrite).strip('", ')))
         return [claim for number, each in enumerate(part, 1) for claim in _claims(each, lines.get(number, [""]), text)]
 
 

@@ -29,6 +29,15 @@ def test_pronouns_are_replaced_and_opinions_and_questions_get_a_note():
 
 
 @pytest.mark.parametrize(
+    "form",
+    ["2. {}", "2) {}", "2 - {}", "2: {}", "**2.** {}", "- **2**: {}", "Sentence 2: {}", "> 2. **{}**", '"2": "{}",'],
+)
+def test_a_rewrite_is_read_in_any_form_of_a_numbered_line(form):
+    claim = "Marie Curie discovered polonium in 1898."
+    assert rewritten(form.format(claim))[1] == (claim, "")
+
+
+@pytest.mark.parametrize(
     "reply",
     [
         "2. Marie Curie discovered polonium in Paris.",

@@ -1,7 +1,7 @@
 # Hopcheck in two commands: `make run` sets up what is missing and serves, `make test` sets up and runs the tests.
 # Everything lands in .venv and instance. `make help` lists the rest.
 #
-#   PYTHON      the Python to make .venv with; the first of python3, python3.13, ... that is new enough
+#   PYTHON      the Python to make .venv with; the first of python3, python3.14, ... that is new enough
 #   PIP_FLAGS   more options for pip, such as an index
 #   GPU=1       on Linux, PyTorch's CUDA build from pip's index in the place of the CPU build: several GB more
 #   ARGS        more options for pytest in `make test` and `make test-slow`, for the soak in `make soak`, for `make bench`
@@ -13,7 +13,7 @@ SHELL := /bin/sh
 .DEFAULT_GOAL := help
 
 NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
-PYTHON ?= $(shell for each in python3 python3.13 python3.12 python3.11; do \
+PYTHON ?= $(shell for each in python3 python3.14 python3.13 python3.12 python3.11; do \
 	$$each -c '$(NEW_ENOUGH)' 2>/dev/null && echo $$each && break; done)
 VENV := .venv
 BIN := $(VENV)/bin

@@ -197,6 +197,8 @@ COMPARISON_PROBABILITY = 0.9
 class Calibration:
     """How two readings become one distribution: a softmax over weighted log-probabilities and a bias for each label.
 
+    True and false are never likelier than by the sources alone, which no question can mislead.
+
     Fitted on whole runs over development claims (research/claims/calibrate.py).
     """
 
@@ -224,7 +226,8 @@ class Calibration:
             for one, other, bias in zip(transcript, sources, self.bias, strict=True)
         ]
         powers = [math.exp(each - max(logits)) for each in logits]
-        return tuple(each / sum(powers) for each in powers)
+        decided = [min(power / sum(powers), alone) for power, alone in zip(powers[:-1], sources[:-1], strict=True)]
+        return *decided, 1 - sum(decided)
 
 
 @dataclass(frozen=True)

@@ -60,12 +60,13 @@ def fit(logs: np.ndarray, labels: np.ndarray) -> np.ndarray:
 
 
 def left_out(runs: Sequence[Mapping[str, Any]], logs: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    """Return the probabilities of each run, fitted on the runs of other groups."""
+    """Return the probabilities of each run, fitted on those of other groups, at most that by the sources alone."""
     groups = [run["group"] for run in runs]
     found = np.zeros((len(runs), len(LABELS)))
     for group in sorted(set(groups)):
         inside = np.array([each == group for each in groups])
         found[inside] = probabilities(fit(logs[~inside], labels[~inside]), logs[inside])
+    found[:, :2] = np.minimum(found[:, :2], np.exp(logs[:, 1, :2]))
     return found
 
 

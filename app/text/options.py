@@ -9,8 +9,8 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
-from itertools import islice
+from collections.abc import Collection, Iterator, Sequence
+from itertools import islice, takewhile
 from typing import Any
 
 _THOUGHT = r"(?:think(?:ing)?|thoughts?)"
@@ -179,12 +179,78 @@ _REFUSAL = re.compile(
     r"|fulfil)",
     re.IGNORECASE,
 )
+MAX_STATEMENT_WORDS = 60
+"""Words of a reply in which a statement that there is no answer is looked for."""
 _UNKNOWN = re.compile(
     r"(?:i (?:do not|don[’']t) (?:know|recall|have)\b|i[’']?(?: a)?m not (?:sure|certain)\b).*"
     r"|(?:unknown|unanswerable|unclear|none|n/?a|no answer|not (?:sure|known|stated|specified|given|available)"
     r"|null|nil|idk|you (?:do not|don[’']t) know)\.?",
     re.IGNORECASE | re.DOTALL,
 )
+# Words of which a statement that a text does not answer consists, in any order.
+_NEGATIONS = frozenset(
+    "no not nothing none neither nor never nowhere unable without lack lacks lacking missing omits omitted".split()
+)
+_UNSAID = frozenset(
+    "unknown unclear unspecified unavailable unsure uncertain unanswerable unanswered undetermined undisclosed "
+    "unstated unmentioned insufficient inconclusive silent".split()
+)
+_SAYING = frozenset(
+    "mention mentions mentioned say says said state states stated specify specifies specified provide provides "
+    "provided give gives given include includes included contain contains contained address addresses addressed "
+    "answer answers answered indicate indicates indicated tell tells told disclose discloses disclosed discuss "
+    "discusses discussed cover covers covered reveal reveals revealed clarify clarified find found available "
+    "known know knows clear determine determined applicable sure certain identify identified help helps relevant "
+    "recall information info detail details reference indication knowledge idea access".split()
+)
+_TEXTS = frozenset(
+    "document documents passage passages text texts page pages snippet snippets article articles source sources "
+    "result results evidence context excerpt excerpts material paragraph data".split()
+)
+_CONNECTING = frozenset("when where who whom what which whether how why if about regarding concerning on of".split())
+_FILLING = frozenset(
+    "a an the for to this that these those it its i we you am is are was were be been being can could do does did has "
+    "have had will would there here in by from at as with and or any all such so too yet just also sorry however "
+    "based according above question search provided given enough explicit direct specific further afraid able "
+    "remains me us my them they anything anywhere concerned seem seems appear appears available".split()
+)
+_PASSIVELY = frozenset("mentioned stated specified disclosed".split())
+_FIRST_PERSON = re.compile(
+    r"(?:sorry )?(?:i|we) (?:am |are |do |can |could )?not (?:\w+ly )?(?:know|sure|certain|find|recall|say|tell)\b"
+)
+_NOT_SAYING = re.compile(rf"\b(?:do|does|did|could) not (?:\w+ly )?(?:{'|'.join(_SAYING - {'contain', 'help'})})\b")
+_SHORT_FORMS = (("can't", "can not"), ("n't", " not"), ("cannot", "can not"), ("'s", " is"), ("'m", " am"))
+
+
+def _says_nothing(text: str) -> bool:
+    """Return whether the first sentence says that there is no answer, or that a text has none."""
+    plain = text.casefold().replace("’", "'")
+    for short, long in _SHORT_FORMS:
+        plain = plain.replace(short, long)
+    words = re.findall(r"\w+", _SENTENCE_END.split(plain, maxsplit=1)[0])[:MAX_STATEMENT_WORDS]
+    if words[:1] == ["the"] and len(words) == 2:
+        return False  # a title
+    words = [word for word in words[:-1] if not (word.endswith("ly") and len(word) > 5)] + words[-1:]
+    if _FIRST_PERSON.match(" ".join(words)):
+        return True
+    opening = list(takewhile(_is_of_statement, words))
+    ending = list(takewhile(_is_of_statement, reversed(words)))
+    is_denial, is_about_text = _denies(opening), not _TEXTS.isdisjoint(opening)
+    if len(opening) == len(words):
+        return is_denial or (is_about_text and not _NEGATIONS.isdisjoint(opening))
+    if is_denial and (opening[-1] in _CONNECTING or (is_about_text and _NOT_SAYING.search(" ".join(opening)))):
+        return True
+    return _denies(ending) and (not _TEXTS.isdisjoint(ending) or ending[0] in _PASSIVELY)
+
+
+def _is_of_statement(word: str) -> bool:
+    sets = (_NEGATIONS, _UNSAID, _SAYING, _TEXTS, _CONNECTING, _FILLING)
+    return any(word in each for each in sets)
+
+
+def _denies(words: Collection[str]) -> bool:
+    is_negated = not _NEGATIONS.isdisjoint(words) and not _SAYING.isdisjoint(words)
+    return is_negated or not _UNSAID.isdisjoint(words)
 
 
 def declines(text: str) -> bool:
@@ -194,8 +260,6 @@ def declines(text: str) -> bool:
 
 
 def is_no_answer(text: str) -> bool:
-    """Return whether the text is empty or `declines`.
-
-    Models that write JSON are asked for null; the prompts of the others ask for "I don't know.".
-    """
-    return not any(letter.isalnum() for letter in without_markup(text)) or declines(text)
+    """Return whether the text is empty, a refusal, or states that there is no answer: "It does not say."."""
+    unmarked = without_markup(text)
+    return not any(letter.isalnum() for letter in unmarked) or declines(unmarked) or _says_nothing(unmarked)

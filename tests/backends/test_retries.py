@@ -95,7 +95,7 @@ def test_waits_honour_the_server_and_long_ones_are_reported():
     with listening(lambda event: phases.append(event.phase)):
         tried(watch, HttpResult(503, {"retry-after": "Tue, 14 Nov 2023 22:13:50 GMT"}), HttpResult(429), FINE)
     assert watch.sleeps == [30.0, 1.0]
-    assert phases == ["waiting 30 s for host", "waiting 1 s for host"]
+    assert [str(each) for each in phases] == ["waiting 30 s for host", "waiting 1 s for host"]
 
 
 @pytest.mark.parametrize(

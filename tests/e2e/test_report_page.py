@@ -206,7 +206,7 @@ def test_an_undecided_check_offers_two_next_steps_that_work(live, visitor):
     page.get_by_role("link", name="How to search more").click()
     expect(page.get_by_role("heading", name="All options")).to_be_visible()
     page.goto(report)
-    page.get_by_role("link", name="Add a question").click()
+    page.get_by_role("link", name="Add a question", exact=True).click()
     page.get_by_label("Question for step 2").fill("Who is the author of Hamlet?")
     page.keyboard.press("Control+Enter")
     expect_verdict(page)

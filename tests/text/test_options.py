@@ -57,16 +57,40 @@ def test_a_text_that_begins_with_no_option_or_with_two_has_none(text):
 @pytest.mark.parametrize(
     "text",
     [
-        "",
-        "I don't know.",
-        "I do not know who he is.",
-        "None",
-        "N/A",
+        "It's not mentioned in the passage.",
+        "Not applicable",
+        "The document says nothing about his birth.",
+        "The exact date of his birth is not mentioned in the passage.",
+        "There isn't any information about this.",
+        "Insufficient information.",
+        "The passage is silent on this.",
+        "Unable to determine.",
+        "I have no idea.",
         "Not sure",
-        "I'm sorry, but I cannot help with that.",
+        "Not in the text",
+        "The passage doesn't contain an answer to that",
+        "This question cannot be answered from the given context.",
+        "It is unknown when he was born.",
+        "N/A",
+        "null",
+        "None",
+        "Not available.",
+        "The context does not provide specific information regarding his birth.",
+        "Information not found",
+        "I could not find an answer.",
+        "Sorry, the passage doesn't say.",
+        "According to the passage, it is not known.",
+        "The text doesn't say who wrote it.",
+        "Nothing is said about that.",
+        "The passage does not include details on his family",
+        "Neither document mentions it.",
+        "It isn't clear from the passage",
+        "This is not covered in the article",
+        "I don't have that information.",
+        "Not disclosed",
     ],
 )
-def test_an_empty_reply_a_refusal_and_the_words_that_prompts_ask_for_are_no_answer(text):
+def test_a_statement_that_there_is_no_answer_is_recognised_in_any_common_wording(text):
     assert is_no_answer(text) and is_no_answer(f"**{text.upper()}**")
 
 

@@ -57,7 +57,7 @@ def test_a_run_without_a_verdict_has_no_label_but_a_reason_and_a_cost():
 def test_a_run_that_the_days_limit_cuts_short_gives_no_result():
     """Its verdict would be stored, and the row not run again."""
     limits = Metering(Limits(day_calls=3), Spent())
-    with pytest.raises(LimitReached, match=r"3 calls a day was reached\. The same command goes on"):
+    with pytest.raises(LimitReached, match=r"calls a day was reached: 3\. The same command goes on"):
         run_predictor(scripted_strategy(TWO_HOPS), RunOptions(), metering=limits)(ROW)
     with pytest.raises(LimitReached):
         run_predictor(scripted_strategy(TWO_HOPS), RunOptions(), metering=limits)(ROW)

@@ -151,7 +151,7 @@ class TestFreeAnswer:
         assert [passage.url for passage in said.retrieved] == [hit(1).url, hit(2).url]
         assert {passage.origin for passage in said.retrieved} == {Origin.WEB}
 
-    @pytest.mark.parametrize("reply", ["I don't know.", REFUSAL])
+    @pytest.mark.parametrize("reply", ["I don't know.", "None of these helps.", REFUSAL])
     @pytest.mark.parametrize("chooser", [PromptedChooser, PapeloChooser])
     def test_a_refusal_is_no_answer_but_with_the_papers_prompts(self, chooser, reply: str) -> None:
         """The hits stay listed. In the paper, the full response is the answer, whatever it says."""

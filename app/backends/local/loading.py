@@ -235,7 +235,7 @@ SEQ2SEQ = ModelKind("AutoModelForSeq2SeqLM", "a sequence-to-sequence model like 
 EXTRACTIVE_QA = ModelKind(
     "AutoModelForQuestionAnswering", "an extractive question answering model like RoBERTa on SQuAD", 2
 )
-CAUSAL = ModelKind("AutoModelForCausalLM", "a causal language model like SmolLM2")
+CAUSAL = ModelKind("AutoModelForCausalLM", "a causal language model")
 
 
 MAX_STATED_TOKENS = 1_000_000

@@ -6,7 +6,7 @@ import socket
 import statistics
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from app.web.http_delivery import TIMEOUT_SECONDS
 from tests.faults.servers import Server, serving
@@ -59,8 +59,9 @@ def test_hundreds_of_slow_clients_do_not_keep_others_waiting(instance):
             print(f"{len(seconds)} pages: 19 of 20 under {usual:.3f} s, longest {max(seconds):.3f} s")
             assert usual < USUAL_SECONDS and max(seconds) < MAX_SECONDS
             for client in clients:
-                while client.recv(4096):  # until the server closes the connection
-                    pass
+                with suppress(ConnectionResetError):  # which is how a connection closes whose bytes were not all read
+                    while client.recv(4096):  # until the server closes the connection
+                        pass
         assert "disconnected a client that was too slow" in server.said() and "Traceback" not in server.said()
 
 

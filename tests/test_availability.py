@@ -127,20 +127,6 @@ def test_live_wikipedia_is_a_corpus_that_needs_no_index_and_names_its_host(avail
     assert "wikipedia-live" not in named(availability(WIKIPEDIA="off").capabilities().corpora)
 
 
-def test_a_configured_reader_reads_where_the_local_model_could_not_be_loaded(availability, tmp_path):
-    other = str(tiny_t5(tmp_path / "other"))
-    broken = availability(broken=MODEL, READER=other, WIKIPEDIA="en")
-    assert named(broken.capabilities().answerers)["retriever-reader"].available
-    (readers,) = (group for group in broken.catalogue() if group.setting == "READER")
-    assert {choice.name: choice.available for choice in readers.choices} == {"local": False, other: True}
-
-
-def test_a_configured_reader_that_is_not_on_this_machine_leaves_no_choice_that_reads(availability):
-    capabilities = availability(READER="some/reader", WIKIPEDIA="en").capabilities()
-    for choice in (named(capabilities.answerers)["retriever-reader"], named(capabilities.pursuits)["local"]):
-        assert not choice.available and choice.mend == f"{FLASK} models fetch reader"
-
-
 def test_a_gguf_file_that_could_not_be_loaded_is_unavailable(availability, tmp_path):
     file = tmp_path / "cut.gguf"
     file.write_bytes(b"GGUF")
@@ -208,10 +194,9 @@ def test_a_report_names_the_modules_used(availability):
     assert availability(BIG).modules(RunOptions(strategy="direct", model="big")) == (("asker", "big, prompted"),)
 
 
-@pytest.mark.parametrize("answerer", ["retriever-reader", "reciter-reader", "flan-t5"])
-def test_a_report_names_a_model_in_a_folder_without_the_path(availability, answerer):
-    given = {"READER": "/srv/private/own-model", "FLAN_T5": "/srv/private/own-model"}
-    modules = dict(availability(BIG, **given).modules(RunOptions(answerer=answerer, model="big")))
+def test_a_report_names_a_model_in_a_folder_without_the_path(availability):
+    given = {"FLAN_T5": "/srv/private/own-model"}
+    modules = dict(availability(BIG, **given).modules(RunOptions(answerer="flan-t5", model="big")))
     assert "own-model" in modules["answerer"] and "private" not in modules["answerer"]
 
 

@@ -1,4 +1,4 @@
-"""`flask --app app models ...`: listing choices with reasons, and fetching the models in FLAN_T5 and READER."""
+"""`flask --app app models ...`: listing choices with reasons, and fetching the models that settings name."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def command(tmp_path):
 
 def test_every_module_is_listed_with_its_setting_and_every_unavailable_choice_with_its_fix(command):
     output = command("list").stdout
-    for setting in ("PRESET", "CLAIM_VERIFIER", "QUESTION_GENERATOR", "QA_VALIDATOR", "REASONER", "ANSWERER", "READER"):
+    for setting in ("PRESET", "CLAIM_VERIFIER", "QUESTION_GENERATOR", "QA_VALIDATOR", "REASONER", "ANSWERER"):
         assert f"({setting})" in output
     reason = " ".join(output.split("no  reciter-reader", 1)[1].splitlines()[1].split())
     assert (
@@ -58,7 +58,11 @@ def test_a_model_folder_needs_no_fetch(command, tmp_path):
 
 @pytest.mark.parametrize(
     ("name", "status", "words"),
-    [("flan-t5", 1, "There is no folder"), ("reader", 2, "READER is not set"), ("everything", 2, "is not one of")],
+    [
+        ("flan-t5", 1, "There is no folder"),
+        ("question-seq2seq", 2, "QUESTION_SEQ2SEQ is not set"),
+        ("everything", 2, "is not one of"),
+    ],
 )
 def test_a_failed_fetch_is_reported_in_one_sentence(command, name, status, words):
     done = command("fetch", name)

@@ -14,9 +14,9 @@ from app.domain.errors import CallFailed, InvalidInput
 from app.domain.model import Claim, HopStatus, Label, Page, Passage, RunOptions, SearchHit
 from app.text.claims import candidates
 from tests.one_claim import checked
-from tests.openai_server import OpenAIServer, error, play, role_of
+from tests.openai_server import OpenAIServer, error, play
 from tests.text_generators import playing
-from tests.tiny import tiny_qa, tiny_t5
+from tests.tiny import tiny_t5
 from tests.waiting import LONG, in_thread
 from tests.web_server import Sent, WebServer, client
 
@@ -64,17 +64,6 @@ def test_speculative_calls_change_only_the_number_of_calls_and_each_is_counted(t
             assert reports[-1].usage.calls == len(server.asked)
     in_turn, ahead = reports
     assert (ahead.hops, ahead.verdict) == (in_turn.hops, in_turn.verdict)
-
-
-def test_a_configured_reader_reads_the_recited_passage_instead_of_the_model(tmp_path):
-    with OpenAIServer(play()) as server:
-        settings = {"INSTANCE": tmp_path, "OPENAI_BASE_URL": server.url, "OPENAI_MODEL": "scripted"}
-        settings |= {"READ_WITH": "local", "READER": tiny_qa(tmp_path / "reader", "hamlet william shakespeare")}
-        report = checked(Container(Settings.from_env({name: str(value) for name, value in settings.items()})), PROMPTED)
-    roles = {role_of(asked.prompt) for asked in server.asked}
-    assert "reciter" in roles and "reader" not in roles
-    assert all(hop.status in (HopStatus.KEPT, HopStatus.SET_ASIDE) for hop in report.hops)
-    assert all((hop.answer.text or "") in hop.answer.retrieved[0].text for hop in report.hops if hop.answer.retrieved)
 
 
 def test_a_flan_t5_answers_from_memory_and_concludes_by_its_own_probabilities(container):

@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from app.backends.corpus.registry import installed, scope_of
 from app.backends.corpus.wikipedia import HOST, LIVE, OFF
 from app.backends.http import destination_of
+from app.backends.hub import is_path, shown_name, why_missing
 from app.backends.llm.registry import ModelSettings, unavailable_reason
-from app.backends.local.loading import is_path, shown_name, why_missing
 from app.backends.web_search.registry import PROVIDERS, ProviderSearch, with_failover
 from app.capabilities.options import (
     BASELINES,
@@ -58,20 +58,12 @@ def unless_failed(choice: Choice, parts: Components, *names: str) -> Choice:
     return choice.unavailable(f"The {part.name} could not be loaded: {part.message}", part.fix) if part else choice
 
 
-def unless_unread(choice: Choice, settings: Settings, parts: Components) -> Choice:
-    """Return the choice, as unavailable if its extractive reader is."""
-    if not settings.reader:
-        return unless_failed(choice, parts, MODEL)
-    missing = why_missing(settings.reader)
-    return choice.unavailable(missing, f"{FLASK} models fetch reader") if missing else choice
-
-
 def pursuit_choices(settings: Settings, parts: Components, has_model: bool) -> Iterator[Choice]:
     """Yield every preset of a pursuit; `has_model` says whether a language model is available."""
     for preset in (row.resolved(_has_model_files(settings.question_seq2seq)) for row in PURSUIT_PRESETS.values()):
         choice = Choice(preset.name, f"{preset.title}. {preset.changes}", needs_model=preset.needs_model)
         if preset.others == "local":
-            choice = unless_failed(unless_unread(choice, settings, parts), parts, MODEL, RERANKER)
+            choice = unless_failed(choice, parts, MODEL, RERANKER)
         if preset.needs_model and not has_model:
             choice = choice.unavailable(*NO_MODEL)
         elif missing := _missing_questioner(settings, preset):
@@ -203,7 +195,6 @@ class Availability:
             Group("Ways of pursuing evidence", "", capabilities.pursuits),
             Group("Search engines", "SEARCH", capabilities.searches),
             Group("Fact-checks", "", (capabilities.fact_checks,)),
-            Group("Readers", "READER", self._readers()),
             Group("Corpora", "CORPORA", capabilities.corpora),
         )
 
@@ -226,8 +217,8 @@ class Availability:
             return ""
         titles = {each.name: each.title for each in self._corpora()} | SOURCE_TITLES
         titled = replace(options, corpora=tuple(titles.get(name, name) for name in options.corpora))
-        reader, flan_t5 = shown_name(self.settings.reader or ""), shown_name(self.settings.flan_t5)
-        return kind_of(options.answerer).describe(titled, replace(self.settings, reader=reader, flan_t5=flan_t5))
+        settings = replace(self.settings, flan_t5=shown_name(self.settings.flan_t5))
+        return kind_of(options.answerer).describe(titled, settings)
 
     def _strategies(self, has_model: bool) -> tuple[Choice, ...]:
         titles = ("Baseline: a language model, asked directly", "Baseline: a language model that thinks step by step")
@@ -273,7 +264,7 @@ class Availability:
     def _unless_unmet(self, choice: Choice, need: Need, has_model: bool) -> Choice:
         """Return the choice, as unavailable if `need` is not met on this machine."""
         if need is Need.READER:
-            return unless_unread(choice, self.settings, self.parts)
+            return unless_failed(choice, self.parts, MODEL)
         if need is Need.CORPUS:
             choice = unless_failed(choice, self.parts, RERANKER)
             return self._unless_without_corpus(choice) if choice.available else choice
@@ -310,16 +301,6 @@ class Availability:
                 fix = f"{FLASK} models fetch {local}" if local.startswith("hub:") else "LOCAL_MODEL, a GGUF file"
             return choice.unavailable(reason, fix)
         return unless_failed(choice, self.parts, model.name) if model.gguf else choice
-
-    def _readers(self) -> tuple[Choice, ...]:
-        """Return the local model as a reader, then the one that READER names, if any."""
-        own = unless_failed(Choice("local", f"The local model, {LOCAL_MODEL_NAME}"), self.parts, MODEL)
-        other = self.settings.reader
-        if not other:
-            return (own,)
-        named = Choice(other, f"The reader {shown_name(other)}")
-        missing = why_missing(other)
-        return own, named.unavailable(missing, f"{FLASK} models fetch reader") if missing else named
 
     def _searches(self) -> tuple[Choice, ...]:
         """Return the search of corpora and every engine, configured or not; live Wikipedia counts as a corpus.

@@ -8,10 +8,10 @@ import click
 from flask.cli import AppGroup, with_appcontext
 from flask_migrate import upgrade
 
+from app.backends.hub import HUB_PREFIX, look_up, split_file_name
+from app.backends.hub import fetch as fetch_model
 from app.backends.local.base_model import obtain
 from app.backends.local.llama_cpp import gguf_path
-from app.backends.local.loading import HUB_PREFIX, look_up, split_file_name
-from app.backends.local.loading import fetch as fetch_model
 from app.bootstrap import Step, steps
 from app.bootstrap import prepare as run_steps
 from app.capabilities.options import Choice
@@ -23,7 +23,7 @@ from app.runs.schema_version import is_newest
 from app.web import services
 
 LOCAL_MODEL = "local-model"
-MODELS = (LOCAL_MODEL, "flan-t5", "reader", "question-seq2seq", "next-question-seq2seq")
+MODELS = (LOCAL_MODEL, "flan-t5", "question-seq2seq", "next-question-seq2seq")
 """Names that `models fetch` accepts. The model of flan-t5 is the one in the setting FLAN_T5, and so on."""
 
 models = AppGroup("models", help="The models and modules that runs can use.")
@@ -56,7 +56,7 @@ class ModelName(click.ParamType):
 @click.argument("name", type=ModelName())
 @click.option("--yes", is_flag=True, help="Download a file of the hub without asking.")
 def fetch(name: str, yes: bool) -> None:
-    """Download the local model's base, or the model that a setting (FLAN_T5, READER, ...) names.
+    """Download the local model's base, or the model that a setting (FLAN_T5, QUESTION_SEQ2SEQ, ...) names.
 
     hub:OWNER/REPOSITORY/FILE downloads one GGUF file for LOCAL_MODEL, and shows its size and licence before.
     """

@@ -266,13 +266,10 @@ class Settings:
     flan_t5: str = setting(
         "FLAN_T5", "google/flan-t5-base", "FLAN-T5 or another model of its kind: a name on the hub, or a folder"
     )
-    reader: str | None = setting(
-        "READER", None, "An extractive reader: a name on the hub, or a folder; the local model reads when not set"
-    )
     read_with: str = setting(
         "READ_WITH",
         "local",
-        "What reads a recitation: the local reader or the model itself",
+        "What reads a recitation: the local model or the one that recites",
         **one_of("local", "model"),
     )
     question_seq2seq: str | None = setting(

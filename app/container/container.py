@@ -16,12 +16,11 @@ from app.backends.corpus.registry import CorpusRegistry
 from app.backends.corpus.wikipedia import live_wikipedia
 from app.backends.fact_checks import FactCheckSearch, FactCheckTools
 from app.backends.fetch.pages import WebPages
+from app.backends.hub import why_missing
 from app.backends.local.base_model import FIX as BASE_FIX
 from app.backends.local.base_model import base_model_path
-from app.backends.local.hub_reader import HubReader
 from app.backends.local.inference_queue import Inference
 from app.backends.local.llama_cpp import LocalLM
-from app.backends.local.loading import why_missing
 from app.backends.local.reranker import CrossEncoderReranker
 from app.backends.local.seq2seq import Seq2Seq
 from app.backends.web_search.registry import ProviderSearch, configured_searches, with_failover
@@ -135,9 +134,7 @@ class Container:
         own = settings.question_model
         fix = "QUESTION_MODEL, the path of a GGUF file" if own else BASE_FIX
         self._model = LocalLM(own or base_model_path(settings), adapter, threads, inference, fix)
-        self._reader: Reader = (
-            HubReader(settings.reader, inference, threads) if settings.reader else LocalReader(self._model)
-        )
+        self._reader: Reader = LocalReader(self._model)
         self.generator = LocalQuestionGenerator(self._model)
         self.judge = LocalJudge(self._model, Calibration.read(adapter.with_name("calibration.json")))
         self._questioners = fine_tuned_questioners(

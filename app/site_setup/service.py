@@ -19,11 +19,11 @@ from app.backends.corpus.index import MANIFEST
 from app.backends.corpus.prebuilt import DOWNLOAD, find_wikipedia
 from app.backends.corpus.registry import check_removable, folder_of, remove_corpus
 from app.backends.fetch.addresses import checked_addresses, is_public, system_resolve
+from app.backends.hub import HUB_PREFIX, look_up, split_file_name
 from app.backends.llm.added import AddedModel, add_model, added_models, remove_model
 from app.backends.llm.openai_client import ask_for_a_word
 from app.backends.local.base_model import BASE, base_model_path, is_obtained
 from app.backends.local.llama_cpp import HUB_FOLDER, gguf_path
-from app.backends.local.loading import HUB_PREFIX, look_up, split_file_name
 from app.capabilities.options import default_corpora
 from app.config.settings import Settings
 from app.container.parts import language_models

@@ -16,8 +16,8 @@ from typing import Any
 import click
 from flask.cli import AppGroup
 
+from app.backends.hub import fetch, is_path, why_missing
 from app.backends.local.base_model import base_model_path
-from app.backends.local.loading import fetch, is_path, why_missing
 from app.capabilities.options import VITAL
 from app.cli.output import EXIT_INTERRUPTED, one_line_errors
 from app.container.container import corpus_registry

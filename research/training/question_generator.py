@@ -17,7 +17,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from app.backends.local.loading import SEQ2SEQ, Pretrained, load
+from app.backends.local.seq2seq import Pretrained, load
 from app.domain.errors import InvalidInput
 from research.training.checkpoints import CHECKPOINT, replacing
 from research.training.fine_tuning import Batch, Tuning, fine_tune, mean_loss
@@ -55,7 +55,7 @@ def train(
     seen, held_out = (list(questioner.examples([a for a in asked if a.held_out is held])) for held in (False, True))
     if not seen:
         raise InvalidInput(f"The data holds nothing for the {questioner.name} model to learn from.", "data")
-    weights = load(base, SEQ2SEQ, threads, FIX)
+    weights = load(base, threads, FIX)
     torch.manual_seed(tuning.seed)
     model = weights.model
     if tuning.rank:

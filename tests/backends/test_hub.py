@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.backends.local.loading import fetch, find_model_folder, require_model_folder, why_missing
+from app.backends.hub import fetch, find_model_folder, require_model_folder, why_missing
 from app.domain.errors import ModelUnavailable
 
 

@@ -10,12 +10,11 @@ from typing import Any
 
 import pytest
 
-from app.backends.local.hub_reader import HubReader
 from app.backends.local.llama_cpp import LocalLM
 from app.backends.local.reranker import CrossEncoderReranker
 from app.backends.local.seq2seq import Seq2Seq
 from tests.local_files import FILES
-from tests.tiny import tiny_qa, tiny_t5
+from tests.tiny import tiny_t5
 
 VISITORS = 8
 
@@ -38,15 +37,8 @@ def loaded_once(load: Callable[[], Any]) -> bool:
     return first is not None and all(each is first for each in others)
 
 
-MAKE = {
-    "a reader from the hub": lambda folder: HubReader(str(tiny_qa(folder))).load,
-    "FLAN-T5": lambda folder: Seq2Seq(str(tiny_t5(folder))).load,
-}
-
-
-@pytest.mark.parametrize("name", MAKE)
-def test_a_model_is_loaded_once_under_concurrent_first_use(tmp_path: Path, name: str) -> None:
-    assert loaded_once(MAKE[name](tmp_path))
+def test_a_model_is_loaded_once_under_concurrent_first_use(tmp_path: Path) -> None:
+    assert loaded_once(Seq2Seq(str(tiny_t5(tmp_path))).load)
 
 
 SHIPPED = {

@@ -24,7 +24,7 @@ from app.backends.corpus import jvm
 from app.backends.corpus.bm25 import Java
 from app.backends.corpus.builder import BuildRequest, build_corpus, check_replaced, checked_name
 from app.backends.corpus.index import FETCHED_SOURCE, BuildState, Manifest, PrintLine, sizes, write_manifest
-from app.backends.local.loading import download
+from app.backends.hub import download
 from app.domain.errors import InvalidInput, ModelUnavailable
 from app.text.claims import UNKNOWN_LANGUAGE, language_name
 

@@ -176,7 +176,7 @@ def _from_hub(settings: Settings, path: Path, file: ModelFile, say: Writer) -> N
     from huggingface_hub.file_download import http_get
     from huggingface_hub.utils import build_hf_headers, disable_progress_bars
 
-    from app.backends.local.loading import hub_errors
+    from app.backends.hub import hub_errors
 
     partial = _partial(path)
     _require_room(partial, file)

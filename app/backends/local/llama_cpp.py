@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from app.backends.http import HttpResult
+from app.backends.hub import HUB_PREFIX
 from app.backends.local.inference_queue import Inference, LazyModel
-from app.backends.local.loading import HUB_PREFIX, fingerprint
-from app.backends.local.weight_files import FIX, require_gguf
+from app.backends.local.weight_files import FIX, fingerprint, require_gguf
 from app.domain.errors import CallFailed, ModelUnavailable
 from app.domain.instrumentation import Call, cached_call, report_usage
 from app.domain.model import Usage

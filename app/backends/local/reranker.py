@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from app.backends.local.inference_queue import Inference, LazyModel
-from app.backends.local.loading import fingerprint
-from app.backends.local.weight_files import FIX, require_as_installed
+from app.backends.local.weight_files import FIX, fingerprint, require_as_installed
 from app.domain.errors import CallFailed, ModelUnavailable
 from app.domain.instrumentation import Call, cached_call, report_usage
 from app.domain.model import Passage, Usage

@@ -20,7 +20,7 @@ class Need(Enum):
     """A requirement of an answerer."""
 
     CORPUS = "a corpus or live Wikipedia, and the reranker"
-    READER = "the local reader"
+    READER = "the local model"
     MODEL = "a language model"
     FLAN_T5 = "FLAN-T5 on this machine"
     SEARCH = "a search engine, a corpus, or live Wikipedia"
@@ -65,8 +65,3 @@ def kind_of(name: str) -> AnswererKind:
         raise KeyError(name)
     kind: AnswererKind = import_module(f"{__name__}.{name.replace('-', '_')}").KIND
     return kind
-
-
-def reader_name(settings: Settings) -> str:
-    """Return the name of the local reader in reports."""
-    return settings.reader or "the local model"

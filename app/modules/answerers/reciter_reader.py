@@ -13,7 +13,7 @@ from app.domain.instrumentation import report_phase
 from app.domain.messages import Code
 from app.domain.model import QACHECK, Answer, Claim, Context, Origin, Passage, Question, RunOptions, Span
 from app.domain.ports import Chat, Reader, TextGenerator
-from app.modules.answerers import AnswererKind, Need, reader_name
+from app.modules.answerers import AnswererKind, Need
 from app.modules.output_parsing import answer_from, passage_from
 from app.modules.prompting import (
     EXAMPLE_DELIMITERS,
@@ -164,7 +164,7 @@ def _reading_case(passage: str, question: str) -> str:
 
 def _describe(options: RunOptions, settings: Settings) -> str:
     by_model = settings.read_with == "model" or options.preset == QACHECK
-    reads = options.model if by_model else reader_name(settings)
+    reads = options.model if by_model else "the local model"
     return f"a language model's memory: {options.model} recites, {reads} reads"
 
 

@@ -10,7 +10,7 @@ from app.domain.instrumentation import report_phase
 from app.domain.messages import Code
 from app.domain.model import Answer, Claim, Context, Passage, Question, Span
 from app.domain.ports import Reader, Reranker, Retriever
-from app.modules.answerers import AnswererKind, Need, reader_name
+from app.modules.answerers import AnswererKind, Need
 from app.modules.judging import is_described, spans_of
 
 NAME = "retriever-reader"
@@ -82,6 +82,6 @@ class RetrieverReader:
 KIND = AnswererKind(
     title="Retriever and reader: the best of many passages",
     needs=(Need.READER, Need.CORPUS),
-    describe=lambda options, settings: f"passages of {', '.join(options.corpora)}, read by {reader_name(settings)}",
+    describe=lambda options, settings: f"passages of {', '.join(options.corpora)}, read by the local model",
     build=lambda parts: RetrieverReader(parts.retriever(), parts.reranker, parts.reader),
 )

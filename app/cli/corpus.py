@@ -11,8 +11,7 @@ from flask.cli import AppGroup
 from app.backends.corpus.bm25 import Java
 from app.backends.corpus.builder import BuildRequest, build_corpus, check_replaced
 from app.backends.corpus.formats import FORMATS
-from app.backends.corpus.index import PROBLEMS, BuildState, Manifest, format_count
-from app.backends.corpus.prebuilt import WikipediaSnapshot, find_wikipedia, install_prebuilt, install_wikipedia
+from app.backends.corpus.index import PROBLEMS, BuildState, Manifest
 from app.backends.corpus.registry import (
     CORPORA,
     VITAL,
@@ -22,6 +21,7 @@ from app.backends.corpus.registry import (
     installed,
     remove_corpus,
 )
+from app.backends.corpus.snapshots import WikipediaSnapshot, find_wikipedia, install_wikipedia
 from app.bootstrap import corpus_index, prepare
 from app.capabilities.options import default_corpora
 from app.cli.output import one_line_errors
@@ -35,7 +35,6 @@ corpus = AppGroup("corpus", help="The corpora that evidence comes from.")
 @corpus.command("build")
 @click.argument("name", required=False)
 @click.option("--from", "path", type=click.Path(path_type=Path), help="File or folder with the documents.")
-@click.option("--prebuilt", help="Pyserini's prebuilt index of this name, fetched instead of built.")
 @click.option("--format", type=click.Choice(FORMATS), default="auto", show_default=True, help="What is in PATH.")
 @click.option("--title", default="", help="Title that visitors see; NAME when not given.")
 @click.option("--source", default="", help="Source of the text, with its licence.")
@@ -49,7 +48,7 @@ corpus = AppGroup("corpus", help="The corpora that evidence comes from.")
 @click.option("--replace", is_flag=True, help="Replace the corpus of this name once the new one is whole.")
 @click.option("--anew", is_flag=True, help="Discard an unfinished build instead of resuming it.")
 @click.option("--if-needed", is_flag=True, help="Leave a built-in index that is whole and up to date.")
-def build(name: str | None, path: Path | None, prebuilt: str | None, if_needed: bool, **chosen: Any) -> None:
+def build(name: str | None, path: Path | None, if_needed: bool, **chosen: Any) -> None:
     """Build the corpus NAME from documents; without --from the one that ships.
 
     With --from, the same command resumes a build that was killed.
@@ -57,12 +56,8 @@ def build(name: str | None, path: Path | None, prebuilt: str | None, if_needed: 
     settings = _settings()
     name = name or VITAL.name
     with one_line_errors():
-        if path and prebuilt:
-            raise InvalidInput("Give --from or --prebuilt, not both.")
         if path:
             _build(settings, name, path, **chosen)
-        elif prebuilt:
-            _fetch(settings, name, prebuilt, chosen["title"], chosen["source"], chosen["replace"])
         elif name in CORPORA:
             prepare([corpus_index(settings, CORPORA[name])], click.echo, redo=not if_needed)
         else:
@@ -82,12 +77,6 @@ def _print_built(folder: Path, manifest: Manifest, state: BuildState) -> None:
     click.echo(f"{manifest.corpus}: {size}")
     if state.problems:
         click.echo(f"skipped {state.problems:,} broken entries, listed in {folder / PROBLEMS}")
-
-
-def _fetch(settings: Settings, name: str, prebuilt: str, title: str, source: str, replace: bool) -> None:
-    folder = folder_of(settings.instance, name)
-    manifest = install_prebuilt(name, prebuilt, folder, _java(settings), click.echo, title, source, replaces=replace)
-    click.echo(f"{name}: {manifest.count:,} documents, {manifest.bytes / 1e6:,.1f} MB of index in {manifest.index}")
 
 
 @corpus.command("fetch")
@@ -129,7 +118,7 @@ def _row(info: CorpusInfo, is_default: bool) -> str:
     title = f"{info.title} ({info.source})" if info.source else info.title
     if info.state != "ready":
         return f"{name}\t{title}\t{info.message} Fix it with: {info.fix}"
-    size = f"{format_count(info.passages, info.kind)}, {info.bytes / 1e6:,.1f} MB"
+    size = f"{info.passages:,} passages, {info.bytes / 1e6:,.1f} MB"
     return f"{name}\t{title}\t{info.kind}, {size}, {info.built_at}\t{info.state}"
 
 
@@ -146,7 +135,7 @@ def remove(name: str, yes: bool) -> None:
             raise InvalidInput(f"There is no corpus {name}.")
         check_removable(name, default_corpora(settings))
         if not yes:
-            click.confirm(f"Remove {info.title}, {format_count(info.passages, info.kind)}?", abort=True)
+            click.confirm(f"Remove {info.title}, {info.passages:,} passages?", abort=True)
         remove_corpus(folder)
     click.echo(f"removed {name}")
 

@@ -148,7 +148,7 @@ RESTORE = "git checkout -- app/models"
 
 def corpora(settings: Settings) -> Iterator[Finding]:
     """Check that each corpus in use has a complete and current index."""
-    from app.backends.corpus.index import format_count, read_verified
+    from app.backends.corpus.index import read_verified
     from app.backends.corpus.registry import CORPORA
     from app.backends.corpus.wikipedia import LIVE, OFF
     from app.bootstrap import corpus_index, index_folder
@@ -169,7 +169,7 @@ def corpora(settings: Settings) -> Iterator[Finding]:
             message = "Its index was built from other articles or by another version of Pyserini"
             yield warning(what, message, "make corpus")
         else:
-            yield ok(what, f"{format_count(manifest.count, manifest.kind)}, whole")
+            yield ok(what, f"{manifest.count:,} passages, whole")
 
 
 def live_wikipedia(settings: Settings) -> Iterator[Finding]:

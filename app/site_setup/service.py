@@ -16,8 +16,8 @@ from pydantic import ValidationError
 from app.backends.corpus.builder import checked_name
 from app.backends.corpus.documents import SUFFIXES
 from app.backends.corpus.index import MANIFEST
-from app.backends.corpus.prebuilt import DOWNLOAD, find_wikipedia
 from app.backends.corpus.registry import check_removable, folder_of, remove_corpus
+from app.backends.corpus.snapshots import DOWNLOAD, find_wikipedia
 from app.backends.fetch.addresses import checked_addresses, is_public, system_resolve
 from app.backends.hub import HUB_PREFIX, look_up, split_file_name
 from app.backends.llm.added import AddedModel, add_model, added_models, remove_model

@@ -172,7 +172,6 @@ class TestDamage:
         ("kind", "name", "source", "fix"),
         [
             ("built", "rivers", "Nobody, CC0", "corpus build rivers --from PATH --replace"),
-            ("prebuilt", "rivers", "Nobody, CC0", "corpus build rivers --prebuilt INDEX --replace"),
             ("built", "de-wikipedia", "Wikipedia of 1 May 2026, CC0", "corpus fetch de-wikipedia --replace"),
             ("built", "my-wikipedia", "My notes", "corpus build my-wikipedia --from PATH --replace"),
         ],

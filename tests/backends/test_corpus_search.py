@@ -6,10 +6,8 @@ import json
 
 import pytest
 
-from app.backends.corpus import jvm
 from app.backends.corpus.bm25 import DEFAULT_JAVA, Bm25Retriever
 from app.backends.corpus.builder import BuildRequest, build_corpus
-from app.backends.corpus.prebuilt import install_prebuilt
 from app.backends.corpus.registry import Article, Corpus, CorpusPages, CorpusSearch, build_built_in
 from app.domain.errors import CallFailed
 from app.domain.model import Claim, Origin, Passage, SearchHit
@@ -123,17 +121,6 @@ class TestWholeArticles:
         source.write_text("one")
         build_built_in(Corpus("small", "Small", "CC0", lambda: source, lambda: (article,)), tmp_path / "small")
         assert Bm25Retriever(tmp_path / "small").article("Hamlet #2", "A tragedy.", article.url) == article.text
-
-    def test_a_prebuilt_index_stores_whole_documents(self, tmp_path) -> None:
-        index = tmp_path / "lucene-index.rivers"
-        indexer = jvm.start().index.LuceneIndexer(str(index), args=["-index", str(index), "-storeRaw"], threads=1)
-        indexer.add_batch_raw([json.dumps({"id": "1", "contents": f"Thames\n{LONG}"})])
-        indexer.close()
-        install_prebuilt("rivers", "x", tmp_path / "rivers", DEFAULT_JAVA, print, fetch=lambda name, say: index)
-        retriever = Bm25Retriever(tmp_path / "rivers")
-        best = retriever.retrieve("river ghi", 1)[0]
-        whole = retriever.article(best.title, best.text, "")
-        assert all(line in whole for line in RIVER) and RIVER[0] not in best.text
 
     def test_the_answer_comes_from_the_article_around_the_passage(self, built) -> None:
         """End to end, with the corpus as the search engine: cited passages are the corpus's own."""

@@ -19,8 +19,8 @@ from pyarrow import parquet
 from app import create_app
 from app.backends.corpus.bm25 import DEFAULT_JAVA, Bm25Retriever
 from app.backends.corpus.index import MANIFEST, read_complete
-from app.backends.corpus.prebuilt import find_wikipedia, install_wikipedia
 from app.backends.corpus.registry import about
+from app.backends.corpus.snapshots import find_wikipedia, install_wikipedia
 from app.capabilities.availability import Availability
 from app.components import CORPUS, MODEL, RERANKER, Components
 from app.config import FLASK

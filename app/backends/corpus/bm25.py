@@ -9,36 +9,26 @@ from __future__ import annotations
 import json
 import logging
 import re
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
 from app.backends.corpus import jvm
-from app.backends.corpus.formats import passages_of, title_and_text
-from app.backends.corpus.index import MANIFEST, Manifest, read_verified, unit_of
+from app.backends.corpus.index import MANIFEST, Manifest, read_verified
 from app.domain.errors import CallFailed, ModelUnavailable
 from app.domain.instrumentation import report_phase
 from app.domain.messages import Code
 from app.domain.model import Origin, Passage
 
-# Stored rows: passages in Hopcheck's own indexes, documents or passages in Pyserini's prebuilt ones, as `contents` with
-# the title in the first line (KILT, DPR) or as `title` and `text` (BEIR). Whole documents are cut into passages here.
-
-MAX_DOCUMENT_CHARACTERS = 40_000
-"""Characters of a prebuilt document that are used: cutting a million of them takes half a second."""
-
 MIN_WORD_OVERLAP = 0.9
 """Share of a passage's words that a row must contain to be the passage's source."""
 
-_KILT_MARK = re.compile(r"^\s*(Section::::|BULLET::::-?)\s*", re.MULTILINE)
-
 
 @dataclass(frozen=True, slots=True)
-class Row:
-    """A row of an index: a passage, whose `id` is "DOCUMENT#NUMBER", or a whole document of a prebuilt index."""
+class IndexRow:
+    """A passage of an index; `id` is "DOCUMENT#NUMBER"."""
 
     id: str
     title: str
@@ -47,32 +37,18 @@ class Row:
     described: int = 0
 
 
-def row_of(raw: str | None, manifest: Manifest, query: str | None = None) -> Row:
-    """Return a row from its stored JSON; with a query, only the best passage of a prebuilt index's document.
-
-    Raises CallFailed when the JSON is missing or invalid.
-    """
+def row_of(raw: str | None, corpus: str) -> IndexRow:
+    """Return a row from its stored JSON. Raises CallFailed when that is missing or invalid."""
     try:
         row = json.loads(raw or "")
-        if manifest.kind == "prebuilt":
-            title, passages = _title_and_passages(row)
-            text = " ".join(passages) if query is None else best_passage(passages, query)
-        else:
-            title, text = row["title"], row["contents"].removeprefix(f"{row['title']}\n")
+        title, text = row["title"], row["contents"].removeprefix(f"{row['title']}\n")
         address = url if isinstance(url := row.get("url"), str) else None
-        return Row(str(row["id"]), title, text, address, int(row.get("described", 0)))
+        return IndexRow(str(row["id"]), title, text, address, int(row.get("described", 0)))
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise CallFailed(f"The corpus {manifest.corpus} holds a passage that cannot be read.") from error
+        raise CallFailed(f"The corpus {corpus} holds a passage that cannot be read.") from error
 
 
-def _title_and_passages(row: dict[str, str]) -> tuple[str, tuple[str, ...]]:
-    """Return the title and the passages of a prebuilt index's document."""
-    title, text = title_and_text(row.get("title") or "", row.get("text") or row.get("contents") or "")
-    paragraphs = _KILT_MARK.sub("", text[:MAX_DOCUMENT_CHARACTERS]).splitlines()
-    return title or str(row["id"]), tuple(passages_of(paragraphs))
-
-
-def matching(rows: Iterable[Row], title: str, text: str, url: str) -> Row | None:
+def matching(rows: Iterable[IndexRow], title: str, text: str, url: str) -> IndexRow | None:
     """Return the first of `rows` with this title and address and nearly all words of `text`.
 
     `text` may be cut or cleaned; `url` is "" for a row without an address.
@@ -83,15 +59,6 @@ def matching(rows: Iterable[Row], title: str, text: str, url: str) -> Row | None
         if is_named and len(wanted & _words(row.text)) >= MIN_WORD_OVERLAP * len(wanted):
             return row
     return None
-
-
-def best_passage(passages: Sequence[str], query: str) -> str:
-    """Return the passage with most of the query's words, weighted by their rarity among the passages."""
-    wanted = _words(query)
-    found = [wanted & _words(passage) for passage in passages]
-    common = Counter(word for words in found for word in words)
-    scores = [sum(1 / common[word] for word in words) for words in found]
-    return passages[scores.index(max(scores))] if passages else ""
 
 
 def _words(text: str) -> set[str]:
@@ -150,11 +117,11 @@ class Bm25Retriever:
         manifest = self.open()
         if k < 1:
             return ()
-        report_phase(Code.SEARCHING_PASSAGES(count=manifest.count, kind=unit_of(manifest.kind)))
+        report_phase(Code.SEARCHING_PASSAGES(count=manifest.count, kind="passages"))
         # A lone surrogate is not a character. Everything else is safe: Lucene's analyser has no query syntax.
         words = query.encode("utf-8", "replace").decode()
         manifest, rows = jvm.java_queue.run(lambda: self._search(words, k))
-        found = ((row_of(raw, manifest, words), score) for raw, score in rows)
+        found = ((row_of(raw, manifest.corpus), score) for raw, score in rows)
         return tuple(
             Passage(row.text, row.title, manifest.named_source, row.url, None, Origin.CORPUS, score, row.described)
             for row, score in found
@@ -164,7 +131,7 @@ class Bm25Retriever:
     def article(self, title: str, text: str, url: str) -> str | None:
         """Return the text of the document that contains this passage; None if no document does.
 
-        At most MAX_DOCUMENT_CHARACTERS or MAX_ARTICLE_PASSAGES of it. Raises as `retrieve` does.
+        At most MAX_ARTICLE_PASSAGES of it. Raises as `retrieve` does.
         """
         self.open()
         return jvm.java_queue.run(lambda: self._article(title, text.encode("utf-8", "replace").decode(), url))
@@ -181,8 +148,7 @@ class Bm25Retriever:
         """Return the k best rows as indexed, with their scores. Runs in Java's thread, like the methods below."""
         opened = self._current()
         try:
-            fields = {} if opened.manifest.kind == "prebuilt" else {"contents": 1.0, "title": TITLE_WEIGHT}
-            hits = opened.searcher.search(words, k=k, fields=fields)
+            hits = opened.searcher.search(words, k=k, fields={"contents": 1.0, "title": TITLE_WEIGHT})
             return opened.manifest, [(hit.lucene_document.get("raw"), float(hit.score)) for hit in hits]
         except Exception as error:  # pyjnius wraps any Java exception in its own
             log.exception("BM25 search failed")
@@ -190,14 +156,14 @@ class Bm25Retriever:
 
     def _article(self, title: str, text: str, url: str) -> str | None:
         manifest, rows = self._search(" ".join(f"{title} {text}".split()[:MAX_QUERY_WORDS]), MAX_CANDIDATE_ROWS)
-        row = matching((row_of(raw, manifest) for raw, _ in rows), title, text, url)
+        row = matching((row_of(raw, manifest.corpus) for raw, _ in rows), title, text, url)
         if row is None:
             return None
-        if manifest.kind != "built":
+        if manifest.kind == "built-in":  # an article is one passage
             return row.text
         document, _, _ = row.id.rpartition("#")
         found = (self._current().searcher.doc(f"{document}#{number}") for number in range(1, MAX_ARTICLE_PASSAGES + 1))
-        return " ".join(row_of(each.raw(), manifest).text for each in takewhile(bool, found))
+        return " ".join(row_of(each.raw(), manifest.corpus).text for each in takewhile(bool, found))
 
     def _current(self) -> OpenIndex:
         """Return the current index, reopened if its manifest has changed since the last call."""

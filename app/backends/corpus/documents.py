@@ -109,14 +109,10 @@ def _markdown(path: Path, scratch: Path) -> FileText:
     return FileText(title, list(paragraphs_of(tree)))
 
 
-def html_text(data: bytes) -> FileText:
-    """Return the text of an HTML page. Raises Unreadable when it has none or cannot be parsed."""
-    if (text := decode_declared(data)) is None:
+def _html(path: Path, scratch: Path) -> FileText:
+    if (text := decode_declared(_whole(path))) is None:
         raise Unreadable("is not in UTF-8, nor in an encoding that it declares")
-    try:
-        found = extract_text(text, "")
-    except Exception as error:  # lxml raises many types
-        raise Unreadable(f"cannot be parsed ({type(error).__name__})") from error
+    found = extract_text(text, "")
     if not found.text:
         raise Unreadable("holds no text besides menus and other parts of the page's frame")
     return FileText(found.title, found.text.splitlines())
@@ -158,7 +154,7 @@ def _word(path: Path, scratch: Path) -> FileText:
 SUFFIXES: dict[str, Callable[[Path, Path], FileText]] = {
     **dict.fromkeys((".txt", ".text"), _plain),
     **dict.fromkeys((".md", ".markdown"), _markdown),
-    **dict.fromkeys((".html", ".htm", ".xhtml"), lambda path, scratch: html_text(_whole(path))),
+    **dict.fromkeys((".html", ".htm", ".xhtml"), _html),
     ".pdf": _pdf,
     ".docx": _word,
 }

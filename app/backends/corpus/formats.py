@@ -1,4 +1,4 @@
-"""Read the source of a corpus as a stream of documents: JSON lines, KILT's knowledge source, a folder, or an archive.
+"""Read the source of a corpus as a stream of documents: JSON lines, KILT's knowledge source, a folder, or Wikipedia.
 
 Every reader can resume from a position, reports problems by their place in the source, and holds at most one line, one
 batch of rows or one file in memory. KILT: Petroni et al., 2021, "KILT: a Benchmark for Knowledge Intensive Language
@@ -133,8 +133,7 @@ def _walk(
 
 MAX_LINE_BYTES = 32 * 1024 * 1024
 MAX_ID_CHARACTERS = 500
-FORMATS = ("auto", "jsonl", "kilt", "folder", "wikipedia", "zim")
-_ARCHIVES = {".parquet": "wikipedia", ".zim": "zim"}
+FORMATS = ("auto", "jsonl", "kilt", "folder", "wikipedia")
 
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
@@ -174,8 +173,8 @@ def format_of(path: Path) -> str:
         return "folder"
     if not path.is_file():
         raise Unreadable("is neither a file nor a folder")
-    if path.suffix.lower() in _ARCHIVES:
-        return _ARCHIVES[path.suffix.lower()]
+    if path.suffix.lower() == ".parquet":
+        return "wikipedia"
     with path.open("rb") as file:
         _refuse_utf16(file)
         first = next((line for line in _lines(file) if line is None or line.strip()), b"")
@@ -193,10 +192,10 @@ def entries(path: Path, format: str, position: Any, scratch: Path) -> Iterator[E
         if path.is_file() and path.suffix.lower() not in SUFFIXES:
             raise Unreadable("is no text, Markdown, HTML, PDF or Word file")
         return _files(path, position, scratch)
-    if format in _ARCHIVES.values():
-        from app.backends.corpus import archives
+    if format == "wikipedia":
+        from app.backends.corpus.parquet import parquet_articles
 
-        return (archives.zim_articles if format == "zim" else archives.parquet_articles)(path, position)
+        return parquet_articles(path, position)
     return _json_lines(path, position, {"jsonl": _plain_document, "kilt": _kilt_document}[format])
 
 

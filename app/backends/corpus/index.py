@@ -32,7 +32,7 @@ from hashlib import blake2b
 from importlib.metadata import version
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, Literal, TextIO
+from typing import Any, Literal, TextIO, get_args
 
 from app.backends.corpus import jvm
 from app.config import FLASK
@@ -52,7 +52,7 @@ BATCH_SIZE = 1000
 BUFFER_MB = 64
 """Lucene's buffer for a segment; the JVM's heap (JAVA_MEMORY) must be larger."""
 
-Kind = Literal["built-in", "built", "prebuilt"]
+Kind = Literal["built-in", "built"]
 PrintLine = Callable[[str], None]
 
 
@@ -60,15 +60,14 @@ PrintLine = Callable[[str], None]
 class Manifest:
     """The sources, time and software of an index build; `source` is the origin of the text, with its licence.
 
-    `index` is the folder of Lucene's files, relative to the corpus's folder, or absolute for a prebuilt one, whose
-    `index_checksum` is empty: Pyserini checked it when it was fetched, and it may be tens of gigabytes.
+    `index` is the folder of Lucene's files, relative to the corpus's folder.
     """
 
     corpus: str
     title: str
     source: str
     kind: Kind
-    count: int  # passages; documents for a prebuilt index
+    count: int  # passages
     index: str
     files: dict[str, int]
     index_checksum: str
@@ -83,7 +82,7 @@ class Manifest:
         fix = fix_for(folder.name)
         try:
             row = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-            if row["layout"] != LAYOUT_VERSION:
+            if row["layout"] != LAYOUT_VERSION or row["kind"] not in get_args(Kind):
                 fix = fix_for(folder.name, row["kind"], row["source"])
                 raise ModelUnavailable(f"The index of the corpus {folder.name} is of another version of Hopcheck", fix)
             return cls(**row)
@@ -108,24 +107,13 @@ class Manifest:
         return f"{self.title} ({self.source})" if self.source else self.title
 
 
-def unit_of(kind: Kind | Literal[""]) -> str:
-    """Return what an index of this kind holds."""
-    return "documents" if kind == "prebuilt" else "passages"
-
-
-def format_count(count: int, kind: Kind | Literal[""]) -> str:
-    """Format the size of an index with its unit."""
-    return f"{count:,} {unit_of(kind)}"
-
-
 def fix_for(name: str, kind: Kind | Literal[""] = "", source: str = "") -> str:
     """Return the command that repairs the index of the corpus `name`, as far as its manifest's fields show it."""
     if name in BUILT_IN:
         return "make corpus"
     if name.endswith("-wikipedia") and (not kind or source.startswith(FETCHED_SOURCE)):
         return f"{FLASK} corpus fetch {name} --replace"
-    origin = "--prebuilt INDEX" if kind == "prebuilt" else "--from PATH"
-    return f"{FLASK} corpus build {name} {origin} --replace"
+    return f"{FLASK} corpus build {name} --from PATH --replace"
 
 
 def read_complete(folder: Path) -> Manifest:
@@ -143,7 +131,7 @@ def read_complete(folder: Path) -> Manifest:
 def read_verified(folder: Path) -> Manifest:
     """Return the manifest after checking every byte of the index. Raises ModelUnavailable if the check fails."""
     manifest = read_complete(folder)
-    if manifest.index_checksum and checksum(folder / manifest.index) != manifest.index_checksum:
+    if checksum(folder / manifest.index) != manifest.index_checksum:
         raise ModelUnavailable(f"The index of the corpus {folder.name} is damaged", manifest.fix)
     return manifest
 

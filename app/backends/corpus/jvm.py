@@ -139,7 +139,7 @@ def _start_jvm(jar: Path, options: list[str]) -> Pyserini:
     import jnius  # this starts the JVM, so it comes before any import of Pyserini
 
     _limit_logging(jnius)
-    with stubbed(*UNUSED_MODULES):
+    with _stubbed(*UNUSED_MODULES):
         from pyserini.index import lucene as index
         from pyserini.search import lucene as search
 
@@ -164,7 +164,7 @@ class _Stub(ModuleType):
 
 
 @contextmanager
-def stubbed(*names: str) -> Iterator[None]:
+def _stubbed(*names: str) -> Iterator[None]:
     """Import empty stubs instead of these modules inside the block; modules that are imported already stay.
 
     Imports after the block get the real modules.

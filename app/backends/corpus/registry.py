@@ -30,7 +30,6 @@ from app.backends.corpus.index import (
     Kind,
     Manifest,
     PrintLine,
-    format_count,
     install_index,
     manifest_for,
     passage_json,
@@ -136,8 +135,8 @@ VITAL_NEWEST = "July 2026"
 class CorpusInfo:
     """A corpus as users choose it. `fix` is the command or the step that makes it ready; "" if it is ready.
 
-    `passages` (documents of a prebuilt index) and `bytes` describe the index. Unless the corpus is ready they are 0,
-    and `built_at` is "" instead of an ISO time. `kind` is "" unless the corpus is ready or built in.
+    `passages` and `bytes` describe the index. Unless the corpus is ready they are 0, and `built_at` is "" instead of an
+    ISO time. `kind` is "" unless the corpus is ready or built in.
     """
 
     name: str
@@ -203,7 +202,7 @@ def scope_of(info: CorpusInfo) -> str:
     if info.name == VITAL.name:
         return f"the first lines of {info.passages:,} Wikipedia articles; the newest date in them is {VITAL_NEWEST}"
     # The source of a fetched Wikipedia has its day; that of other corpora may have none.
-    return f"{format_count(info.passages, info.kind)} of {info.source or info.title}, indexed on {info.built_at[:10]}"
+    return f"{info.passages:,} passages of {info.source or info.title}, indexed on {info.built_at[:10]}"
 
 
 def build_built_in(corpus: Corpus, folder: Path, java: Java = DEFAULT_JAVA, say: PrintLine = log.info) -> Manifest:

@@ -1,6 +1,6 @@
-"""Read archives of an encyclopedia: Wikipedia's articles in Parquet files, and Kiwix's ZIM files.
+"""Read Wikipedia's articles in Parquet files.
 
-The Parquet files are those of the data set wikimedia/wikipedia: the columns id, url, title and text. In a text a blank
+They are those of the data set wikimedia/wikipedia: the columns id, url, title and text. In a text a blank
 line ends a paragraph, and a section begins with its heading on a line of its own.
 """
 
@@ -8,18 +8,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from app.backends.corpus.documents import MAX_FILE_BYTES, Unreadable, html_text
+from app.backends.corpus.documents import Unreadable
 from app.backends.corpus.formats import Entry, SourceDocument, clean, source_files, web_address
 
 COLUMNS = ["id", "url", "title", "text"]
 ROWS_AT_ONCE = 256
 MIN_SECTION_WORDS = 30
 """A shorter section is joined to the next one, because a passage of a few words ranks too high."""
-LIBZIM = "libzim==3.13.1"
 
 _HEADING = re.compile(r"\S.{0,98}[^\s.!?:;,…\"”]|\S")
 """A line of at most 100 characters that does not end with the punctuation of a sentence."""
@@ -91,28 +89,3 @@ def sections(text: str) -> Iterator[str | None]:
         if block.strip():
             yield f"{heading}: {block}" if heading else block
             heading, words = "", words + len(block.split())
-
-
-def zim_articles(path: Path, position: Any) -> Iterator[Entry]:
-    """Yield the HTML pages of a ZIM file from the number `position` on. Raises Unreadable where libzim is missing."""
-    try:
-        archive = import_module("libzim.reader").Archive(path)
-    except ImportError:
-        raise Unreadable(f"is a ZIM file, which needs another package: pip install {LIBZIM}") from None
-    except RuntimeError as error:
-        raise Unreadable("is no ZIM file that can be read") from error
-    count, size = archive.all_entry_count, path.stat().st_size
-    for number in range(position or 0, count):
-        entry = archive._get_entry_by_id(number)  # libzim has no other way to list entries
-        if not entry.is_redirect and (item := entry.get_item()).mimetype.partition(";")[0] == "text/html":
-            yield _page(entry.path, entry.title, item, number + 1, size * (number + 1) // count)
-
-
-def _page(path: str, title: str, item: Any, position: int, read: int) -> Entry:
-    try:
-        if item.size > MAX_FILE_BYTES:
-            raise Unreadable(f"is larger than {MAX_FILE_BYTES // 1024**2} MB")
-        found = html_text(bytes(item.content))
-        return Entry(path, position, read, SourceDocument(path, clean(title) or found.title, found.paragraphs))
-    except Unreadable as error:
-        return Entry(path, position, read, problem=str(error))

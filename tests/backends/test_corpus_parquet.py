@@ -1,18 +1,17 @@
-"""Articles are read from Parquet and ZIM files, cut at their sections, from any position on."""
+"""Articles are read from Parquet files, cut at their sections, from any position on."""
 
 from __future__ import annotations
 
 import errno
-import sys
 from pathlib import Path
 
 import pyarrow
 import pytest
 from pyarrow import parquet
 
-from app.backends.corpus.archives import parquet_articles, sections, zim_articles
 from app.backends.corpus.documents import Unreadable
-from app.backends.corpus.formats import entries, format_of, passages_of, total_bytes
+from app.backends.corpus.formats import passages_of, total_bytes
+from app.backends.corpus.parquet import parquet_articles, sections
 
 MOZART = (
     "Mozart was a composer.\n\nEarly life \nHe was born in Salzburg. "
@@ -112,64 +111,3 @@ def test_an_article_without_an_id_is_a_problem_of_that_article_alone(tmp_path):
     parquet.write_table(pyarrow.Table.from_pylist(rows), tmp_path / "a.parquet")
     first, second = parquet_articles(tmp_path, None)
     assert first.problem == "has no id" and second.document and second.document.id == "2"
-
-
-@pytest.fixture
-def encyclopedia(tmp_path) -> Path:
-    """A ZIM file with two pages, a picture and a redirect, as Kiwix's have."""
-    writer = pytest.importorskip("libzim.writer")
-
-    class Item(writer.Item):
-        def __init__(self, path: str, title: str, kind: str, content: str) -> None:
-            super().__init__()
-            self._about = path, title, kind, content
-
-        def get_path(self) -> str:
-            return self._about[0]
-
-        def get_title(self) -> str:
-            return self._about[1]
-
-        def get_mimetype(self) -> str:
-            return self._about[2]
-
-        def get_contentprovider(self):
-            return writer.StringProvider(self._about[3])
-
-        def get_hints(self):
-            return {}
-
-    path = tmp_path / "rivers.zim"
-    page = "<html><body><article><h1>{0}</h1><p>{1}</p></article></body></html>"
-    with writer.Creator(path) as creator:
-        creator.set_mainpath("Nile")
-        thames = "The Thames is a river of England, and it flows through London to the North Sea."
-        nile = "The Nile is a river of Africa, and it flows through Cairo to the Mediterranean Sea."
-        creator.add_item(Item("Nile", "Nile", "text/html", page.format("Nile", nile)))
-        creator.add_item(Item("Thames", "Thames", "text/html", page.format("Thames", thames)))
-        creator.add_item(Item("map.png", "", "image/png", "no picture"))
-        creator.add_redirection("River_Thames", "River Thames", "Thames", {})
-        creator.add_metadata("Title", "Rivers")
-    return path
-
-
-def test_the_pages_of_a_zim_file_are_documents_and_reading_resumes(encyclopedia, tmp_path):
-    assert format_of(encyclopedia) == "zim"
-    found = list(entries(encyclopedia, "zim", None, tmp_path))
-    assert {each.document.title for each in found} == {"Nile", "Thames"}
-    assert any("flows through Cairo" in text for each in found for text in each.document.paragraphs)
-    rest = list(zim_articles(encyclopedia, found[0].position))
-    assert [each.where for each in rest] == [found[1].where]
-
-
-def test_a_zim_file_without_libzim_names_the_package_to_install(tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "libzim.reader", None)
-    with pytest.raises(Unreadable, match="pip install libzim=="):
-        list(zim_articles(tmp_path / "rivers.zim", None))
-
-
-def test_a_file_that_is_no_zim_file_is_refused(tmp_path):
-    pytest.importorskip("libzim.reader")
-    (tmp_path / "rivers.zim").write_text("no ZIM")
-    with pytest.raises(Unreadable, match="is no ZIM file"):
-        list(zim_articles(tmp_path / "rivers.zim", None))

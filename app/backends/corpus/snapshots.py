@@ -1,0 +1,133 @@
+"""Fetch the Wikipedia of a language as a corpus, from the data set wikimedia/wikipedia of the Hugging Face hub.
+
+Its Parquet files are removed once the corpus is built from them.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from dataclasses import dataclass
+from datetime import date, datetime
+from errno import EACCES, EDQUOT, EFBIG, EIO, EISDIR, ENOSPC, ENOTDIR, EPERM, EROFS
+from pathlib import Path
+
+from app.backends.corpus.bm25 import Java
+from app.backends.corpus.builder import BuildRequest, build_corpus, check_replaced
+from app.backends.corpus.index import FETCHED_SOURCE, BuildState, Manifest, PrintLine
+from app.backends.hub import download
+from app.domain.errors import InvalidInput, ModelUnavailable
+from app.text.claims import UNKNOWN_LANGUAGE, language_name
+
+log = logging.getLogger(__name__)
+
+DISK_ERRORS = (EACCES, EDQUOT, EFBIG, EIO, EISDIR, ENOSPC, ENOTDIR, EPERM, EROFS)
+"""The errno of an OSError of the disk. With another one, or none, it counts as an error of the network."""
+WIKIPEDIA = "wikimedia/wikipedia"
+"""The data set on the Hugging Face hub. HF_ENDPOINT names another server."""
+DOWNLOAD = "download"
+"""The folder of fetched files inside the corpus's; `write_manifest` removes it when the index is installed."""
+
+_WIKIPEDIA_NAME = re.compile(r"([a-z]{2,}(?:-[a-z]+)*)-wikipedia")
+_WIKIPEDIA_FILE = re.compile(r"(\d{8})\.([a-z-]+)/[^/]+\.parquet")
+
+
+@dataclass(frozen=True, slots=True)
+class WikipediaSnapshot:
+    """The newest snapshot of the Wikipedia of a language, as the hub lists it; sizes in bytes."""
+
+    name: str
+    title: str
+    day: date
+    licence: str
+    revision: str
+    files: dict[str, int]
+
+    @property
+    def bytes(self) -> int:
+        return sum(self.files.values())
+
+    @property
+    def source(self) -> str:
+        """Return where the text is from, with its licence, as passages name it."""
+        return f"{FETCHED_SOURCE}{self.day:%-d %B %Y}, {self.licence}"
+
+
+def find_wikipedia(name: str) -> WikipediaSnapshot:
+    """Return what the hub has for a name like simple-wikipedia or de-wikipedia.
+
+    Raises InvalidInput for another name and for a language without a Wikipedia there, ModelUnavailable when the hub
+    cannot be reached.
+    """
+    if not (named := _WIKIPEDIA_NAME.fullmatch(name)):
+        raise InvalidInput(f"{name} cannot be fetched; a name is LANGUAGE-wikipedia, such as simple-wikipedia.", "name")
+    from httpx2 import HTTPError
+    from huggingface_hub import HfApi
+
+    try:
+        listed = HfApi().dataset_info(WIKIPEDIA, files_metadata=True)
+    except (HTTPError, OSError) as error:
+        raise _unreachable(name, error) from error
+    matches = ((_WIKIPEDIA_FILE.fullmatch(each.rfilename), each.size or 0) for each in listed.siblings or ())
+    of_language = [(found[1], found[0], size) for found, size in matches if found and found[2] == named[1]]
+    if not of_language:
+        raise InvalidInput(f"There is no Wikipedia of the language {named[1]} at {WIKIPEDIA}.", "name")
+    newest = max(day for day, _, _ in of_language)
+    files = {file: size for day, file, size in of_language if day == newest}
+    return WikipediaSnapshot(
+        name,
+        _wikipedia_title(named[1]),
+        datetime.strptime(newest, "%Y%m%d").date(),
+        _licence(listed),
+        listed.sha or "main",
+        files,
+    )
+
+
+def _wikipedia_title(language: str) -> str:
+    if language == "simple":
+        return "Simple Wikipedia"
+    known = language_name(language)
+    return f"{language if known == UNKNOWN_LANGUAGE else known} Wikipedia"
+
+
+def _licence(listed: object) -> str:
+    named = getattr(getattr(listed, "card_data", None), "license", None)
+    if not named:
+        return "CC BY-SA"
+    names = [named] if isinstance(named, str) else named
+    return ", ".join(each.upper().replace("CC-BY-SA-", "CC BY-SA ") for each in names)
+
+
+def install_wikipedia(
+    found: WikipediaSnapshot, folder: Path, java: Java, say: PrintLine, *, replaces: bool = False, anew: bool = False
+) -> tuple[Manifest, BuildState]:
+    """Fetch the files, build the corpus of this name from them in `folder`, and remove them.
+
+    After an interruption, the same call goes on with both. Raises as `find_wikipedia` and `build_corpus` do.
+    """
+    check_replaced(folder, replaces)
+    from httpx2 import HTTPError
+    from huggingface_hub import hf_hub_url
+
+    into = folder / DOWNLOAD
+    for number, file in enumerate(found.files, 1):
+        say(f"fetching file {number} of {len(found.files)}, {found.files[file] / 1e6:,.1f} MB, unless it is there")
+        try:
+            if not (into / file).exists():
+                download(hf_hub_url(WIKIPEDIA, file, repo_type="dataset", revision=found.revision), into / file)
+        except (HTTPError, OSError) as error:
+            if isinstance(error, OSError) and error.errno in DISK_ERRORS:
+                problem = f"{found.name} could not be written ({error.strerror})"
+                fix = "free space or permission to write there, then the same command"
+                raise ModelUnavailable(problem, fix) from error
+            raise _unreachable(found.name, error) from error
+    files = (into / next(iter(found.files))).parent
+    request = BuildRequest(found.name, files, "wikipedia", found.title, found.source)
+    return build_corpus(request, folder, java, say, replaces=replaces, anew=anew)
+
+
+def _unreachable(name: str, error: Exception) -> ModelUnavailable:
+    log.info("The hub did not give %s", name, exc_info=True)
+    problem = f"{name} could not be fetched from the Hugging Face hub ({type(error).__name__})"
+    return ModelUnavailable(problem, fix="the same command where the hub can be reached; what was fetched is kept")

@@ -8,6 +8,7 @@ import pytest
 
 from app import create_app
 from app.bootstrap import port_problem, startup_problem
+from app.config import command_name
 from app.config.settings import Settings
 from tests.fakes import scripted_container
 
@@ -54,3 +55,17 @@ def test_the_application_is_created_despite_problems_so_that_doctor_can_run(tmp_
     assert app.secret_key and "neither read nor made" in caplog.text
     (tmp_path / "file").write_text("no folder")
     assert create_app(Settings(instance=tmp_path / "file" / "instance"), scripted_container())
+
+
+@pytest.mark.parametrize(
+    ("python", "has_makefile", "expected"),
+    [
+        (".venv/bin/python", True, ".venv/bin/flask --app app"),
+        ("/opt/other/bin/python", True, "/opt/other/bin/flask --app app"),
+        ("/opt/other/bin/python", False, "/opt/other/bin/hopcheck"),
+    ],
+)
+def test_a_command_begins_with_the_program_of_this_installation(tmp_path, python, has_makefile, expected):
+    if has_makefile:
+        (tmp_path / "Makefile").touch()
+    assert command_name(tmp_path / python, tmp_path) == expected

@@ -1,8 +1,9 @@
-"""The server commands and health checks of compose.yaml, run without containers."""
+"""compose.yaml: no secret has a default, and its server commands and health checks work, run without containers."""
 
 from __future__ import annotations
 
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -10,13 +11,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import yaml
 from sqlalchemy import make_url
 
+from tests.faults.servers import ROOT
 from tests.faults.site import Site, site
 from tests.ports import free_port
-from tests.test_compose import SERVICES
 from tests.waiting import LONG, until
 
+TEXT = (ROOT / "compose.yaml").read_text()
+SERVICES = yaml.safe_load(TEXT)["services"]
 PASSWORD = "open-sesame"
 PROGRAMS = f"{Path(sys.executable).parent}/"
 
@@ -83,3 +87,8 @@ def test_a_worker_is_healthy_if_it_answers_under_its_host_name(grown, port):
     machines = (socket.gethostname(), "another-machine")
     checks = [asked("worker", {"REDIS_URL": grown.redis.url, "HOSTNAME": machine}) for machine in machines]
     assert [check.wait(LONG) == 0 for check in checks] == [True, False]
+
+
+def test_no_secret_has_a_default():
+    uses = re.findall(r"\$\{(POSTGRES_PASSWORD|REDIS_PASSWORD|SECRET_KEY)([^}]*)\}", TEXT)
+    assert len({secret for secret, _ in uses}) == 3 and all(rest.startswith(":?") for _, rest in uses)

@@ -58,7 +58,7 @@ def test_followers_miss_no_card_or_event_when_a_web_process_is_killed(cluster, v
         for each in by_page:
             assert_missed_nothing(each, events)
         assert [each.ids for each in by_api] == [list(range(1, len(events) + 1))] * BY_API
-        assert all(each.ended and each.cuts == 1 for each in by_page + by_api)
+        assert all(each.ended and each.cuts <= 1 for each in by_page + by_api)
         streams = re.compile(rf"GET (/api/v1)?/runs/{run}/events 200 ")
         until(lambda: len(streams.findall(other.said())) == BY_PAGE + BY_API + TABS, "all of them on the other one")
         for tab in tabs:

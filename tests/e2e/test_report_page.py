@@ -44,8 +44,7 @@ UNDECIDED = Script(
 )
 
 
-@pytest.mark.parametrize("viewport", [PHONE, DESKTOP], ids=["phone", "desktop"])
-@pytest.mark.parametrize("script", [TWO_HOPS, FIVE_STEPS], ids=["two steps", "five steps"])
+@pytest.mark.parametrize(("viewport", "script"), [(PHONE, FIVE_STEPS), (DESKTOP, TWO_HOPS)], ids=["phone", "desktop"])
 def test_nothing_on_the_page_jumps_during_a_whole_run(live, visitor, viewport, script):
     page = visitor(viewport=viewport)
     page.add_init_script(MEASURED)
@@ -83,29 +82,45 @@ def test_pip_passage_and_seal_move_once_each_unless_less_motion_is_preferred(liv
     expect(page.locator(".strip .lit")).to_have_text("Ask")
     gate.open()
     expect_verdict(page)
+    expected = ["appear"] * 2 + ["fill"] * 2 + ["stamp"] if motion == "no-preference" else []
+    until(lambda: len(moved(page)) >= len(expected), "all that moves")
     page.wait_for_timeout(400)
-    moved = [each for each in page.evaluate("window.moved") if each != "pulse"]
-    assert sorted(moved) == (["appear"] * 2 + ["fill"] * 2 + ["stamp"] if motion == "no-preference" else [])
+    assert moved(page) == expected
     assert page.evaluate(DURATIONS) <= 0.25
+
+
+def moved(page) -> list[str]:
+    return sorted(each for each in page.evaluate("window.moved") if each != "pulse")
 
 
 DURATIONS = """Math.max(...[".seal", ".passage", ".pips i"].map((each) =>
   parseFloat(getComputedStyle(document.querySelector(each)).animationDuration)))"""
 
 
-def test_a_phone_shows_the_first_question_in_the_first_second(live, visitor):
-    """Measured in the page, from its navigation to the question in view; the machine of the test may be slow."""
+def test_a_phone_shows_the_first_question_without_scrolling(live, visitor):
     page = visitor(viewport=PHONE)
     page.add_init_script("""
       const look = () => {
         const question = document.querySelector("#hop-1 h3")?.getBoundingClientRect();
-        if (question && question.top > 0 && question.bottom < innerHeight) window.seen = performance.now();
+        if (question) window.seen = question.top > 0 && question.bottom < innerHeight ? "in view" : "out of view";
         else requestAnimationFrame(look);
       };
       requestAnimationFrame(look);
     """)
     check(page, live(scripted_container(gate=Gate("answer 1"))))
-    assert until(lambda: page.evaluate("window.seen"), "a question in view") < 1000
+    assert until(lambda: page.evaluate("window.seen"), "a question") == "in view"
+
+
+SCROLLED = """() => new Promise((done) => {
+  let last = NaN, same = 0;
+  const look = () => {
+    same = scrollY === last ? same + 1 : 0;
+    last = scrollY;
+    same < 20 ? requestAnimationFrame(look) : done(true);
+  };
+  look();
+})"""
+"""Waits until the page has stood still for twenty frames."""
 
 
 @pytest.mark.parametrize("viewport", [PHONE, DESKTOP], ids=["phone", "desktop"])
@@ -124,7 +139,7 @@ def test_the_newest_step_stays_in_view_until_the_reader_scrolls(live, visitor, v
     page.locator("#hop-2").scroll_into_view_if_needed()
     page.mouse.wheel(0, 500)
     until(lambda: page.locator("#verdict").bounding_box()["y"] < -100, "a place for the verdict that is out of view")
-    page.wait_for_timeout(500)
+    page.wait_for_function(SCROLLED)
     before = page.locator("#trail-heading").bounding_box()["y"]
     gates["answer 5"].open()
     expect(page.locator("#verdict.verdict")).to_have_count(1)
@@ -194,24 +209,6 @@ def test_a_citation_previews_its_source_on_hover_and_focus(live, visitor):
     expect(page.locator("#hop-1")).to_be_focused()
     expect(box).to_be_hidden()
     assert page.complaints == []
-
-
-def test_an_undecided_check_offers_two_next_steps_that_work(live, visitor):
-    page = visitor()
-    check(page, live(scripted_container(UNDECIDED, TWO_HOPS)))
-    expect(page.locator("#verdict-heading")).to_contain_text("Can’t tell")
-    expect(page.locator(".headline")).to_contain_text("No passage that was read names a parrot.")
-    expect(page.locator("#confidence")).to_have_count(0)
-    report = page.url
-    page.get_by_role("link", name="How to search more").click()
-    expect(page.get_by_role("heading", name="All options")).to_be_visible()
-    page.goto(report)
-    page.get_by_role("link", name="Add a question", exact=True).click()
-    page.get_by_label("Question for step 2").fill("Who is the author of Hamlet?")
-    page.keyboard.press("Control+Enter")
-    expect_verdict(page)
-    expect(page.locator(".lineage")).to_contain_text("Step 2 was added.")
-    expect(page.locator(".lineage .chip")).to_have_text("Can’t tell")
 
 
 def test_the_actions_of_a_report_work_by_keyboard_and_deleting_can_be_undone(live, visitor):

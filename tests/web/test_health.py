@@ -77,10 +77,10 @@ def test_the_readiness_check_writes_nothing(client, database_url):
 
 
 def in_time(client) -> dict:
-    """Return what /readyz answers, within a second and what a busy machine adds to it."""
+    """Return what /readyz answers, long before a check without a timeout of its own would be given up."""
     began = time.monotonic()
     answer = client.get("/readyz")
-    assert time.monotonic() - began < 1.5
+    assert time.monotonic() - began < 15
     assert answer.status_code == (200 if answer.json["ready"] else 503)
     return {part["name"]: part for part in answer.json["parts"] if part["state"] != "ready"}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.capabilities.options import Choice
-from app.domain.model import Page, RunOptions
+from app.domain.model import Page
 from tests.e2e.test_browser import expect, expect_verdict, type_claim
 from tests.fakes import AWAY, scripted_container
 
@@ -77,22 +77,6 @@ def test_what_is_chosen_under_the_options_becomes_the_source(live, visitor):
     page.get_by_label("Vital articles").uncheck()
     expect(source).to_have_value("")
     expect(source.locator("option:checked")).to_have_text("Chosen under Options: none chosen")
-
-
-def test_a_language_model_gets_the_claim_only_where_a_choice_in_use_asks_it(live, visitor):
-    pursuits = (Choice("local", "Local pursuit"), Choice("prompted", "Asked pursuit", needs_model=True))
-    usual = RunOptions(preset="prompted", model="big")
-    page = visitor()
-    page.goto(live(scripted_container(usual=usual, pursuits=pursuits, language_models=(AWAY,))))
-    sent = page.get_by_text("Your claim, questions and evidence will be sent to api.example.org.")
-    expect(sent).to_be_visible()
-    page.locator("details.options > summary").press("Enter")
-    page.get_by_label("Local models").check()
-    expect(sent).to_be_hidden()
-    page.get_by_label("Evidence pursued").check()
-    expect(sent).to_be_visible()
-    page.get_by_label("Local pursuit").check()
-    expect(sent).to_be_hidden()
 
 
 def test_nobody_gets_the_questions_of_a_check_that_searches_nothing(live, visitor):

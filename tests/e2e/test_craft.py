@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from tests.e2e.test_browser import CLAIM, check, expect_verdict
-from tests.fakes import Gate, scripted_container
 from tests.waiting import until
 
 expect = pytest.importorskip("playwright.sync_api", reason="playwright is not installed; run make setup").expect
@@ -54,26 +53,6 @@ def test_the_server_renders_the_chosen_colours_without_script(live, visitor):
         page.goto(address)
         expect_background(page, wanted)
         expect(page.locator("#theme")).to_be_hidden()
-
-
-def test_the_diagram_highlights_the_active_module_and_is_hidden_at_the_verdict(live, visitor):
-    """Each module in turn, in the drawing behind "How this works" and in words, without a reload."""
-    gates = {step: Gate(step) for step in ("question 1", "answer 1", "validation 1", "sufficiency 1", "conclusion 1")}
-    container = scripted_container()
-    container.before_step = lambda step: gates[step](step) if step in gates else None
-    page = visitor()
-    check(page, live(container))
-    page.get_by_role("button", name="How this works").click()
-    names = ("Question generator", "Question answering", "QA validator", "Claim verifier", "Reasoner")
-    for name, gate in zip(names, gates.values(), strict=True):
-        expect(page.locator("#diagram figcaption b")).to_have_text(name)
-        lit = page.locator("#diagram .lit")
-        expect(lit).to_have_count(1)
-        assert "".join(lit.locator("text").all_text_contents()) in name.replace(" ", "")
-        gate.open()
-    expect_verdict(page)
-    expect(page.locator("#diagram")).to_be_hidden()
-    assert page.complaints == []
 
 
 def test_the_link_can_be_copied_and_shared_where_there_is_a_share_sheet(live, visitor):

@@ -76,16 +76,6 @@ def test_a_report_of_five_steps_prints_on_two_pages(printed):
     assert [control for control in CONTROLS if control in text] == []
 
 
-def test_an_expanded_report_prints_with_all_that_was_read(printed):
-    """Each passage once and whole, with its address; controls for the screen are left out."""
-    text = " ".join(printed("open"))
-    for number in range(1, HOPS):
-        assert text.count(f"Beginning {number}.") == text.count(f"End {number}.") == 1, "once, and whole"
-        assert f"https://en.wikipedia.org/wiki/Page_{number}" in text
-    assert text.count("Nothing of use stands here.") == HOPS
-    assert [control for control in CONTROLS if control in text] == []
-
-
 @pytest.mark.parametrize("cards", ["folded", "open"])
 def test_a_card_that_fits_on_a_page_is_not_split(printed, cards):
     """A short hop is on one page with its answer, passage and address; the head of a long one is with its passage."""

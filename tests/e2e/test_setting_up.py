@@ -13,7 +13,7 @@ from app.site_setup import SiteSetup
 from tests.e2e.test_accessibility import faults
 from tests.openai_server import HAMLET, OpenAIServer
 from tests.web import test_setting_up
-from tests.web.test_setting_up import KEY, MODEL, FirstSentence, held, script
+from tests.web.test_setting_up import KEY, FirstSentence, held, script
 from tests.word_files import word_file
 
 expect = pytest.importorskip("playwright.sync_api", reason="playwright is not installed; run make setup").expect
@@ -63,68 +63,6 @@ def test_documents_and_a_model_that_are_added_on_the_page_answer_the_next_check(
     assert page.complaints == []
 
 
-@pytest.mark.parametrize("script_on", [True, False], ids=["with script", "without script"])
-def test_a_key_is_never_shown_again(site, visitor, script_on):
-    page = visitor(java_script_enabled=script_on)
-    with OpenAIServer(script) as server:
-        add_model(page, site, server)
-        page.reload()
-        assert KEY not in page.content() and page.get_by_label("Key (most servers").input_value() == ""
-        page.goto(site)
-        expect(page.locator("input[name=model][value=tiny]")).to_have_count(1)
-    page.goto(f"{site}/setup")
-    page.get_by_label("Server", exact=True).fill("http://127.0.0.1:9/v1")
-    page.get_by_label("Model, as the server names it").fill("other")
-    page.get_by_label("Key (most servers").fill(KEY)
-    page.get_by_role("button", name="Test and add").click()
-    expect(page.get_by_role("alert")).to_contain_text("cannot be reached")
-    assert KEY not in page.content() and page.get_by_label("Model, as the server names it").input_value() == "other"
-    page.locator("#models li button").click()
-    expect(page.locator("#models li")).to_have_count(0)
-
-
-@pytest.mark.parametrize("script_on", [True, False], ids=["with script", "without script"])
-def test_a_download_shows_its_progress_is_cancelled_and_goes_on(site, hub, visitor, script_on):
-    page = visitor(java_script_enabled=script_on)
-
-    def wait_for(text: str) -> None:
-        if script_on:
-            expect(page.locator("#tasks")).to_contain_text(text)
-        else:
-            for _ in range(200):
-                page.goto(f"{site}/setup")
-                if text in page.locator("#tasks").inner_text():
-                    return
-                page.wait_for_timeout(300)
-            raise AssertionError(text)
-
-    page.goto(f"{site}/setup")
-    page.get_by_label("File on the hub").fill(f"hub:owner/repository/{MODEL}")
-    page.get_by_role("button", name="Show size and licence").click()
-    expect(page.locator("#files .notice")).to_contain_text("24 MB, licence mit")
-    hub.hold()
-    page.get_by_role("button", name="Download it").click()
-    wait_for("44% of 24 MB")
-    assert page.locator("#tasks progress").get_attribute("value") == "0.437"
-    page.get_by_role("button", name="Cancel").click()
-    wait_for("Stopped at 44%")
-    hub.release()
-    page.get_by_role("button", name="Go on").click()
-    wait_for("Ready")
-    page.goto(site)
-    expect(page.locator("input[name=model][value=tiny-chat]")).to_have_count(1)
-    assert page.complaints == []
-
-
-def test_the_form_offers_the_operator_a_whole_wikipedia_with_size_and_licence(site, hub, visitor):
-    page = visitor(java_script_enabled=False)
-    page.goto(site)
-    page.get_by_role("button", name="Download Simple Wikipedia").click()
-    expect(page.locator("#wikipedia .notice")).to_contain_text("as of 1 November 2023, 1 file")
-    expect(page.locator("#wikipedia .notice")).to_contain_text("licence CC BY-SA 3.0")
-    expect(page.get_by_role("button", name="Download it")).to_be_visible()
-
-
 def test_the_page_has_no_fault_in_any_state_width_or_colours(site, visitor, tmp_path):
     page = visitor(reduced_motion="reduce", viewport={"width": 320, "height": 900})
     page.goto(f"{site}/setup")
@@ -145,20 +83,3 @@ def test_the_page_has_no_fault_in_any_state_width_or_colours(site, visitor, tmp_
         page.get_by_role("alert").wait_for()
         found["refused"] = faults(page)
     assert not any(found.values()), found
-
-
-def test_a_stranger_sees_no_way_to_the_page_and_a_token_opens_it(live, visitor, tmp_path):
-    from app.web.auth import new_token, token_line
-
-    (tmp_path / "tokens").write_text(token_line("me", known := new_token()))
-    site, page = live(proxies=1, api_tokens=tmp_path / "tokens"), visitor(viewport={"width": 320, "height": 900})
-    page.goto(site)
-    expect(page.get_by_role("link", name="Set up")).to_have_count(0)
-    page.goto(f"{site}/setup")
-    page.get_by_label("Token").fill("wrong")
-    page.get_by_role("button", name="Enter").click()
-    page.get_by_role("alert").wait_for()
-    assert faults(page) == {}
-    page.get_by_label("Token").fill(known)
-    page.get_by_role("button", name="Enter").click()
-    expect(page.get_by_role("heading", name="Language model")).to_be_visible()

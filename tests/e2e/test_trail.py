@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from itertools import pairwise
 from threading import Semaphore
 
 import pytest
@@ -88,17 +87,6 @@ def test_all_folds_can_be_expanded_and_collapsed_together(live, visitor):
     assert page.url.rstrip("#").count("?") == 0
 
 
-def test_a_link_in_the_rationale_focuses_its_step(live, visitor):
-    page = visitor()
-    check(page, live())
-    expect_verdict(page)
-    page.locator(".rationale").get_by_role("link", name="step 2", exact=True).press("Enter")
-    expect(page.locator("#hop-2")).to_be_focused()
-    expect(page.locator("#hop-2")).to_be_in_viewport()
-    page.reload()
-    expect(page.locator("#hop-2")).to_be_focused()
-
-
 def test_without_script_cards_unfold_one_by_one_and_all_together(live, visitor):
     first, page = visitor(), visitor(java_script_enabled=False)
     check(first, live())
@@ -152,16 +140,6 @@ def test_no_content_is_wider_than_a_narrow_window_and_each_text_has_its_own_dire
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
     sides = page.evaluate("[...document.querySelectorAll('h1, .hop h3')].map(each => getComputedStyle(each).direction)")
     assert sides[0] == "rtl" and (len(hops) != 3 or sides[1:] == ["rtl", "ltr", "ltr"])
-
-
-def test_the_headings_make_an_outline(live, visitor):
-    page = visitor()
-    check(page, live(scripted_container(ONE_SET_ASIDE)))
-    expect_verdict(page)
-    levels = page.evaluate("[...document.querySelectorAll('h1, h2, h3, h4')].map(each => Number(each.tagName[1]))")
-    assert levels[0] == 1 and levels.count(1) == 1
-    assert all(later <= earlier + 1 for earlier, later in pairwise(levels))
-    expect(page.get_by_role("log").get_by_role("heading", level=3)).to_have_count(3)
 
 
 HEARING = """() => {

@@ -48,12 +48,6 @@ def test_the_address_of_a_file_changes_only_with_its_content(address):
     assert address("a", 2) == first != address("b", 3)
 
 
-def test_all_scripts_together_are_under_75_kb():
-    scripts = list(STATIC.rglob("*.js"))
-    assert len(scripts) >= 4
-    assert sum(len(script.read_bytes()) for script in scripts) < 75_000
-
-
 def test_style_sheets_and_scripts_load_no_further_files():
     """The page itself names every file, so a browser can fetch them all in one round trip."""
     for pattern, loading in (("*.css", r"@import|url\("), ("*.js", r"\bimport\b|importScripts")):

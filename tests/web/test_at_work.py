@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
 
 from app.domain.events import (
@@ -23,9 +21,7 @@ from app.domain.model import Claim, Judgement, Question, RunOptions
 from app.domain.report import Report, apply_event, reduce_events
 from app.runs.event_store import WAITING
 from app.web.views import at_work, is_announced, stage
-from tests.fakes import FAILING, ONE_SET_ASIDE, SUPPORTED, TWO_HOPS, Gate, answer, scripted_container, scripted_strategy
-from tests.waiting import LONG
-from tests.web.conftest import started
+from tests.fakes import FAILING, ONE_SET_ASIDE, SUPPORTED, TWO_HOPS, answer, scripted_strategy
 
 CLAIM = Claim("Hamlet was written in England.")
 GUIDED = (RunStarted(CLAIM, RunOptions(max_hops=5)), WAITING, PhaseEntered("starting"))
@@ -87,23 +83,6 @@ def test_no_module_is_highlighted_before_a_run_starts_or_after_it_ends():
     assert box(*GUIDED[:1]) is None
     assert box(*GUIDED[:2]) is None
     assert box(*GUIDED, ASKED, FOUND, KEPT, VerdictReached(SUPPORTED)) is None
-
-
-@pytest.mark.parametrize(
-    ("strategy", "boxes", "lit"),
-    [
-        ("question-guided", {"verifier", "generator", "answerer", "validator", "context", "reasoner"}, "answerer"),
-        ("evidence-pursuit", {"questioner", "answerer", "paraphraser", "context", "reasoner"}, "answerer"),
-    ],
-)
-def test_a_page_draws_the_modules_of_its_own_strategy(make_app, strategy, boxes, lit):
-    gate = Gate("answer 1")
-    client = make_app(scripted_container(gate=gate)).test_client()
-    path = started(client, strategy=strategy)
-    assert gate.reached.wait(LONG)
-    drawn = re.findall(r'<g class="box (\w+)( lit)?">', client.get(path).text)
-    assert {name for name, _ in drawn} == boxes and [name for name, on in drawn if on] == [lit]
-    gate.open()
 
 
 @pytest.mark.parametrize(

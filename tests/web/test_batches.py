@@ -11,7 +11,7 @@ from html import unescape
 import pytest
 
 from app.batches.files import MAX_BYTES
-from app.web.pages.batches import CLOSED, NOTHING_FAILED, NOTHING_SENT
+from app.web.pages.batches import CLOSED, NOTHING_FAILED
 from tests.fakes import FAILING, TWO_HOPS, Gate, scripted_container
 from tests.waiting import until
 from tests.web.conftest import token
@@ -57,21 +57,11 @@ def test_pasted_claims_become_a_batch_page_with_labels_and_links(client):
     assert path in client.get("/batches").text
 
 
-def test_columns_that_are_not_read_are_named_once(client):
-    path = started(client, "claim,verdict\nHamlet's author was born in England.,false\n")
-    assert "Not read: verdict." in client.get(path).text and "Not read" not in client.get(path).text
-
-
 def test_an_uploaded_file_gives_the_title_the_speakers_and_the_dates(client):
     sent = b"claim,speaker,date\nThe moon is made of rock.,Somebody,2020-10-31\n"
     path = started(client, "", file=(io.BytesIO(sent), "moon.csv"))
     page = client.get(path).text
     assert '<h1 dir="auto">moon.csv</h1>' in page and "Somebody" in page and "2020-10-31" in page
-
-
-def test_each_claim_of_a_batch_is_listed_with_its_answer_in_a_sentence(client):
-    page = fed_until(client, started(client, "The moon is made of rock."), "1 of 1 checked")
-    assert '<p class="batch-reason" dir="auto">Hamlet was written by William Shakespeare.</p>' in page
 
 
 def test_the_chosen_options_apply_to_the_runs_of_a_batch(client):
@@ -152,11 +142,9 @@ def test_a_long_batch_has_pages_of_a_hundred(client):
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"claims": "  "}, NOTHING_SENT),
         ({"claims": "?\n"}, "There is no good claim in it."),
         ({"claims": "A good claim.\n" * 10_001}, "There are more than 10,000 claims, and no more are allowed."),
         ({"claims": "A good claim.", "answerer": "oracle"}, "There is no answerer 'oracle'"),
-        ({"claims": "A good claim.", "labels": "many"}, "There is no label set of that name"),
     ],
 )
 def test_a_refused_form_comes_back_as_typed_with_the_reason(client, fields, message):
@@ -169,12 +157,9 @@ def test_a_refused_form_comes_back_as_typed_with_the_reason(client, fields, mess
 
 REFUSED = {
     "claims": (422, "multipart/form-data", b"Claim.\n"),
-    "no claims": (422, "multipart/form-data", b"a\n"),
     "CSV": (422, "multipart/form-data", b"claim\n" + b"a\n" * MAX_BYTES),
     "JSON lines": (422, "multipart/form-data", b"{\n"),
-    "fields": (413, "application/x-www-form-urlencoded", b"&a"),
     "objects": (422, "application/json", b'{"claims":[' + b'"ab",' * 900_000 + b'"ab"]}'),
-    "lists": (400, "application/json", b'{"claims":[' + b"[]," * 1_700_000 + b"[]]}"),
 }
 
 

@@ -100,13 +100,6 @@ def test_the_same_question_is_one_row_that_says_whether_the_answers_differ(two):
     assert row(page, "Is Hamlet a play?")[0] == "A Not asked"
 
 
-def test_shared_sources_are_distinguished_from_those_of_one_run(two):
-    page = compare(*two).text
-    assert row(page, "William Shakespeare") == ["A Cited in step 2", "B Cited in step 3"]
-    assert row(page, "Ur-Hamlet") == ["A Not met", "B Cited in step 2"]
-    assert "4 pages read (3 by both), 3 cited (1 by both)." in page
-
-
 def test_a_choice_that_differs_between_runs_is_marked(make_app):
     client = make_app(scripted_container()).test_client()
     page = compare(client, ended(client), ended(client, labels="four")).text
@@ -114,46 +107,9 @@ def test_a_choice_that_differs_between_runs_is_marked(make_app):
     assert row(page, "Method")[0] == "A Question by question" and "Method differs" not in page
 
 
-def test_a_comparison_names_choices_by_their_titles(make_app):
-    client = make_app(scripted_container()).test_client()
-    page = compare(client, ended(client), ended(client, strategy="evidence-pursuit", pursuit="local")).text
-    assert row(page, "Source")[0] == "A Wikipedia extracts (offline)"
-    for slug in ("question-guided", "evidence-pursuit", "retriever-reader", "vital"):
-        assert slug not in page
-
-
-def test_an_unknown_run_is_named(two):
-    client, one, _ = two
-    answered = compare(client, one, "never-was")
-    assert (answered.status_code, "There is no check “never-was” here" in answered.text) == (404, True)
-
-
-@pytest.mark.parametrize(
-    ("names", "sentence"),
-    [
-        ([], "Choose 2 to 4 checks of one claim to compare."),
-        (["one"], "Choose 2 to 4 checks of one claim to compare."),
-        (["one", ""], "Choose 2 to 4 checks of one claim to compare."),
-        (["one", "one"], "That is one and the same check."),
-        ([f"run-{number}" for number in range(20)], "At most 4 checks can be compared at once; these are 20."),
-    ],
-)
-def test_a_wrong_number_of_runs_is_explained(two, names, sentence):
-    client, one, _ = two
-    answered = compare(client, *(one if name == "one" else name for name in names))
-    assert (answered.status_code, sentence in answered.text) == (422, True)
-
-
 def test_a_run_given_twice_is_shown_once(two):
     client, one, other = two
     assert len(row(compare(client, one, other, one).text, "Verdict")) == 2
-
-
-def test_only_runs_of_one_claim_are_compared_ignoring_case_and_spaces(client):
-    one, same, other = ended(client, "Kyd wrote Hamlet."), ended(client, "kyd  wrote hamlet."), ended(client, "Else.")
-    assert compare(client, one, same).status_code == 200
-    answered = compare(client, one, other)
-    assert (answered.status_code, "These checks are of different claims" in answered.text) == (422, True)
 
 
 def stream(client, *ids: str, after: str = "", **headers):
@@ -181,14 +137,6 @@ def running(make_app):
     yield start
     for gate in gates:
         gate.open()
-
-
-def test_a_comparison_with_a_running_run_shows_its_state_and_follows_it(running):
-    client, one, other, _ = running()
-    page = compare(client, one, other).text
-    assert "1 of 2 is still running." in page and 'sse-connect="/compare/events?run=' in page
-    assert row(page, "Where was William Shakespeare born?")[1].startswith("B Step 3 In progress")
-    assert row(page, "Verdict")[1].startswith("B Running")
 
 
 def test_one_stream_updates_all_runs_and_ends_with_the_last(running):
@@ -246,11 +194,6 @@ def test_without_a_free_stream_slot_the_page_refreshes_itself(running):
         assert len(message_ids(answered)) == 1 and "event: end" not in answered.text
 
 
-def test_an_invalid_comparison_has_no_stream(two):
-    client, one, _ = two
-    assert [stream(client, one, "never").status_code, stream(client, one).status_code] == [404, 422]
-
-
 def test_the_page_of_a_run_offers_other_checks_of_its_claim_for_comparison(two):
     client, one, other = two
     ended(client, "Something else.")
@@ -267,17 +210,6 @@ def test_another_browser_is_offered_only_its_own_checks(two):
     own = ended(stranger)
     assert f'name="run" value="{own}"' in stranger.get(f"/runs/{one}").text
     assert "others-heading" not in stranger.get(f"/runs/{own}").text
-
-
-def test_a_branched_run_names_its_parent_in_the_comparison(make_app):
-    client = make_app(scripted_container()).test_client()
-    parent = ended(client)
-    fields = {"csrf_token": token(client), "hop": "2", "question": "Where was he born?"}
-    child = client.post(f"/runs/{parent}/branch", data=fields).location.removeprefix("/runs/")
-    wait_for(client, f"/runs/{child}", 'id="verdict-heading"')
-    page = compare(client, parent, child).text
-    assert row(page, "Continues") == ["A The claim alone", "B Step 2 of check A"]
-    assert "From the earlier check" in row(page, "Who wrote Hamlet? same answer")[1]
 
 
 @pytest.mark.parametrize(

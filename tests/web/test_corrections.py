@@ -106,10 +106,3 @@ def test_the_claims_are_filtered_by_verdict_and_the_undecided_checked_with_anoth
     assert "My papers" in again and 'id="row-1"' in again and 'id="row-2"' not in again
     refused = client.post(f"{path}/recheck", data={"csrf_token": token(client), "source": "nowhere"})
     assert refused.status_code == 422
-
-
-def test_bad_input_has_a_mark_of_its_own_and_does_not_count_as_checked(client):
-    sent = {"csrf_token": token(client), "claims": "claim\nHamlet is a play.\nX\n"}
-    page = wait_for(client, client.post("/batches", data=sent).location, "1 of 1 checked, 1 cannot be checked")
-    assert 'class="chip aside"' in page and 'class="chip failed"' not in page
-    assert "Batches" in client.get("/history").text

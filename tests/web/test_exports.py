@@ -14,7 +14,6 @@ from markdown_it import MarkdownIt
 from app.domain.model import Answer, Judgement, Label, Origin, Passage, Span, Verdict
 from app.runs.report_schema import export_schema
 from tests.fakes import (
-    AWAY,
     FAILING,
     ONE_SET_ASIDE,
     SUPPORTED,
@@ -134,29 +133,6 @@ def test_the_html_file_has_the_trail_and_needs_no_other_file(browse):
     assert "Is Hamlet a play?" in page and "<mark>William Shakespeare</mark>" in page and "Denmark" in page
 
 
-def test_the_share_menu_of_a_local_address_says_that_its_link_works_on_this_computer_only(make_app):
-    client = make_app(allowed_hosts=("127.0.0.1", "localhost", "checks.example.org")).test_client()
-    path = export(client)
-    assert "This link works on this computer only" in client.get(path, base_url="http://127.0.0.1:8000").text
-    shared = client.get(path, base_url="http://checks.example.org").text
-    assert "this computer only" not in shared and "Anyone with the link can read this report." in shared
-
-
-def test_the_markdown_names_the_site_date_and_fact_checker_of_each_web_page(browse):
-    tower = Passage("It is so.", "The tower", "tower.example", "https://tower.example/", "2020-10-30", Origin.WEB)
-    found = Passage("It is so.", "Is it?", "snopes.com", "https://www.snopes.com/fact-check/tower/", None, Origin.WEB)
-    client = browse(Script((ScriptedHop("What is it?", Answer("so", Span(tower, 6, 8), (tower, found))),), SUPPORTED))
-    text = client.get(f"{export(client)}/export.md").text
-    assert "[The tower](<https://tower.example/>), tower.example, 2020-10-30\n" in text
-    assert "/fact-check/tower/>), snopes.com, date unknown, a fact-checker’s own article" in text
-
-
-def test_the_markdown_of_a_run_that_asks_no_question_does_not_say_why_it_stopped_asking(browse):
-    client = browse(language_models=(AWAY,))
-    text = client.get(f"{export(client, strategy='direct', model='big')}/export.md").text
-    assert "\n\nThis strategy asks no question and looks at no evidence.\n\n" in text
-
-
 def test_hostile_text_is_escaped_in_the_markdown(browse):
     found = answer("Shakespeare", f"{HOSTILE} Shakespeare {HOSTILE}", HOSTILE)
     verdict = Verdict(Label.REFUTED, (), HOSTILE)
@@ -211,24 +187,8 @@ def test_the_claim_review_has_a_number_only_for_a_decisive_verdict(browse, label
     assert review["itemReviewed"] == {"@type": "Claim"}
 
 
-def test_a_run_without_a_verdict_has_no_claim_review(browse):
-    client = browse(FAILING)
-    answered = client.get(f"{export(client)}/claimreview.json")
-    assert answered.status_code == 409
-    assert "There is no ClaimReview of this report" in answered.text
-
-
 def links(page: str) -> list[str]:
     return [form for form in FORMS if f'/{form}" download' in page]
-
-
-@pytest.mark.parametrize(
-    "script, offered", [(TWO_HOPS, list(FORMS)), (FAILING, [each for each in FORMS if each != "claimreview.json"])]
-)
-def test_the_page_of_a_finished_run_offers_its_files_to_everyone(browse, script, offered):
-    client = browse(script)
-    path = export(client)
-    assert links(client.application.test_client().get(path).text) == offered
 
 
 def test_the_page_of_a_running_run_gets_the_export_links_with_its_last_message(browse):
@@ -301,15 +261,6 @@ def test_references_to_web_pages_have_their_date_and_the_day_they_were_read(brow
     day = client.get(f"{path}/export.json").json["created_at"][:10]
     assert (ris["year"], ris["date"], ris["access_date"]) == ("2020", "2020/10/30", day.replace("-", "/"))
     assert (bib["year"], bib["date"], bib["urldate"]) == ("2020", "2020-10-30", day)
-
-
-def test_references_of_an_imported_report_have_the_day_of_its_own_check(browse):
-    tower = cited_page("The tower", "tower.example", "https://tower.example/", None)
-    client = browse(Script((tower,), Verdict(Label.SUPPORTED, ())))
-    exported = client.get(f"{export(client)}/export.json").json
-    path = client.post("/api/v1/import", json={**exported, "created_at": "2020-10-31T12:00:00Z"}).location
-    (ris,), (bib,) = references(client, path.removeprefix("/api/v1"))
-    assert (ris["access_date"], bib["urldate"]) == ("2020/10/31", "2020-10-31")
 
 
 @pytest.mark.parametrize(

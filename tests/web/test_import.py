@@ -61,12 +61,6 @@ def test_an_imported_file_shows_the_same_report_marked_as_imported(make_app, scr
     assert trail.search(page)[0] == trail.search(original)[0]
 
 
-def test_pasted_text_is_imported_like_a_file(client, exported):
-    answer = client.post("/import", data={"csrf_token": token(client), "report": json.dumps(exported, indent=1)})
-    assert answer.status_code == 303
-    assert UNVERIFIED in client.get(answer.location).text
-
-
 def test_every_export_of_an_imported_report_says_so_and_none_is_a_claim_review(client, exported):
     path = imported(client, exported)
     again = client.get(f"{path}/export.json").json
@@ -91,13 +85,6 @@ def test_the_owner_of_an_imported_report_can_only_check_its_claim_again(client, 
     assert client.post(f"{path}/branch", data=form).status_code == 409
     assert client.post(f"{path}/stop", data=form).status_code == 409
     assert client.post(f"{path}/conclude", data=form).status_code == 409
-
-
-def test_the_parent_of_an_imported_branch_is_not_linked_and_does_not_list_it(client, exported):
-    path = imported(client, {**exported, "branch": {"parent": exported["id"], "hop": 2, "question": "And?"}})
-    page = client.application.test_client().get(path).text
-    assert "Continues from step 2 of an earlier check, which is not here." in page and exported["id"] not in page
-    assert "Continued from here" not in client.get(f"/runs/{exported['id']}").text
 
 
 def test_hostile_content_of_a_file_is_escaped_on_every_page(client, exported):
@@ -162,26 +149,3 @@ def test_a_report_of_the_maximum_size_is_accepted_and_a_larger_one_is_refused(cl
     assert pasted.status_code == 422 and "This is not valid JSON" in pasted.text, (
         "pasted text has the larger limit, too"
     )
-
-
-class Unread(io.RawIOBase):
-    """A body that must not be read."""
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, into) -> int:
-        raise AssertionError("the body was read")
-
-
-def test_other_forms_keep_the_small_limit(client):
-    answer = client.post("/runs", data={"csrf_token": token(client), "claim": "x" * 300_000})
-    assert answer.status_code == 413
-
-
-def test_imports_count_as_started_runs(make_app):
-    client = make_app(rate_limit="2 per minute").test_client()
-    exported = export(client)
-    assert upload(client, exported).status_code == 303
-    answer = upload(client, exported)
-    assert answer.status_code == 429 and "Not so fast" in answer.text

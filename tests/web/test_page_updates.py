@@ -11,17 +11,14 @@ from app.domain.events import (
     HopKept,
     PhaseEntered,
     QuestionAsked,
-    RunFailed,
-    RunInterrupted,
     RunResumed,
     RunStarted,
-    VerdictReached,
 )
 from app.domain.model import Claim, Question, RunOptions
 from app.domain.report import reduce_events
-from app.runs.service import Place, StoredEvent, StoredRun
+from app.runs.service import StoredEvent, StoredRun
 from app.web.sse import PageUpdates
-from tests.fakes import SUPPORTED, answer
+from tests.fakes import answer
 from tests.web.test_sse import swapped
 
 HAPPENED = (
@@ -49,12 +46,6 @@ def report(stored):
 
 def after(stored: tuple[StoredEvent, ...], event) -> StoredEvent:
     return StoredEvent(stored[-1].seq + 1, stored[-1].seconds + 1, event)
-
-
-def test_events_applied_one_by_one_make_the_same_report_as_all_at_once(reader):
-    for stored in STORED[2:]:
-        reader.render([stored])
-    assert reader.run.report == report(STORED) and reader.run.last_seq == len(STORED)
 
 
 @pytest.mark.parametrize(
@@ -88,20 +79,3 @@ def test_a_resumed_run_says_so_and_drops_the_unfinished_hop(reader):
     html = reader.render([after(STORED, RunResumed("The check was cut off."))])
     assert "Where was he born?" not in html and '<li id="hop-2" hidden hx-swap-oob="true"></li>' in html
     assert "taking the check up again" in html
-
-
-@pytest.mark.parametrize(("times", "words"), [(1, "once"), (2, "twice"), (3, "3 times")])
-@pytest.mark.parametrize("end", [VerdictReached(SUPPORTED), RunFailed("No."), RunInterrupted("No.")])
-def test_an_ended_run_says_how_often_it_was_resumed(reader, times, words, end):
-    stored = STORED
-    for _ in range(times):
-        stored += (after(stored, RunResumed("The check was cut off.")),)
-    html = reader.render((*stored[2:], after(stored, end)))
-    assert f". It was cut off and taken up again {words}.</span>" in html
-
-
-def test_a_queue_position_is_rendered_only_when_it_changes(reader):
-    assert "3rd in line, about 40 seconds" in reader.render_place(Place(3, 40))
-    assert reader.render_place(Place(3, 40)) == ""
-    assert "Next in line" in reader.render_place(Place(1, None))
-    assert "Next in line" not in reader.render(STORED[2:3])

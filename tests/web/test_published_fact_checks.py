@@ -162,9 +162,3 @@ def test_a_failed_lookup_is_shown_as_such_and_the_check_has_its_verdict(report, 
     assert words in page and "Published fact-checks could not be looked up." in page
     exported = client.get(f"{path}/export.json").json
     assert (exported["label"], exported["fact_checks"]) == ("SUPPORTED", None)
-
-
-def test_a_claim_without_a_published_fact_check_is_said_to_have_none(report):
-    with SearchServer([Reply({})]) as server:
-        client, path = report(searching(server.url))
-    assert "No published fact-check of this claim was found" in client.get(path).text

@@ -7,8 +7,6 @@ import re
 
 import pytest
 
-from tests.fakes import Gate, scripted_container
-from tests.waiting import LONG
 from tests.web.conftest import started, token, wait_for
 
 NOINDEX = '<meta name="robots" content="noindex">'
@@ -34,24 +32,6 @@ def press(client, path: str, button: str, **fields):
 
 def publishing_of(client):
     return client.application.extensions["hopcheck"].runs.publishing
-
-
-def test_publishing_puts_a_report_in_the_gallery_and_says_what_that_means(client, path):
-    assert "anyone can find it, and search engines may list it" in client.get(path).text
-    pressed = press(client, path, "publish")
-    assert (pressed.status_code, pressed.location) == (303, f"{path}#keeping")
-    gallery = client.application.test_client().get("/gallery").text
-    assert f'href="{path}"' in gallery and "True</span>" in gallery
-    assert "Unpublish</button>" in client.get(path).text
-    press(client, path, "unpublish")
-    assert path not in client.get("/gallery").text
-
-
-def test_the_owner_of_a_branch_is_warned_that_it_links_to_its_parent(client, path):
-    assert "its readers find that one as well" not in client.get(path).text
-    sent = press(client, path, "branch", hop=2, question="Where was he born?")
-    page = wait_for(client, sent.location, 'id="verdict-heading"')
-    assert "It leads back to the check that it branched off, so its readers find that one as well." in page
 
 
 def test_search_engines_may_index_only_published_reports(client, path):
@@ -90,17 +70,6 @@ def test_the_owner_sees_that_a_report_was_taken_down_and_cannot_publish_it(clien
     assert pressed.status_code == 409
     assert re.search(r'role="alert">The operator of this site has taken this report down', pressed.text)
     assert client.application.test_client().get(path).status_code == 200
-
-
-def test_the_stream_sends_the_publish_button_with_the_verdict_to_the_owner_only(make_app):
-    gate = Gate("conclusion 1")
-    client = make_app(scripted_container(gate=gate), publishing=True).test_client()
-    path = started(client)
-    assert gate.reached.wait(LONG)
-    gate.open()
-    stream = client.get(f"{path}/events").text
-    assert f'action="{path}/publish"' in stream
-    assert f'action="{path}/publish"' not in client.application.test_client().get(f"{path}/events?after=1").text
 
 
 def test_the_gallery_is_paged_and_filtered_by_label(make_app):

@@ -88,15 +88,6 @@ def test_a_left_out_question_is_passed_to_the_questioner_as_set_aside(client, pa
     assert [hop.question.text for hop in container.script.named("step")[0][2]] == ["First?"]
 
 
-def test_a_pursuit_can_be_compared_with_a_question_guided_check(client, path):
-    other = started(client)
-    wait_for(client, other, ENDED)
-    page = client.get("/compare", query_string={"run": [each.rsplit("/", 1)[1] for each in (path, other)]})
-    assert page.status_code == 200
-    assert re.search(r'Method <span class="differs">differs</span>', page.text)
-    assert page.text.count("Not asked") == len(ASKED) + 2, "no question of theirs is the same"
-
-
 def test_a_form_whose_default_is_a_pursuit_keeps_the_default_preset_of_other_strategies(make_app):
     class PursuingByDefault(FakeContainer):
         def capabilities(self) -> Capabilities:

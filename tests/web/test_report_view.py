@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from app.capabilities import availability
 from app.domain.model import (
     Answer,
     Branch,
@@ -29,13 +28,10 @@ from app.domain.model import (
 from app.domain.report import Report
 from app.web.report_view import (
     FIGURES,
-    differences,
     distinct_choices,
-    models_words,
     reliability,
     sentence_link,
     shown_verdict,
-    source_words,
 )
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -63,10 +59,6 @@ def test_the_figures_are_those_of_the_stored_measurement():
 
 def _confidence_table() -> str:
     return (ROOT / "docs/results.md").read_text("utf-8").split("| confidence | verdicts | right |")[1].split("\n\n")[0]
-
-
-def test_the_figures_are_of_the_judge_that_a_default_check_names():
-    assert f'"{FIGURES_READ["reasoner"]}"' in Path(availability.__file__).read_text("utf-8")
 
 
 @pytest.mark.parametrize("level", FIGURES_READ["levels"], ids=lambda level: level["words"])
@@ -127,42 +119,11 @@ def test_a_link_to_a_sentence_has_a_text_fragment(url, sentence, fragment):
     assert sentence_link(replace(KAFKA, url=url), sentence) == url + fragment
 
 
-def test_only_safe_addresses_link_to_a_sentence():
-    assert sentence_link(replace(KAFKA, url="javascript:alert(1)"), "So.") is None
-
-
-def test_two_checks_differ_in_the_words_of_their_choices():
-    web = replace(JUDGED, answerer="web-search", search="brave", max_hops=3)
-    assert differences(JUDGED, web) == ("The web (brave)", "up to 3 steps")
-    assert differences(JUDGED, JUDGED) == ()
-    assert differences(JUDGED, replace(JUDGED, max_hops=1)) == ("up to 1 step",)
-
-
 def test_a_branch_compares_no_limit_of_steps_but_a_corpus_whose_title_has_that_word():
     first, other = report(SAID), report(SAID, options=replace(JUDGED, max_hops=9, corpora=("steps",)))
     assert distinct_choices(other, (first, other)) == ("steps", "up to 9 steps")
     first = replace(first, branch=Branch("parent", 1))
     assert distinct_choices(other, (first, other)) == ("steps",)
-
-
-@pytest.mark.parametrize(
-    ("changed", "words"),
-    [
-        ({}, "Wikipedia extracts (offline)"),
-        ({"corpora": ("simple-wikipedia", "minutes")}, "Simple Wikipedia, minutes"),
-        ({"answerer": "web-search", "search": "brave"}, "The web (brave)"),
-        ({"answerer": "web-search", "search": "corpus"}, "Wikipedia extracts (offline), one article at a time"),
-        ({"answerer": "reciter-reader"}, "A model’s memory"),
-        ({"strategy": "direct", "answerer": ""}, "The claim alone"),
-    ],
-)
-def test_the_source_of_a_report_is_named_in_a_few_words(changed, words):
-    assert source_words(replace(JUDGED, **changed)) == words
-
-
-def test_the_model_of_a_report_is_the_language_model_or_the_mix():
-    assert models_words(JUDGED) == "local models"
-    assert models_words(replace(JUDGED, preset="prompted", model="gpt-4o-mini")) == "gpt-4o-mini"
 
 
 @pytest.mark.parametrize(

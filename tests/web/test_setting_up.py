@@ -51,12 +51,10 @@ def models_of(container: Container) -> dict[str, bool]:
     ("settings", "headers", "code", "words"),
     [
         ({}, {}, 200, "Language model"),
-        ({"host": "::1"}, {"Host": "[::1]"}, 200, "Language model"),
         ({"allowed_hosts": ("localhost",)}, {}, 403, "is closed here"),
         ({"proxies": 1}, {}, 403, "is closed here"),
         ({"host": "0.0.0.0"}, {}, 403, "is closed here"),
         ({}, {"X-Forwarded-For": "192.0.2.1"}, 403, "is closed here"),
-        ({}, {"Forwarded": "for=192.0.2.1"}, 403, "is closed here"),
         ({"host": "0.0.0.0", "site_password": "correct horse"}, {}, 403, "asks for a password"),
         ({"site_password": "correct horse"}, {}, 403, "asks for a password"),
         ({}, {"Host": "evil.example"}, 400, "not reached by that name"),
@@ -142,13 +140,9 @@ def test_a_model_and_its_key_are_tested_stored_for_the_owner_only_and_used_at_on
         (error(404, "no such model"), {}, "knows no language model"),
         (Reply(body=b"<html>", headers={"Content-Type": "text/html"}), {}, "a web page"),
         (None, {"base_url": "http://127.0.0.1:9/v1"}, "cannot be reached"),
-        (None, {"base_url": "file:///etc/passwd"}, "must be an address"),
         (None, {"base_url": f"https://user:{KEY}@host/v1"}, "must be an address"),
-        (None, {"model": ""}, "Name the model"),
         (None, {"model": "a\nb"}, "Name the model"),
-        (None, {"api_key": "two words"}, "characters that no key has"),
         (None, {"api_key": "ключ"}, "characters that no key has"),
-        (None, {"name": "n" * 201}, "The name must be"),
     ],
 )
 def test_what_does_not_answer_or_is_no_model_is_not_stored_and_no_key_is_repeated(make_app, reply, fields, words):
@@ -174,15 +168,6 @@ def test_a_damaged_file_of_models_is_named_and_the_site_goes_on(make_app, elsewh
     assert "mine" not in models_of(elsewhere)
     page = make_app().test_client().get("/setup").text
     assert "remove it and add them again" in page and KEY not in page
-
-
-def test_a_fetched_file_can_be_chosen_at_once(elsewhere, tmp_path):
-    file = tmp_path / "models" / "hub" / "owner" / "repository" / "tiny-chat.gguf"
-    file.parent.mkdir(parents=True)
-    file.write_bytes(b"GGUF")
-    assert models_of(elsewhere)["tiny-chat"] is True
-    file.write_bytes(b"no model")
-    assert models_of(elsewhere)["tiny-chat"] is False
 
 
 WIKIPEDIA = "20231101.simple/train-00000-of-00001.parquet"
@@ -256,9 +241,7 @@ class FirstSentence:
     [
         ([], "Choose at least one file"),
         (["a.exe"], "a.exe is none of"),
-        ([".env"], ".env is none of"),
         (["a.txt", "b"], "b is none of"),
-        (["a.docm"], "is none of"),
         (["a.txt"] * 201, "at most 200"),
     ],
 )
@@ -274,15 +257,10 @@ def test_a_wrong_choice_of_files_is_refused_and_leaves_nothing(site, tmp_path, f
     [
         ("../../../etc/cron.d/x.txt", "x.txt"),
         ("C:\\Users\\me\\report.PDF", "report.pdf"),
-        ("/etc/passwd.txt", "passwd.txt"),
         ("..txt", "document 1.txt"),
-        (".hidden.md", "hidden.md"),
         ("--from=x.txt", "--from_x.txt"),
         ("a\x00b\n\u202ec.txt", "a b c.txt"),
-        ("Minutes of 1. May (draft).docx", "Minutes of 1_ May (draft).docx"),
         ("é" * 200 + ".txt", "é" * 60 + ".txt"),
-        ("протокол.txt", "протокол.txt"),
-        ("con.txt", "con.txt"),
     ],
 )
 def test_a_hostile_file_name_stays_in_its_folder(tmp_path, monkeypatch, name, stored):
@@ -303,7 +281,6 @@ def test_a_hostile_file_name_stays_in_its_folder(tmp_path, monkeypatch, name, st
         ("../..", "documents"),
         ("--replace", "replace"),
         ("Vital", "vital-2"),
-        ("ж", "documents"),
     ],
 )
 def test_a_title_becomes_a_name_and_never_an_option_or_a_path(tmp_path, monkeypatch, title, name):
@@ -312,13 +289,6 @@ def test_a_title_becomes_a_name_and_never_an_option_or_a_path(tmp_path, monkeypa
     service.add_documents(title, "--anew", [("a.txt", io.BytesIO(b"text"))])
     assert started[0].arguments[:3] == ("corpus", "build", name)
     assert {f"--title={title}", "--source=--anew"} <= set(started[0].arguments)
-
-
-def test_files_over_the_limit_are_refused_with_a_sentence(site):
-    client, _ = site
-    sent = {"csrf_token": token(client), "files": (io.BytesIO(b"x" * (65 * 1024**2)), "a.txt")}
-    answer = client.post("/setup/documents", data=sent, content_type="multipart/form-data")
-    assert answer.status_code == 413 and "more than the 64 MB" in answer.text
 
 
 @pytest.mark.timeout(300)
@@ -343,18 +313,6 @@ def test_a_download_says_size_and_licence_shows_progress_and_goes_on_after_a_can
     assert hub.ranges[-1] == CHUNK and models_of(elsewhere)["tiny-chat"]
     send(client, "tasks/remove", name=service.tasks()[0].work.name)
     assert service.tasks() == () and "tiny-chat" not in models_of(elsewhere)
-
-
-@pytest.mark.jvm
-@pytest.mark.timeout(300)
-def test_a_whole_wikipedia_is_fetched_and_can_be_chosen_without_a_restart(site, hub, elsewhere):
-    client, service = site
-    offer = send(client, "offer", download="simple-wikipedia").text
-    assert "as of 1 November 2023, 1 file" in offer and "licence CC BY-SA 3.0" in offer
-    send(client, "downloads", download="simple-wikipedia")
-    assert ended(service).is_done, service.tasks()[0].line
-    assert next(each for each in elsewhere.capabilities().sources if each.name == "simple-wikipedia").available
-    assert "is on this machine already" in send(client, "downloads", download="simple-wikipedia").text
 
 
 @pytest.mark.parametrize("name", ["simple-wikipedia", "hub:owner/repository/a.gguf"])
@@ -411,12 +369,6 @@ def test_a_process_of_another_machine_is_not_signalled(site, tmp_path, monkeypat
     with held(tmp_path, "one"):
         answer = send(client, "tasks/stop", name="one")
     assert answer.status_code == 409 and "runs on another machine" in answer.text
-
-
-def test_the_result_of_doctor_is_shown_with_the_fixes(site):
-    client, _ = site
-    page = client.get("/setup/doctor").text
-    assert "Problem" in page and "To fix:" in page and "Local model" in page
 
 
 def test_a_source_that_is_searched_by_default_is_not_removed(site, tmp_path):

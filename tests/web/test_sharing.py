@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import re
 from html import unescape
-from pathlib import Path
 from urllib.parse import quote
 from xml.etree import ElementTree
 
@@ -13,8 +12,7 @@ import pytest
 from PIL import Image
 
 from app.domain.model import Label, Verdict
-from app.web import sharing
-from app.web.sharing import GROUND, TONES, UNREADABLE, ShareCard, as_png
+from app.web.sharing import UNREADABLE, ShareCard, as_png
 from tests.fakes import FAILING, TWO_HOPS, Gate, Script, scripted_container
 from tests.waiting import LONG
 from tests.web.conftest import finished, started, wait_for
@@ -76,12 +74,6 @@ def test_the_card_shows_claim_verdict_and_the_sentence_that_answers(client, draw
     assert drawn == [ShareCard("Claim", CLAIM, "True", "Supported", sentence, "supported")]
 
 
-def test_an_undecided_claim_has_what_was_missing_on_its_card(make_app, drawn):
-    client = make_app(scripted_container(UNDECIDED)).test_client()
-    card(client, finished(client, CLAIM))
-    assert drawn[0][2:] == ("Can’t tell", "Not enough evidence", "No passage names a parrot.", "undecided")
-
-
 def test_a_card_that_the_client_has_is_not_drawn_again(client, drawn):
     page = finished(client, CLAIM)
     first = card(client, page)
@@ -91,14 +83,6 @@ def test_a_card_that_the_client_has_is_not_drawn_again(client, drawn):
     assert (again.status_code, again.data, again.headers["ETag"]) == (304, b"", tag)
     assert card(client, page, **{"If-None-Match": '"another"'}).status_code == 200
     assert len(drawn) == 2
-
-
-def test_the_tag_of_a_card_depends_on_its_words_and_on_the_code_that_draws_it(monkeypatch):
-    other = CARD._replace(sentence="Another sentence.")
-    assert sharing.etag_of(CARD) == sharing.etag_of(CARD) != sharing.etag_of(other)
-    before = sharing.etag_of(CARD)
-    monkeypatch.setattr(sharing, "_code_digest", lambda: "other code")
-    assert sharing.etag_of(CARD) != before
 
 
 def test_only_a_report_with_a_verdict_has_a_card(make_app):
@@ -153,14 +137,6 @@ def test_no_text_leaves_the_card_or_covers_another(text, plain):
     assert len(image.crop((70, 110, 1140, 335)).getcolors(9999)) > 1, "the claim"
 
 
-def test_the_colours_of_the_card_are_those_of_the_page():
-    style = (Path(__file__).parents[2] / "static" / "style.css").read_text()
-    names = {"supported": "good", "refuted": "bad", "undecided": "unsure", "conflicting": "mixed"}
-    for tone, name in names.items():
-        assert f"--{name}: light-dark({TONES[tone]}," in style
-    assert f"--ground: light-dark({GROUND}," in style
-
-
 def framed_by(answer) -> str:
     return re.search(r"frame-ancestors ([^;]+)", answer.headers["Content-Security-Policy"])[1]
 
@@ -191,14 +167,3 @@ def test_a_site_with_a_password_cannot_be_embedded(make_app):
     client = make_app(embed_on=("*",), site_password="correct horse").test_client()
     asked = client.get("/runs/none/embed")
     assert asked.status_code == 403 and framed_by(asked) == "'none'"
-
-
-def test_the_summary_of_an_undecided_claim_says_what_was_missing(make_app):
-    client = make_app(scripted_container(UNDECIDED)).test_client()
-    page = finished(client, CLAIM)
-    text = unescape(re.search(r'id="share-summary"[^>]*>(.*?)</p>', page, re.DOTALL)[1])
-    assert text.splitlines() == [
-        f"“{CLAIM}”",
-        "Can’t tell (Not enough evidence). What was missing: No passage names a parrot.",
-        f"Checked by a machine with Hopcheck: http://localhost{report_path(page)}",
-    ]

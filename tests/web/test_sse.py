@@ -15,7 +15,7 @@ from app.domain.events import PhaseEntered
 from app.extensions import db
 from app.runs.service import StoredEvent
 from app.web import sse as streaming
-from app.web.sse import THREADS_FOR_PAGES, Followers, message
+from app.web.sse import message
 from tests.fakes import TWO_HOPS, Gate, scripted_container
 from tests.waiting import LONG
 from tests.web.conftest import started, wait_for
@@ -75,13 +75,6 @@ def test_last_event_id_resumes_the_stream_and_overrides_the_query(client):
     assert ids(read(client, path, f"?after={last - 1}")) == [last]
 
 
-def test_a_reader_who_has_seen_everything_gets_the_end_at_once(client):
-    path = started(client)
-    wait_for(client, path, "verdict-heading")
-    last = ids(read(client, path))[-1]
-    assert ids(stream := read(client, path, f"?after={last}")) == [] and "event: end" in stream
-
-
 def test_without_a_free_slot_a_stream_sends_the_current_state_and_closes(make_app):
     gate = Gate("answer 2")
     app = make_app(scripted_container(gate=gate), threads=1)
@@ -111,11 +104,6 @@ def test_a_stream_slot_is_released_when_the_reader_leaves(make_app):
 
 def test_line_ends_inside_a_message_cannot_end_it():
     assert message("a\r\nb\rc\nd\u2028e", 4) == "id: 4\nevent: update\ndata: a\ndata: b\ndata: c\ndata: d\u2028e\n\n"
-
-
-def test_followers_leave_threads_for_pages():
-    assert Followers(16).limit == 16 - THREADS_FOR_PAGES
-    assert Followers(2).limit == 1
 
 
 @pytest.fixture
@@ -225,14 +213,6 @@ def test_a_late_reader_gets_all_remaining_events_in_several_reads(make_app):
         stream = streaming.stream_run(run, EndedPageUpdates()).get_data(as_text=True)
         app.extensions["hopcheck"] = here
     assert ids(stream) == [last - 2, last - 1, last]
-
-
-def test_cards_are_folded_or_open_as_each_browser_asks(make_app):
-    app = make_app()
-    path = started(app.test_client())
-    read(app.test_client(), path)
-    folded, unfolded = (read(app.test_client(), path, f"?after=0&cards={cards}") for cards in ("folded", "open"))
-    assert folded.count("<details") == unfolded.count("<details") and folded.count(" open") < unfolded.count(" open")
 
 
 class OneEventPerRead:

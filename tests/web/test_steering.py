@@ -90,24 +90,6 @@ def test_an_ended_run_is_not_changed_and_the_page_says_so(client, button):
     assert without_tokens(client.get(path).text) == without_tokens(before)
 
 
-def test_a_run_without_kept_answers_cannot_conclude(held):
-    client, path, _ = held("answer 1")
-    (decide,) = re.findall(r'<button[^>]*id="conclude"[^>]*>', client.get(path).text)
-    assert " disabled " in decide
-    pressed = press(client, path, "conclude")
-    assert (pressed.status_code, "Nothing has been kept yet" in pressed.text) == (409, True)
-
-
-@pytest.mark.parametrize("button", ["stop", "conclude"])
-def test_others_see_no_buttons_and_cannot_stop_or_conclude_a_run(held, button):
-    client, path, _ = held()
-    other = client.application.test_client()
-    assert "/stop" not in other.get(path).text
-    assert press(other, path, button).status_code == 404
-    assert press(client, "/runs/never", button).status_code == 404
-    assert "Running" in client.get("/").text
-
-
 @pytest.mark.parametrize("read", [2, len(STORED)])
 @pytest.mark.parametrize("reader, times", [("somebody", 2), ("another", 0)])
 def test_the_stream_updates_the_buttons_only_for_the_owner(make_app, reader, times, read):

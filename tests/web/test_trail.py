@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from html import unescape
 
@@ -22,12 +21,12 @@ from app.domain.events import (
     SufficiencyJudged,
 )
 from app.domain.messages import Code
-from app.domain.model import Answer, Claim, Judgement, Label, Passage, Question, RunOptions, Span, Verdict
+from app.domain.model import Answer, Claim, Judgement, Passage, Question, RunOptions, Span
 from app.domain.report import Report, reduce_events
 from app.runs.event_store import WAITING
 from app.web.report_view import opening, passages_of, relevance
-from app.web.views import cost_words, current_activity, upcoming_hop
-from tests.fakes import TWO_HOPS, Gate, Script, ScriptedHop, answer, scripted_container
+from app.web.views import current_activity, upcoming_hop
+from tests.fakes import TWO_HOPS, Script, ScriptedHop, answer, scripted_container
 from tests.web.conftest import finished, started, wait_for
 
 STARTING = PhaseEntered("starting")
@@ -103,13 +102,6 @@ def test_a_long_text_is_split_after_a_whole_word():
     assert len(shown) <= 720 and shown.endswith("word") and f"{shown} {rest}" == text
 
 
-def test_the_cost_of_a_hop_is_its_tokens_if_there_are_any():
-    report = after(STARTING, ASKED)
-    assert cost_words(report.usage_of(report.hops[0])) == ""
-    assert cost_words(replace(report.usage, prompt_tokens=1200, completion_tokens=34)) == "1,234 tokens"
-    assert cost_words(replace(report.usage, prompt_tokens=1)) == "1 token"
-
-
 def card(page: str, number: int = 1) -> str:
     """Return the card of this hop."""
     return unescape(page.split(f'<li id="hop-{number}"')[1].split("\n\n</li>")[0])
@@ -140,14 +132,6 @@ def test_the_cited_passage_is_open_and_the_others_are_folded_after_it(make_app):
     assert fold.count('<details id="hop-1-passage-') == 7 and " open" not in fold
 
 
-def test_relevance_has_a_word_and_its_score_only_as_a_tooltip(make_app):
-    found = passages(8)
-    words = card(page_of(make_app, Answer("so", Span(found[5], 6, 8), found)))
-    first = words.split('id="hop-1-passage-1-chip"')[1].split("</p>")[0]
-    assert 'title="Score 4.00, compared with' in first and "low<span" in first
-    assert "9.00" not in re.sub(r"<[^>]*>", "", words)
-
-
 def test_the_sentence_of_the_answer_is_shown_with_its_neighbours(make_app):
     text = "Far before. Just before. Here it is so. Just after. Far after."
     span = Span(Passage(text, "Title", "A site"), text.index("so"), text.index("so") + 2)
@@ -172,36 +156,6 @@ def test_other_passages_are_folded_unless_the_address_opens_them(make_app, clien
     assert client.get(path).text.count('class="fold" open') == 0
     assert client.get(f"{path}?cards=open").text.count('class="fold" open') == 2
     assert client.get(f"{path}?cards=whatever").text.count('class="fold" open') == 0
-
-
-def test_a_page_with_open_cards_follows_a_stream_with_open_cards(make_app):
-    gate = Gate("question 2")
-    client = make_app(scripted_container(gate=gate)).test_client()
-    path = started(client)
-    assert "&amp;cards" not in wait_for(client, path, 'class="fold"')
-    assert "cards=open" in client.get(f"{path}?cards=open").text
-    gate.open()
-    assert 'class="fold" open' not in client.get(f"{path}/events?cards=folded").text
-    assert 'class="fold" open' in client.get(f"{path}/events?cards=open").text
-
-
-def test_the_upcoming_hop_has_a_card_before_its_question_is_known(make_app):
-    gate = Gate("question 2")
-    client = make_app(scripted_container(gate=gate)).test_client()
-    words = card(wait_for(client, started(client), "Question 2"), 2).split("</li>")[0]
-    assert "Step 2</p>" in words and "Question 2</span>" in words and "<h3" not in words
-    gate.open()
-
-
-def test_not_enough_evidence_always_says_something_about_what_was_missing(make_app):
-    verdict = Verdict(Label.NOT_ENOUGH_EVIDENCE, ())
-    page = finished(make_app(scripted_container(Script(TWO_HOPS.hops, verdict))).test_client())
-    assert "What was missing.</b> That was not said" in page
-
-
-def test_a_page_has_one_status_line_and_its_trail_is_a_log(client):
-    page = finished(client)
-    assert page.count('role="status"') == 1 and page.count('role="log"') == 1
 
 
 def test_every_text_of_users_and_sources_has_its_own_direction(make_app):

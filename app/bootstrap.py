@@ -16,7 +16,6 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
 from app.backends.corpus.bm25 import Java
 from app.backends.corpus.registry import CORPORA, Corpus, build_built_in, folder_of, is_current
@@ -97,41 +96,29 @@ def startup_problem(settings: Settings) -> str | None:
         return f"{error}."
     if any(name in os.environ for name in _INHERITED_SOCKET):
         return None
-    problem = port_problem(settings.host, settings.port)
-    return problem.message if problem else None
+    return port_problem(settings.host, settings.port)
 
 
-class PortProblem(NamedTuple):
-    """Why no server can listen on an address."""
-
-    message: str
-    is_taken: bool = False
-
-
-def port_problem(host: str, port: int) -> PortProblem | None:
+def port_problem(host: str, port: int) -> str | None:
     """Return why no server can listen on this address, or None."""
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )[0]
     except OSError:
-        return PortProblem(f"HOST={host} is no address. Set HOST to one of this machine, such as 127.0.0.1.")
+        return f"HOST={host} is no address. Set HOST to one of this machine, such as 127.0.0.1."
     with socket.socket(family, kind, protocol) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as servers do
         try:
             probe.bind(address)
         except OSError as error:
-            return _bind_problem(error, host, port)
+            if error.errno == errno.EADDRINUSE:
+                other = f"make run PORT={port + 1}"
+                return f"Port {port} of {host} is taken. Stop what listens there, or choose another: {other}"
+            if error.errno == errno.EACCES:
+                return f"Port {port} may not be used by this user. Choose one from 1024 up: make run PORT=8000"
+            return f"HOST={host} is no address of this machine. Set HOST to one that is, such as 127.0.0.1."
     return None
-
-
-def _bind_problem(error: OSError, host: str, port: int) -> PortProblem:
-    if error.errno == errno.EADDRINUSE:
-        other = f"make run PORT={port + 1}"
-        return PortProblem(f"Port {port} of {host} is taken. Stop what listens there, or choose another: {other}", True)
-    if error.errno == errno.EACCES:
-        return PortProblem(f"Port {port} may not be used by this user. Choose one from 1024 up: make run PORT=8000")
-    return PortProblem(f"HOST={host} is no address of this machine. Set HOST to one that is, such as 127.0.0.1.")
 
 
 def main() -> int:

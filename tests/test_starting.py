@@ -29,12 +29,12 @@ def test_a_free_port_is_accepted_and_stays_free(taken):
 
 
 def test_a_port_in_use_is_reported_with_a_command_for_another(taken):
-    assert f"make run PORT={taken + 1}" in port_problem("127.0.0.1", taken).message
+    assert f"make run PORT={taken + 1}" in port_problem("127.0.0.1", taken)
 
 
 @pytest.mark.parametrize("host", ["203.0.113.7", "not an address"])
 def test_a_host_of_another_machine_is_reported(host):
-    assert f"HOST={host} is no address" in port_problem(host, 8000).message
+    assert f"HOST={host} is no address" in port_problem(host, 8000)
 
 
 def test_a_broken_signing_key_prevents_the_start(tmp_path):

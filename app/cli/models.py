@@ -18,7 +18,7 @@ from app.capabilities.options import Choice
 from app.cli.output import one_line_errors
 from app.config.settings import Settings
 from app.doctor import State, format_findings, run_checks
-from app.doctor.__main__ import CHECKS, ONLINE
+from app.doctor.checks import CHECKS, ONLINE
 from app.runs.schema_version import is_newest
 from app.web import services
 

@@ -3,16 +3,17 @@
     flask --app app doctor        python -m app.doctor, when Flask does not start
 
 A check that fails does not stop the others. Checks change nothing: they load no model and create no table. They contact
-the database, Redis, its workers and the configured port; language models only with `--online`.
+the database, Redis and its workers; language models only with `--online`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from app.config.settings import Settings
+from app.domain.errors import ModelUnavailable
 
 
 class State(StrEnum):
@@ -27,11 +28,12 @@ class State(StrEnum):
 class Finding:
     """One result of a check, in words for the operator."""
 
-    name: str
     state: State
     message: str
     fix: str = ""
     """A command, a setting or advice; empty for OK."""
+    name: str = ""
+    """Of what was checked; that of the check when empty."""
 
     def as_json(self) -> dict[str, str]:
         """Return the finding for `doctor --json`: scripts read `message` as `said` and `fix` as `mend`."""
@@ -41,31 +43,29 @@ class Finding:
 Check = Callable[[Settings], Iterable[Finding]]
 
 
-def ok(name: str, message: str) -> Finding:
-    """Return a finding without a problem."""
-    return Finding(name, State.OK, message)
+def ok(message: str, name: str = "") -> Finding:
+    return Finding(State.OK, message, "", name)
 
 
-def warning(name: str, message: str, fix: str) -> Finding:
-    """Return a finding about something that works, but not as it should."""
-    return Finding(name, State.WARNING, message, fix)
+def warning(message: str, fix: str, name: str = "") -> Finding:
+    return Finding(State.WARNING, message, fix, name)
 
 
-def problem(name: str, message: str, fix: str) -> Finding:
-    """Return a finding about something that cannot work."""
-    return Finding(name, State.PROBLEM, message, fix)
+def problem(message: str, fix: str, name: str = "") -> Finding:
+    return Finding(State.PROBLEM, message, fix, name)
 
 
 def run_checks(settings: Settings, checks: Iterable[tuple[str, Check]]) -> Iterator[Finding]:
     """Run the checks in order and yield their findings. An exception in a check is reported as a problem."""
     for name, check in checks:
         try:
-            yield from check(settings)
+            yield from (replace(each, name=each.name or name) for each in check(settings))
+        except ModelUnavailable as error:
+            yield problem(error.problem.rstrip("."), error.fix, name)
         except Exception as error:
             text = str(error).splitlines()[0] if str(error) else "no reason given"
-            yield problem(
-                name, f"The check failed: {type(error).__name__}, {text}", "Report this with the output of doctor"
-            )
+            message = f"The check failed: {type(error).__name__}, {text}"
+            yield problem(message, "Report this with the output of doctor", name)
 
 
 def format_findings(findings: Iterable[Finding]) -> Iterator[str]:

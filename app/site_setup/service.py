@@ -28,7 +28,7 @@ from app.capabilities.options import default_corpora
 from app.config.settings import Settings
 from app.container.parts import language_models
 from app.doctor import Finding, run_checks
-from app.doctor.__main__ import CHECKS
+from app.doctor.checks import CHECKS
 from app.domain.errors import InvalidInput
 from app.site_setup.tasks import Task, Tasks, Work
 

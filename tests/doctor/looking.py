@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from app.doctor import State
+from app.config.settings import Settings
+from app.doctor import State, run_checks
 
 SOUND, WARNED, BROKEN = State.OK, State.WARNING, State.PROBLEM
 
 
 def found(check: Callable, *arguments) -> list[tuple[State, str]]:
     """Return the state and the text (message and fix) of each finding of a check."""
-    return [(each.state, f"{each.message} {each.fix}") for each in check(*arguments)]
+    here = Settings() if not arguments else arguments[0]
+    made = run_checks(here, [("", lambda settings: check(*arguments))])
+    return [(each.state, f"{each.message} {each.fix}") for each in made]
 
 
 def the_one(check: Callable, *arguments) -> tuple[State, str]:

@@ -13,7 +13,8 @@ from flask_migrate import upgrade
 
 from app import create_app
 from app.config.settings import ROOT, Settings
-from app.doctor import components as storage
+from app.doctor import checks
+from app.runs.db import DatabaseStatus
 from tests.doctor.looking import BROKEN, SOUND, WARNED, found, has, the_one
 from tests.fakes import scripted_container
 
@@ -27,85 +28,85 @@ def migrated(settings) -> Path:
 
 
 def test_settings_are_listed_without_secret_values(tmp_path):
-    state, message = the_one(storage.settings_found, Settings(port=9000, openai_api_key="sk-much-too-secret"), tmp_path)
+    state, message = the_one(checks.settings_found, Settings(port=9000, openai_api_key="sk-much-too-secret"), tmp_path)
     assert state is SOUND and "PORT=9000" in message and "OPENAI_API_KEY (not shown)" in message
     assert "secret" not in message
-    assert "all defaults" in the_one(storage.settings_found, Settings(), tmp_path)[1]
+    assert "all defaults" in the_one(checks.settings_found, Settings(), tmp_path)[1]
 
 
 def test_an_unknown_name_in_the_env_file_is_reported_with_a_suggestion(tmp_path):
     (tmp_path / ".env").write_text("PROT=9000\nPORT=9000\n")
-    assert has(found(storage.settings_found, Settings(), tmp_path), WARNED, "PROT is not a setting Write PORT")
+    assert has(found(checks.settings_found, Settings(), tmp_path), WARNED, "PROT is not a setting Write PORT")
 
 
 def test_a_key_that_the_models_file_names_is_no_unknown_name(tmp_path):
     (tmp_path / ".env").write_text("HOUSE_TOKEN=much-too-secret\n")
     (tmp_path / ".env").chmod(0o644)
-    messages = found(storage.settings_found, Settings(keys={"HOUSE_TOKEN": "much-too-secret"}), tmp_path)
+    messages = found(checks.settings_found, Settings(keys={"HOUSE_TOKEN": "much-too-secret"}), tmp_path)
     assert has(messages, WARNED, "read HOUSE_TOKEN") and not any("is not a setting" in str(each) for each in messages)
 
 
 def test_a_variable_of_compose_and_an_empty_key_are_no_unknown_names(tmp_path):
     names = {*re.findall(r"\$\{(\w+)", (ROOT / "compose.yaml").read_text()), "GROQ_API_KEY"}
     (tmp_path / ".env").write_text("".join(f"{name}=\n" for name in names))
-    assert len(found(storage.settings_found, Settings(), tmp_path)) == 1
+    assert len(found(checks.settings_found, Settings(), tmp_path)) == 1
 
 
 def test_a_secret_in_an_env_file_that_others_can_read_is_reported(tmp_path):
     (tmp_path / ".env").write_text("OPENAI_API_KEY=sk-much-too-secret\n")
     (tmp_path / ".env").chmod(0o644)
-    message = found(storage.settings_found, Settings(), tmp_path)
+    message = found(checks.settings_found, Settings(), tmp_path)
     assert has(message, WARNED, "can read OPENAI_API_KEY") and has(message, WARNED, "chmod 600")
     assert "too-secret" not in str(message)
     (tmp_path / ".env").chmod(0o600)
-    assert len(found(storage.settings_found, Settings(), tmp_path)) == 1
+    assert len(found(checks.settings_found, Settings(), tmp_path)) == 1
 
 
 def test_an_existing_instance_folder_with_free_space_is_ok(settings, monkeypatch):
     monkeypatch.setattr(shutil, "disk_usage", lambda path: shutil._ntuple_diskusage(2**40, 0, 2**40))
-    assert [state for state, _ in found(storage.instance, settings)] == [SOUND, SOUND]
+    assert [state for state, _ in found(checks.instance, settings)] == [SOUND, SOUND]
 
 
 @pytest.mark.parametrize("free, state", [(2**20, BROKEN), (2**29, WARNED)])
 def test_a_nearly_full_disk_is_reported(settings, monkeypatch, free, state):
     monkeypatch.setattr(shutil, "disk_usage", lambda path: shutil._ntuple_diskusage(2**40, 2**40 - free, free))
-    assert has(found(storage.instance, settings), state, "free for")
+    assert has(found(checks.instance, settings), state, "free for")
 
 
 def test_a_missing_or_read_only_instance_folder_is_a_problem(tmp_path):
-    assert the_one(storage.instance, Settings(instance=tmp_path / "no"))[0] is BROKEN
+    assert the_one(checks.instance, Settings(instance=tmp_path / "no"))[0] is BROKEN
     # Not even root can make a file in /proc.
-    state, message = the_one(storage.instance, Settings(instance=Path("/proc/self")))
+    state, message = the_one(checks.instance, Settings(instance=Path("/proc/self")))
     assert state is BROKEN and "cannot be written" in message
 
 
 def test_a_signing_key_that_only_its_owner_can_read_is_ok(settings):
-    assert "the first start generates one" in the_one(storage.signing_key, settings)[1]
+    assert "the first start generates one" in the_one(checks.signing_key, settings)[1]
     settings.signing_key()
-    assert the_one(storage.signing_key, settings)[0] is SOUND
-    assert the_one(storage.signing_key, replace(settings, secret_key="x" * 40))[0] is SOUND
-    assert the_one(storage.signing_key, replace(settings, secret_key="short"))[0] is WARNED
+    assert the_one(checks.signing_key, settings)[0] is SOUND
+    assert the_one(checks.signing_key, replace(settings, secret_key="x" * 40))[0] is SOUND
+    assert the_one(checks.signing_key, replace(settings, secret_key="short"))[0] is WARNED
 
 
 def test_a_damaged_signing_key_or_one_that_others_can_read_is_a_problem(settings):
     settings.signing_key()
     path = settings.instance / "secret_key"
     path.chmod(0o644)
-    state, message = the_one(storage.signing_key, settings)
+    state, message = the_one(checks.signing_key, settings)
     assert state is BROKEN and f"chmod 600 {path}" in message
     path.write_text("")
-    assert "holds no signing key" in the_one(storage.signing_key, settings)[1]
+    assert "holds no signing key" in the_one(checks.signing_key, settings)[1]
     path.unlink()
     path.mkdir()
-    assert "neither read nor made" in the_one(storage.signing_key, settings)[1]
+    assert "neither read nor made" in the_one(checks.signing_key, settings)[1]
 
 
 def test_a_migrated_database_is_ok(settings, migrated):
-    assert the_one(storage.database, settings)[0] is SOUND
+    assert the_one(checks.database, settings)[0] is SOUND
 
 
 def test_a_missing_database_is_reported_and_not_created(settings):
-    state, message = the_one(storage.database, settings)
+    state, message = the_one(checks.database, settings)
     assert state is BROKEN and "is not there" in message and "make setup" in message
     assert list(settings.instance.iterdir()) == []
 
@@ -113,20 +114,20 @@ def test_a_missing_database_is_reported_and_not_created(settings):
 def test_a_database_of_another_version_names_the_command(settings, migrated):
     with sqlite3.connect(migrated) as database:
         database.execute("update alembic_version set version_num = '0001'")
-    state, message = the_one(storage.database, settings)
+    state, message = the_one(checks.database, settings)
     assert state is BROKEN and "has version 0001" in message and "flask --app app db upgrade" in message
 
 
 def test_a_database_that_was_never_migrated_is_reported(settings, migrated):
     with sqlite3.connect(migrated) as database:
         database.execute("drop table alembic_version")
-    assert "has version none" in the_one(storage.database, settings)[1]
+    assert "has version none" in the_one(checks.database, settings)[1]
 
 
 def test_a_locked_database_is_reported(settings, migrated):
     other = sqlite3.connect(migrated, isolation_level=None)
     other.execute("begin immediate")
-    assert has(found(storage.database, settings), BROKEN, "Another program holds it locked")
+    assert has(found(checks.database, settings), BROKEN, "Another program holds it locked")
     other.close()
 
 
@@ -141,18 +142,17 @@ def test_a_damaged_database_is_reported(settings, migrated):
     content = bytearray(migrated.read_bytes())
     content[(root - 1) * size : root * size] = b"\xff" * size
     migrated.write_bytes(content)
-    assert any(state is BROKEN and "damaged" in message for state, message in found(storage.database, settings))
+    assert any(state is BROKEN and "damaged" in message for state, message in found(checks.database, settings))
 
 
 def test_a_file_that_is_not_a_database_and_an_unknown_database_type_are_reported(settings):
     (settings.instance / "hopcheck.sqlite3").write_bytes(b"not a database at all" * 300)
-    assert "is no database" in the_one(storage.database, settings)[1]
-    state, message = the_one(storage.database, replace(settings, database_url="nosuchdatabase://user:hush@host/name"))
+    assert "is no database" in the_one(checks.database, settings)[1]
+    state, message = the_one(checks.database, replace(settings, database_url="nosuchdatabase://user:hush@host/name"))
     assert state is BROKEN and "hush" not in message
 
 
-def test_a_database_that_is_not_in_wal_mode_is_a_warning(settings, migrated):
-    from app.runs.db import DatabaseStatus
-
+def test_a_database_that_is_not_in_wal_mode_is_a_warning(settings, monkeypatch):
     seen = DatabaseStatus("somewhere", newest="1", revision="1", journal="delete")
-    assert has([(each.state, each.message) for each in storage._database_findings(seen)], WARNED, "not WAL")
+    monkeypatch.setattr("app.runs.db.check_database", lambda url: seen)
+    assert has(found(checks.database, settings), WARNED, "not WAL")

@@ -12,7 +12,7 @@ import pytest
 from app.backends.corpus.index import Manifest, checksum, sizes, write_manifest
 from app.config.settings import Settings
 from app.container.container import SHIPPED
-from app.doctor import components
+from app.doctor import checks
 from tests.doctor.looking import BROKEN, SOUND, WARNED, found, the_one
 
 
@@ -30,53 +30,50 @@ def indexed(settings) -> Settings:
 
 
 def test_a_complete_index_is_ok(indexed):
-    assert the_one(components.corpora, indexed) == (SOUND, "12 passages, whole ")
+    assert the_one(checks.corpora, indexed) == (SOUND, "12 passages, whole ")
 
 
 def test_a_missing_or_damaged_index_is_a_problem(settings, indexed):
-    assert the_one(components.corpora, settings) == (BROKEN, "The index of the corpus vital is missing make corpus")
+    assert the_one(checks.corpora, settings) == (BROKEN, "The index of the corpus vital is missing make corpus")
     segment = indexed.instance / "corpora" / "made-up" / "index-1" / "segment"
     segment.write_bytes(b"1123456789" * 100)
-    state, message = the_one(components.corpora, indexed)
+    state, message = the_one(checks.corpora, indexed)
     assert state is BROKEN and "damaged" in message
 
 
-def test_live_wikipedia_is_named_with_its_host_and_contact_and_needs_no_index(settings):
-    offered = replace(settings, contact="ops@example.org", corpora=("wikipedia-live",))
-    state, message = the_one(components.live_wikipedia, offered)
-    assert state is SOUND and "en.wikipedia.org" in message and "ops@example.org" in message
-    assert found(components.corpora, offered) == found(components.corpora, replace(offered, corpora=()))
-    assert the_one(components.live_wikipedia, replace(settings, wikipedia="off")) == (SOUND, "Not offered ")
-    state, message = the_one(components.corpora, replace(offered, wikipedia="off"))
+def test_live_wikipedia_needs_no_index_and_must_be_offered(settings):
+    offered = replace(settings, corpora=("wikipedia-live",))
+    assert found(checks.corpora, offered) == []
+    state, message = the_one(checks.corpora, replace(offered, wikipedia="off"))
     assert state is BROKEN and "Set WIKIPEDIA to a language" in message
 
 
 @pytest.mark.models
 def test_the_installed_models_are_complete():
-    for check in (components.local_model, components.reranker):
+    for check in (checks.local_model, checks.reranker):
         assert the_one(check, Settings())[0] is SOUND
 
 
 @pytest.fixture
 def copied(tmp_path, monkeypatch) -> Path:
     """A copy of the adapter that a test may damage, outside any git checkout."""
-    monkeypatch.setattr(components, "SHIPPED", tmp_path)
+    monkeypatch.setattr(checks, "SHIPPED", tmp_path)
     return shutil.copytree(SHIPPED / "transcript", tmp_path / "transcript")
 
 
 def test_a_truncated_or_missing_adapter_is_reported(copied):
     adapter = copied / "adapter.gguf"
-    assert the_one(components.local_model, Settings())[0] is SOUND
+    assert the_one(checks.local_model, Settings())[0] is SOUND
     adapter.write_bytes(adapter.read_bytes()[:100_000])
-    state, message = the_one(components.local_model, Settings())
+    state, message = the_one(checks.local_model, Settings())
     assert state is BROKEN and "cut off" in message and "git checkout -- app/models" in message
     adapter.unlink()
-    assert "is missing" in the_one(components.local_model, Settings())[1]
+    assert "is missing" in the_one(checks.local_model, Settings())[1]
 
 
 def test_a_damaged_file_beside_the_adapter_is_reported(copied):
     (copied / "calibration.json").write_text("{")
-    state, message = the_one(components.local_model, Settings())
+    state, message = the_one(checks.local_model, Settings())
     assert state is BROKEN and "calibration.json is damaged" in message
 
 
@@ -86,9 +83,9 @@ def test_an_adapter_that_differs_from_the_committed_one_is_reported(copied):
 
     git("init", "-q")
     git("add", ".")
-    assert the_one(components.local_model, Settings())[0] is SOUND
+    assert the_one(checks.local_model, Settings())[0] is SOUND
     content = bytearray((copied / "adapter.gguf").read_bytes())
     content[-100] ^= 1
     (copied / "adapter.gguf").write_bytes(content)
-    state, message = the_one(components.local_model, Settings())
+    state, message = the_one(checks.local_model, Settings())
     assert state is WARNED and "differs from the committed file" in message

@@ -1,6 +1,6 @@
 """The settings, read once from the environment and `.env` into a frozen object.
 
-A test compares the fields with the tables in docs/operations.md. A blank value counts as not set.
+docs/operations.md says what each is for; a test compares the two. A blank value counts as not set.
 """
 
 # ruff: noqa: RUF009 - `setting` makes a dataclass field, as `field` does
@@ -8,324 +8,150 @@ A test compares the fields with the tables in docs/operations.md. A blank value 
 from __future__ import annotations
 
 import os
+import tomllib
 from collections.abc import Mapping
 from dataclasses import Field, dataclass, field, fields
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 
 from dotenv import dotenv_values
 
+from app.config import secret_key
 from app.config.kinds import (
+    ROOT,
+    Kind,
     database,
-    is_loopback,
-    keys_named_in,
     like,
-    load_or_create_secret,
-    names,
     number,
     one_of,
-    origins,
+    path,
+    paths,
     setting,
-    some_of,
+    several,
     switch,
+    url,
     whole,
     within,
 )
 from app.domain.errors import SettingsError
 from app.domain.model import ANSWERERS, RANGES
 
-ROOT = Path(__file__).resolve().parents[2]
-
 STRATEGIES = ("question-guided", "evidence-pursuit", "direct", "chain-of-thought")
 SEARCHES = ("corpus", "searxng", "brave", "tavily", "serper")
 """The corpora, then the modules of app/backends/web_search: the first of these that is set up is the default."""
 PRESETS = ("local", "prompted", "local+flan-t5", "prompted+flan-t5", "qacheck")
 """Mixes of modules (capabilities/options.py): local or prompted ones, a FLAN-T5 reasoner, QACheck's own prompts."""
-
+MODEL_SOURCES = ("machine", "hub", "packages")
 MAX_CLAIMS = 10_000
 """The highest value of BATCH_CLAIMS."""
-
 LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
 LOG_FORMATS = ("text", "json")
-
+FACT_CHECK_TOOLS = "https://factchecktools.googleapis.com/v1alpha1/claims:search"
 
 _RATE = r"[1-9]\d{0,6} per (second|minute|hour|day)"
-
-
-def _path(raw: str) -> Path:
-    """Resolve relative paths against the checkout. Raises ValueError for the home of a user who has none."""
-    try:
-        return ROOT / Path(raw).expanduser()
-    except RuntimeError as error:
-        raise ValueError(raw) from error
-
-
-def _paths(raw: str) -> tuple[Path, ...]:
-    return tuple(_path(each) for each in raw.split(os.pathsep) if each)
+RATES = like(rf"{_RATE}(, {_RATE})*", "rates like '20 per minute, 500 per day'")
+_NAME = like(r"[a-z0-9][a-z0-9._-]{0,63}", "a name")
+NAMES = several(_NAME, "names of small letters, digits, '.', '_' and '-', with commas between")
+_ORIGIN = like(r"https?://(\*\.)?[a-z0-9-]+(\.[a-z0-9-]+)*(:[0-9]{1,5})?", "an origin")
+_ORIGINS = several(_ORIGIN, "origins like https://example.org, with commas between, or *")
+ORIGINS = _ORIGINS._replace(parse=lambda raw: ("*",) if raw == "*" else _ORIGINS.parse(raw.lower()))
+HUB_FILE = Kind(
+    lambda raw: raw if raw.startswith("hub:") else str(path().parse(raw)), "a path, or hub:OWNER/REPOSITORY/FILE"
+)
+LANGUAGE = like(r"[a-z]{2,12}(-[a-z]{2,12}){0,2}", "a language as in Wikipedia's address, such as en or simple, or off")
 
 
 @dataclass(frozen=True)
 class Settings:
     """The settings, each validated on its own. A model or JVM that does not exist is reported when it is loaded."""
 
-    host: str = setting("HOST", "127.0.0.1", "Address the server listens on")
-    port: int = setting("PORT", 8000, "Port the server listens on", **whole(1, 65535))
-    instance: Path = setting(
-        "INSTANCE", ROOT / "instance", "Folder for the database, the index and prepared models", _path, "a path"
-    )
-    database_url: str = setting(
-        "DATABASE_URL",
-        "",
-        "Database, as SQLAlchemy writes it; a SQLite file in the instance folder when not set",
-        **database(),
-    )
-    redis_url: str = setting(
-        "REDIS_URL",
-        "",
-        "Redis, which sends runs to workers and notifies followers; without it this process executes its runs itself",
-        **like(r"rediss?://\S+", "a URL like redis://host:6379/0"),
-    )
-    secret_key: str | None = setting("SECRET_KEY", None, "Signs cookies; made once and kept in the instance folder")
-    strategy: str = setting("STRATEGY", "question-guided", "Strategy used by default", **one_of(*STRATEGIES))
-    source: str | None = setting(
-        "SOURCE", None, "Source of answers by default", **like(r"[a-z0-9][\w.-]*", "a source's name, like vital or web")
-    )
-    answerer: str = setting("ANSWERER", ANSWERERS[0], "Answerer used by default", **one_of(*ANSWERERS))
-    max_hops: int = setting("MAX_HOPS", 5, "Maximum number of hops in a run, kept or not", **within(RANGES["max_hops"]))
-    workers: int = setting("WORKERS", 2, "Runs executed at once; others wait in the queue", **whole(1, 64))
-    max_waiting: int = setting(
-        "MAX_WAITING", 20, "Runs that may wait in the queue; further runs are refused", **whole(0, 10_000)
-    )
-    run_seconds: int = setting(
-        "RUN_SECONDS", 300, "Seconds after which a run concludes with what it has", **whole(1, 86_400)
-    )
-    call_seconds: int = setting(
-        "CALL_SECONDS", 60, "Seconds after which one call of a model or a server has failed", **whole(1, 3_600)
-    )
-    rate_limit: str = setting(
-        "RATE_LIMIT",
-        "20 per minute, 500 per day",
-        "Runs that one address or token may start",
-        **like(rf"{_RATE}(, {_RATE})*", "rates like '20 per minute, 500 per day'"),
-    )
-    https: bool = setting(
-        "HTTPS", False, "Whether the site is reached by https: cookies are then sent over https only", **switch()
-    )
-    proxies: int = setting(
-        "PROXIES", 0, "Reverse proxies in front of the server, whose X-Forwarded headers are trusted", **whole(0, 9)
-    )
-    allowed_hosts: tuple[str, ...] = setting(
-        "ALLOWED_HOSTS",
-        (),
-        "Host names that requests may use; when not set any, with HOST on loopback its own",
-        **names(),
-    )
-    api_tokens: Path | None = setting(
-        "API_TOKENS",
-        None,
-        "Path of a file with hashed tokens, one of which the API then asks for",
-        _path,
-        "a path",
-    )
-    site_password: str | None = setting(
-        "SITE_PASSWORD", None, "Password that the whole site asks for", **like(r".{8,}", "text of 8 characters or more")
-    )
-    metrics_token: str | None = setting(
-        "METRICS_TOKEN",
-        None,
-        "Token that opens /metrics, which is closed without it",
-        **like(r"[!-~]{16,}", "text of 16 characters or more without spaces"),
-    )
-    batch_claims: int = setting(
-        "BATCH_CLAIMS", MAX_CLAIMS, "Claims that a batch may have; 0: no batches of visitors", **whole(0, MAX_CLAIMS)
-    )
-    publishing: bool = setting(
-        "PUBLISHING", False, "Whether visitors may publish their reports, which a gallery then lists", **switch()
-    )
-    embed_on: tuple[str, ...] = setting(
-        "EMBED_ON", (), "Sites that may embed reports, with commas between, or *; none when not set", **origins()
-    )
-    retention_days: int = setting(
-        "RETENTION_DAYS", 0, "Days after which ended, unpublished runs are deleted; 0 keeps them", **whole(0, 36_500)
-    )
-    threads: int = setting(
-        "THREADS", 16, "Requests that are computed at once; each open run page takes one", **whole(1, 512)
-    )
-    torch_threads: int = setting("TORCH_THREADS", 2, "CPU threads that calls of models share", **whole(1, 128))
-    question_model: Path | None = setting(
-        "QUESTION_MODEL",
-        None,
-        "Path of another GGUF file of the local model's base, such as another quantisation",
-        _path,
-        "a path",
-    )
-    model_sources: tuple[str, ...] = setting(
-        "MODEL_SOURCES",
-        ("machine", "hub", "packages"),
-        "Where the local model's base is looked for, in this order",
-        **some_of("machine", "hub", "packages"),
-    )
-    local_models: tuple[Path, ...] = setting(
-        "LOCAL_MODELS",
-        (),
-        "Files or folders of this machine that may hold the local model's base",
-        _paths,
-        f"paths with {os.pathsep} between",
-    )
-    corpora: tuple[str, ...] = setting(
-        "CORPORA", ("vital",), "Corpora searched by default, by name, with commas between", **names()
-    )
-    preset: str = setting("PRESET", "local", "Mix of modules used by default", **one_of(*PRESETS))
-    claim_verifier: str | None = setting(
-        "CLAIM_VERIFIER", None, "Claim verifier in place of the one in PRESET", **one_of("local", "prompted")
-    )
-    question_generator: str | None = setting(
-        "QUESTION_GENERATOR", None, "Question generator in place of the one in PRESET", **one_of("local", "prompted")
-    )
-    qa_validator: str | None = setting(
-        "QA_VALIDATOR", None, "QA validator in place of the one in PRESET", **one_of("local", "prompted")
-    )
-    reasoner: str | None = setting(
-        "REASONER", None, "Reasoner in place of the one in PRESET", **one_of("local", "prompted", "flan-t5")
-    )
-    openai_api_key: str | None = setting(
-        "OPENAI_API_KEY", None, "Key for the language model's server; any text where the server asks for none"
-    )
-    openai_base_url: str | None = setting(
-        "OPENAI_BASE_URL",
-        None,
-        "Any server that speaks OpenAI's protocol; OpenAI's own when not set",
-        **like(r"https?://[^\s@]+", "a URL like http://127.0.0.1:8080/v1, without a password in it"),
-    )
-    openai_model: str | None = setting("OPENAI_MODEL", None, "The language model's name on that server")
-    models_file: Path | None = setting(
-        "MODELS_FILE", None, "TOML file that names several language models", _path, "a path"
-    )
-    local_model: str | None = setting(
-        "LOCAL_MODEL",
-        None,
-        "GGUF file of a language model that this process runs: a path, or hub:OWNER/REPOSITORY/FILE once it is fetched",
-        lambda raw: raw if raw.startswith("hub:") else str(_path(raw)),
-        "a path, or hub:OWNER/REPOSITORY/FILE",
-    )
-    local_servers: bool = setting(
-        "LOCAL_SERVERS",
-        True,
-        "Whether to look for Ollama, LM Studio, llama.cpp and vLLM on this machine",
-        **switch(),
-    )
-    model_seed: int | None = setting(
-        "MODEL_SEED",
-        None,
-        "Seed of language models' replies; 1, or the preset's, when not set",
-        **within(RANGES["model_seed"]),
-    )
-    model_temperature: float | None = setting(
-        "MODEL_TEMPERATURE",
-        None,
-        "Temperature of language models; 0 when not set",
-        **within(RANGES["temperature"]),
-    )
-    model_max_tokens: int | None = setting(
-        "MODEL_MAX_TOKENS",
-        None,
-        "Maximum tokens of a language model's reply; each prompt's own limit when not set",
-        **within(RANGES["max_tokens"]),
-    )
-    run_calls: int = setting(
-        "RUN_CALLS",
-        100,
-        "Calls of models and search engines after which a run concludes with what it has",
-        **whole(1, 1_000_000),
-    )
-    run_tokens: int = setting(
-        "RUN_TOKENS", 200_000, "Tokens after which a run concludes with what it has", **whole(1, 10**9)
-    )
-    run_cost: float | None = setting(
-        "RUN_COST", None, "Money after which a run concludes, where prices are set", **number(0)
-    )
-    day_calls: int | None = setting(
-        "DAY_CALLS", None, "Calls of models and search engines of the whole site in a day", **whole(1, 10**9)
-    )
-    day_tokens: int | None = setting("DAY_TOKENS", None, "Tokens of the whole site in a day", **whole(1, 10**12))
-    day_cost: float | None = setting(
-        "DAY_COST", None, "Money that the whole site spends in a day, where prices are set", **number(0)
-    )
-    overlap: str = setting(
-        "OVERLAP",
-        "remote",
-        "Models whose calls may start speculatively: remote ones, those of all servers, or none",
-        **one_of("remote", "all", "off"),
-    )
-    cache_mb: int = setting(
-        "CACHE_MB",
-        100,
-        "Megabytes of cached replies of language models and search engines, and of pages; 0 keeps none",
-        **whole(0, 100_000),
-    )
-    flan_t5: str = setting(
-        "FLAN_T5", "google/flan-t5-base", "FLAN-T5 or another model of its kind: a name on the hub, or a folder"
-    )
-    read_with: str = setting(
-        "READ_WITH",
-        "local",
-        "What reads a recitation: the local model or the one that recites",
-        **one_of("local", "model"),
-    )
-    question_seq2seq: str | None = setting(
-        "QUESTION_SEQ2SEQ", None, "Model that asks the first question of a pursuit: a name on the hub, or a folder"
-    )
-    next_question_seq2seq: str | None = setting(
-        "NEXT_QUESTION_SEQ2SEQ", None, "Model that asks its next questions: a name on the hub, or a folder"
-    )
-    search: str | None = setting(
-        "SEARCH",
-        None,
-        "Search engine used by default; the first that is set up, else the corpora, when not set",
-        **one_of(*SEARCHES),
-    )
-    searxng_url: str | None = setting(
-        "SEARXNG_URL",
-        None,
-        "Address of a SearXNG of your own that answers in JSON",
-        **like(r"https?://[^\s@]+", "a URL like http://127.0.0.1:8888, without a password in it"),
-    )
-    brave_api_key: str | None = setting("BRAVE_API_KEY", None, "Key for Brave's search")
-    tavily_api_key: str | None = setting("TAVILY_API_KEY", None, "Key for Tavily's search")
-    serper_api_key: str | None = setting("SERPER_API_KEY", None, "Key for Serper's search")
-    fact_check_api_key: str | None = setting(
-        "FACT_CHECK_API_KEY", None, "Key for Google's Fact Check Tools API, which finds published fact-checks"
-    )
-    fact_check_url: str = setting(
-        "FACT_CHECK_URL",
-        "https://factchecktools.googleapis.com/v1alpha1/claims:search",
-        "Address that answers like that API's claims:search",
-        **like(r"https?://[^\s@]+", "a URL like http://127.0.0.1:8888/claims, without a password in it"),
-    )
-    wikipedia: str = setting(
-        "WIKIPEDIA",
-        "en",
-        "Language of live Wikipedia, as in its address; off does not offer it",
-        **like(r"[a-z]{2,12}(-[a-z]{2,12}){0,2}", "a language as in Wikipedia's address, such as en or simple, or off"),
-    )
-    contact: str | None = setting(
-        "CONTACT",
-        None,
-        "E-mail address or URL at which Wikipedia's operators reach you",
-        **like(r"[!-'*-~]{3,200}", "an e-mail address or a URL"),
-    )
-    fetch_robots: bool = setting(
-        "FETCH_ROBOTS", True, "Whether pages are skipped that their site's robots.txt excludes", **switch()
-    )
-    java_home: Path | None = setting(
-        "JAVA_HOME", None, "Java 21 or newer; the one that installs as a package when not set", _path, "a path"
-    )
-    java_memory: str = setting(
-        "JAVA_MEMORY", "512m", "Maximum memory of the JVM's heap", **like(r"[1-9]\d*[mg]", "a size like 512m or 2g")
-    )
-    log_level: str = setting("LOG_LEVEL", "INFO", "Least severe log lines that are written", **one_of(*LOG_LEVELS))
-    log_format: str = setting("LOG_FORMAT", "text", "Form of log lines: text, or JSON objects", **one_of(*LOG_FORMATS))
+    # The server
+    host: str = setting("127.0.0.1")
+    port: int = setting(8000, whole(1, 65535))
+    instance: Path = setting(ROOT / "instance", path())
+    database_url: str = setting("", database(), secret=True)
+    redis_url: str = setting("", like(r"rediss?://\S+", "a URL like redis://host:6379/0"), secret=True)
+    secret_key: str | None = setting(None, secret=True)
+    threads: int = setting(16, whole(1, 512))
+    torch_threads: int = setting(2, whole(1, 128))
+    https: bool = setting(False, switch())
+    proxies: int = setting(0, whole(0, 9))
+    allowed_hosts: tuple[str, ...] = setting((), NAMES)
+    log_level: str = setting("INFO", one_of(*LOG_LEVELS))
+    log_format: str = setting("text", one_of(*LOG_FORMATS))
 
+    # Access, limits and retention
+    site_password: str | None = setting(None, like(r".{8,}", "text of 8 characters or more"), secret=True)
+    api_tokens: Path | None = setting(None, path())
+    metrics_token: str | None = setting(
+        None, like(r"[!-~]{16,}", "text of 16 characters or more without spaces"), secret=True
+    )
+    publishing: bool = setting(False, switch())
+    embed_on: tuple[str, ...] = setting((), ORIGINS)
+    retention_days: int = setting(0, whole(0, 36_500))
+    rate_limit: str = setting("20 per minute, 500 per day", RATES)
+    workers: int = setting(2, whole(1, 64))
+    max_waiting: int = setting(20, whole(0, 10_000))
+    batch_claims: int = setting(MAX_CLAIMS, whole(0, MAX_CLAIMS))
+    run_seconds: int = setting(300, whole(1, 86_400))
+    call_seconds: int = setting(60, whole(1, 3_600))
+    run_calls: int = setting(100, whole(1, 1_000_000))
+    run_tokens: int = setting(200_000, whole(1, 10**9))
+    run_cost: float | None = setting(None, number(0))
+    day_calls: int | None = setting(None, whole(1, 10**9))
+    day_tokens: int | None = setting(None, whole(1, 10**12))
+    day_cost: float | None = setting(None, number(0))
+
+    # Defaults of a check
+    strategy: str = setting("question-guided", one_of(*STRATEGIES))
+    source: str | None = setting(None, like(r"[a-z0-9][\w.-]*", "a source's name, like vital or web"))
+    answerer: str = setting(ANSWERERS[0], one_of(*ANSWERERS))
+    max_hops: int = setting(5, within(RANGES["max_hops"]))
+    corpora: tuple[str, ...] = setting(("vital",), NAMES)
+    preset: str = setting("local", one_of(*PRESETS))
+    claim_verifier: str | None = setting(None, one_of("local", "prompted"))
+    question_generator: str | None = setting(None, one_of("local", "prompted"))
+    qa_validator: str | None = setting(None, one_of("local", "prompted"))
+    reasoner: str | None = setting(None, one_of("local", "prompted", "flan-t5"))
+
+    # Language models
+    openai_api_key: str | None = setting(None, secret=True)
+    openai_base_url: str | None = setting(None, url("http://127.0.0.1:8080/v1"))
+    openai_model: str | None = setting(None)
+    models_file: Path | None = setting(None, path())
+    local_model: str | None = setting(None, HUB_FILE)
+    local_servers: bool = setting(True, switch())
+    model_seed: int | None = setting(None, within(RANGES["model_seed"]))
+    model_temperature: float | None = setting(None, within(RANGES["temperature"]))
+    model_max_tokens: int | None = setting(None, within(RANGES["max_tokens"]))
+    overlap: str = setting("remote", one_of("remote", "all", "off"))
+    cache_mb: int = setting(100, whole(0, 100_000))
+
+    # Local models
+    model_sources: tuple[str, ...] = setting(
+        MODEL_SOURCES, several(one_of(*MODEL_SOURCES), f"some of {', '.join(MODEL_SOURCES)}")
+    )
+    local_models: tuple[Path, ...] = setting((), paths())
+    question_model: Path | None = setting(None, path())
+    read_with: str = setting("local", one_of("local", "model"))
+    flan_t5: str = setting("google/flan-t5-base")
+    question_seq2seq: str | None = setting(None)
+    next_question_seq2seq: str | None = setting(None)
+    java_home: Path | None = setting(None, path())
+    java_memory: str = setting("512m", like(r"[1-9]\d*[mg]", "a size like 512m or 2g"))
+
+    # Web search
+    search: str | None = setting(None, one_of(*SEARCHES))
+    searxng_url: str | None = setting(None, url("http://127.0.0.1:8888"))
+    brave_api_key: str | None = setting(None, secret=True)
+    tavily_api_key: str | None = setting(None, secret=True)
+    serper_api_key: str | None = setting(None, secret=True)
+    fact_check_api_key: str | None = setting(None, secret=True)
+    fact_check_url: str = setting(FACT_CHECK_TOOLS, url("http://127.0.0.1:8888/claims"))
+    fetch_robots: bool = setting(True, switch())
+    wikipedia: str = setting("en", LANGUAGE)
+    contact: str | None = setting(None, like(r"[!-'*-~]{3,200}", "an e-mail address or a URL"))
     keys: Mapping[str, str] = field(default_factory=dict, repr=False)
     """The variables that MODELS_FILE names, and all named like SOME_API_KEY."""
 
@@ -337,16 +163,14 @@ class Settings:
     def from_env(cls, env: Mapping[str, str]) -> Settings:
         """Parse the settings in `env`. Raises SettingsError with one line for the first invalid value."""
         values: dict[str, Any] = {}
-        for each in settings_fields():
-            name, raw = each.metadata["env"], env.get(each.metadata["env"], "").strip()
-            if not raw:
-                continue
-            try:
-                values[each.name] = each.metadata["parse"](raw)
-            except (ValueError, KeyError):
-                # The message leaves out the value, which may be a password.
-                raise SettingsError(f"{name} must be {each.metadata['choices']}") from None
-        named = keys_named_in(values.get("models_file"))
+        for name, each in settings_fields().items():
+            if raw := env.get(name, "").strip():
+                try:
+                    values[each.name] = each.metadata["parse"](raw)
+                except (ValueError, KeyError):
+                    # The message leaves out the value, which may be a password.
+                    raise SettingsError(f"{name} must be {each.metadata['choices']}") from None
+        named = _keys_named_in(values.get("models_file"))
         given = {name: raw.strip() for name, raw in env.items() if name in named or name.endswith("_API_KEY")}
         return cls(**values, keys={name: key for name, key in given.items() if key})
 
@@ -360,16 +184,35 @@ class Settings:
 
     def by_name(self) -> dict[str, Any]:
         """Return the values and the keys by the names of their environment variables."""
-        return {**self.keys, **{each.metadata["env"]: getattr(self, each.name) for each in settings_fields()}}
+        return {**self.keys, **{name: getattr(self, each.name) for name, each in settings_fields().items()}}
 
     def signing_key(self) -> str:
         """Return SECRET_KEY, or the random key in the instance folder."""
-        return self.secret_key or load_or_create_secret(self.instance / "secret_key")
+        return self.secret_key or secret_key.load_or_create(self.instance / "secret_key")
 
 
-def settings_fields() -> tuple[Field, ...]:
-    """Return the fields that are settings, with `env`, `about` and `choices` in their metadata."""
-    return tuple(each for each in fields(Settings) if each.metadata)
+def settings_fields() -> dict[str, Field]:
+    """Return the fields that are settings by their environment variables, with `choices` in their metadata."""
+    return {each.name.upper(): each for each in fields(Settings) if each.metadata}
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether a host name or address without port and brackets is one of this machine's loopback interface."""
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _keys_named_in(models_file: Path | None) -> set[str]:
+    """Return the variables that the file names as keys; the registry of models reports a file that is invalid."""
+    try:
+        document = tomllib.loads(models_file.read_text(encoding="utf-8")) if models_file else {}
+    except (OSError, ValueError):
+        return set()
+    entries = document.get("model")
+    entries = entries if isinstance(entries, list) else []
+    return {str(entry.get("api_key_env", "")) for entry in entries if isinstance(entry, dict)}
 
 
 def load_settings(root: Path = ROOT) -> Settings:

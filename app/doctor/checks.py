@@ -19,7 +19,7 @@ from dotenv import dotenv_values
 
 from app.capabilities.options import default_corpora
 from app.config import FLASK
-from app.config.kinds import MIN_SECRET_LENGTH
+from app.config.secret_key import MIN_LENGTH
 from app.config.settings import ROOT, Settings, settings_fields
 from app.doctor import Check, Finding, ok, problem, warning
 from app.domain.errors import CallFailed, HopcheckError, ModelUnavailable, SettingsError
@@ -75,7 +75,7 @@ def memory(_settings: Settings) -> Iterator[Finding]:
 
 def settings_found(settings: Settings, root: Path = ROOT) -> Iterator[Finding]:
     """List settings that differ from the defaults, without secrets, and unknown names in .env."""
-    known = {each.metadata["env"]: each for each in settings_fields()}
+    known = settings_fields()
     values, defaults = settings.by_name(), Settings().by_name()
     changed = [name for name in known if values[name] != defaults[name]]
     text = ", ".join(f"{name}={values[name]}" if known[name].repr else f"{name} (not shown)" for name in changed)
@@ -118,9 +118,9 @@ def instance(settings: Settings) -> Iterator[Finding]:
 def signing_key(settings: Settings) -> Iterator[Finding]:
     """Check that the signing key is valid and readable only by its owner."""
     path = settings.instance / "secret_key"
-    if settings.secret_key and len(settings.secret_key) < MIN_SECRET_LENGTH:
+    if settings.secret_key and len(settings.secret_key) < MIN_LENGTH:
         fix = "Remove SECRET_KEY, and a key is generated"
-        yield warning(f"SECRET_KEY is shorter than {MIN_SECRET_LENGTH} characters", fix)
+        yield warning(f"SECRET_KEY is shorter than {MIN_LENGTH} characters", fix)
     elif settings.secret_key or not path.exists():
         yield ok("SECRET_KEY is set" if settings.secret_key else "None yet; the first start generates one")
     else:

@@ -25,8 +25,7 @@ from werkzeug.datastructures import WWWAuthenticate
 from werkzeug.exceptions import TooManyRequests
 from werkzeug.urls import iri_to_uri
 
-from app.config.kinds import is_loopback
-from app.config.settings import Settings
+from app.config.settings import Settings, is_loopback
 from app.domain.errors import InvalidInput, SettingsError
 from app.web import services
 from app.web.api.blueprint import API, problem, seconds_to_wait

@@ -227,7 +227,8 @@ def _corpus_checksum(instance: Path, name: str) -> str | None:
 
 def _notes(config: EvaluationConfig, settings: Settings, left_out: dict[str, int]) -> dict[str, Any]:
     """Return facts to store with the figures, among them all non-secret settings that differ from their defaults."""
-    changed = [each for each in settings_fields() if each.repr and getattr(settings, each.name) != each.default]
+    known = {name: each for name, each in settings_fields().items() if each.repr}
+    values = {name: getattr(settings, each.name) for name, each in known.items()}
     return {
         "file": config.file.name,
         "held_out": config.held_out,
@@ -237,7 +238,7 @@ def _notes(config: EvaluationConfig, settings: Settings, left_out: dict[str, int
         "limit": config.limit,
         "per_hops": config.per_hops,
         "left_out": left_out,
-        "settings": {each.metadata["env"]: str(getattr(settings, each.name)) for each in changed},
+        "settings": {name: str(value) for name, value in values.items() if value != known[name].default},
         **({"not_measured": NOT_MEASURED} if config.given_sentences else {}),
     }
 

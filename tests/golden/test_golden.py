@@ -103,12 +103,11 @@ def test_the_routes(app):
 def test_the_settings():
     defaults = Settings()
     table = {
-        each.metadata["env"]: {
+        name: {
             "default": str(value).replace(str(ROOT), "ROOT") if isinstance(value, str | Path) else value,
-            "help": each.metadata["about"],
             "choices": each.metadata["choices"],
         }
-        for each in settings_fields()
+        for name, each in settings_fields().items()
         for value in [getattr(defaults, each.name)]
     }
     compare("settings.json", table)

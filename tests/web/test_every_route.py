@@ -64,7 +64,7 @@ SECRETS = {
 def test_no_response_and_no_line_of_the_log_has_a_secret_of_the_settings(make_app, caplog):
     caplog.set_level(logging.DEBUG)
     given = Settings.from_env(SECRETS)
-    names = [each.name for each in settings_fields() if each.metadata["env"] in SECRETS] + ["keys"]
+    names = [each.name for name, each in settings_fields().items() if name in SECRETS] + ["keys"]
     assert len(names) == len(SECRETS)
     app = make_app(publishing=True, **{name: getattr(given, name) for name in names})
     app.add_url_rule("/broken", view_func=lambda: str(1 / 0))

@@ -7,10 +7,8 @@ from app.config.settings import Settings
 from app.container.container import Container
 
 
-def test_all_local_models_share_one_queue_with_the_configured_deadline_and_cores(tmp_path):
+def test_all_local_models_share_one_queue_with_the_configured_deadline(tmp_path):
     others = set(inference_queue._instances)
-    container = Container(
-        Settings(instance=tmp_path, call_seconds=7, torch_threads=3, reader="some/reader", flan_t5="some/flan-t5")
-    )
+    container = Container(Settings(instance=tmp_path, call_seconds=7, flan_t5="some/flan-t5"))
     (queue,) = set(inference_queue._instances) - others
-    assert (queue._call_seconds, queue._cores) == (7, 3) and container.components()
+    assert queue._call_seconds == 7 and container.components()

@@ -59,6 +59,7 @@ ORIGINS = _ORIGINS._replace(parse=lambda raw: ("*",) if raw == "*" else _ORIGINS
 HUB_FILE = Kind(
     lambda raw: raw if raw.startswith("hub:") else str(path().parse(raw)), "a path, or hub:OWNER/REPOSITORY/FILE"
 )
+SOME_SOURCES = several(one_of(*MODEL_SOURCES), f"some of {', '.join(MODEL_SOURCES)}, with commas between")
 LANGUAGE = like(r"[a-z]{2,12}(-[a-z]{2,12}){0,2}", "a language as in Wikipedia's address, such as en or simple, or off")
 
 
@@ -129,9 +130,7 @@ class Settings:
     cache_mb: int = setting(100, whole(0, 100_000))
 
     # Local models
-    model_sources: tuple[str, ...] = setting(
-        MODEL_SOURCES, several(one_of(*MODEL_SOURCES), f"some of {', '.join(MODEL_SOURCES)}")
-    )
+    model_sources: tuple[str, ...] = setting(MODEL_SOURCES, SOME_SOURCES)
     local_models: tuple[Path, ...] = setting((), paths())
     question_model: Path | None = setting(None, path())
     read_with: str = setting("local", one_of("local", "model"))

@@ -126,7 +126,7 @@ class Container:
         Raises SettingsError for an invalid MODELS_FILE or SEARXNG_URL.
         """
         threads = settings.torch_threads
-        inference = Inference(settings.call_seconds, cores=threads)
+        inference = Inference(settings.call_seconds)
         self._settings = settings
         self._registry = corpus_registry(settings)
         self._reranker = CrossEncoderReranker(threads=threads, inference=inference)

@@ -1,4 +1,4 @@
-"""The inference queue: order, exclusive and shared work, time limits, and forking."""
+"""The inference queue: order, time limits, and forking."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 
 import pytest
 
-from app.backends.local.inference_queue import Inference, LazyModel, _QueuedCall
+from app.backends.local.inference_queue import Inference, LazyModel
 from app.domain.errors import CallFailed, ModelUnavailable
 from tests.waiting import LONG, until
 
@@ -20,9 +19,9 @@ from tests.waiting import LONG, until
 class Busy:
     """Keeps a queue busy with one piece of work until `release` is called."""
 
-    def __init__(self, queue: Inference, loads: bool = False, alone: bool = True) -> None:
+    def __init__(self, queue: Inference, loads: bool = False) -> None:
         self._begun, self._go_on = threading.Event(), threading.Event()
-        ask = queue.load if loads else partial(queue.run, alone=alone)
+        ask = queue.load if loads else queue.run
         self._pool = ThreadPoolExecutor(1)
         self.result = self._pool.submit(ask, self._work)
 
@@ -68,8 +67,8 @@ def test_calls_are_served_in_the_order_they_arrive():
     assert served == [0, 1, 2, 3, 4]
 
 
-def test_exclusive_calls_never_overlap_with_several_cores():
-    queue, at_work, most = Inference(LONG, cores=2), [], []
+def test_calls_never_overlap():
+    queue, at_work, most = Inference(LONG), [], []
 
     def work() -> None:
         at_work.append(1)
@@ -81,83 +80,6 @@ def test_exclusive_calls_never_overlap_with_several_cores():
         list(callers.map(lambda _: queue.run(work), range(40)))
     assert len(most) == 40
     assert max(most) == 1
-
-
-def test_shared_calls_run_in_parallel_up_to_the_number_of_cores():
-    queue, met = Inference(LONG, cores=2), threading.Barrier(2, timeout=LONG)
-    at_work, most = [], []
-
-    def work() -> None:
-        at_work.append(1)
-        met.wait()
-        most.append(len(at_work))
-        met.wait()
-        at_work.pop()
-
-    with ThreadPoolExecutor(4) as callers:
-        for each in [callers.submit(queue.run, work, alone=False) for _ in range(4)]:
-            each.result(LONG)
-    assert max(most) == 2
-
-
-def test_an_exclusive_call_waits_for_earlier_calls_and_is_not_overtaken():
-    queue, order = Inference(LONG, cores=2), []
-    first = Busy(queue, alone=False)
-    with first, ThreadPoolExecutor(2) as callers:
-        waits = callers.submit(queue.run, lambda: order.append("alone"))
-        until(lambda: len(queue._waiting) == 1)
-        behind = callers.submit(queue.run, lambda: order.append("behind"), alone=False)
-        until(lambda: len(queue._waiting) == 2)
-        assert order == []
-        first.release()
-        waits.result(LONG)
-        behind.result(LONG)
-    assert order == ["alone", "behind"]
-
-
-def test_a_call_that_times_out_while_waiting_unblocks_later_calls():
-    queue = Inference(0.2, cores=2)
-    with Busy(queue, alone=False), ThreadPoolExecutor(2) as callers:
-        first = callers.submit(queue.run, lambda: "alone")
-        until(lambda: queue._waiting or first.done())
-        behind = callers.submit(queue._submit, _QueuedCall(lambda: "served", "A patient call", LONG, alone=False))
-        with pytest.raises(CallFailed, match="waited"):
-            first.result(LONG)
-        assert behind.result(LONG / 2) == "served"
-
-
-def test_two_parallel_calls_share_the_cores_and_a_single_call_uses_all():
-    import torch
-
-    queue, met = Inference(LONG, cores=2), threading.Barrier(2, timeout=LONG)
-    outside = torch.get_num_threads()
-
-    def work() -> int:
-        met.wait()
-        return torch.get_num_threads()
-
-    assert queue.run(torch.get_num_threads, alone=False) == 2
-    with Busy(queue) as busy, ThreadPoolExecutor(2) as callers:
-        both = [callers.submit(queue.run, work, alone=False) for _ in range(2)]
-        until(lambda: len(queue._waiting) == 2)
-        busy.release()
-    assert [each.result(LONG) for each in both] == [1, 1]
-    assert queue.run(torch.get_num_threads) == 2
-    assert torch.get_num_threads() == outside
-
-
-def test_a_call_does_not_reserve_cores_for_calls_behind_an_exclusive_one():
-    import torch
-
-    queue = Inference(LONG, cores=2)
-    asked = ((torch.get_num_threads, False), (lambda: "nobody overtakes this", True), (torch.get_num_threads, False))
-    with Busy(queue) as busy, ThreadPoolExecutor(3) as callers:
-        waiting = []
-        for count, (work, alone) in enumerate(asked, start=1):
-            waiting.append(callers.submit(queue.run, work, alone=alone))
-            until(lambda count=count: len(queue._waiting) == count)
-        busy.release()
-    assert [each.result(LONG) for each in waiting] == [2, "nobody overtakes this", 2]
 
 
 def test_a_call_that_waits_too_long_fails_and_never_starts():

@@ -35,9 +35,9 @@ class CountingQueue(Inference):
 
     calls = 0
 
-    def run(self, work, alone=True):
+    def run(self, work):
         self.calls += 1
-        return super().run(work, alone)
+        return super().run(work)
 
 
 @pytest.fixture(scope="module")

@@ -1,20 +1,15 @@
-"""FIFO queue for local model inference, so that models do not compete for the CPU cores, and models loaded in it.
-
-There is one worker thread per core. Calls that allow concurrency share the cores; all others run alone.
-"""
+"""FIFO queue for local model inference, so that models do not compete for the CPU cores, and models loaded in it."""
 
 from __future__ import annotations
 
 import atexit
 import importlib
 import os
-import sys
 import threading
 import time
 import weakref
 from collections import deque
 from collections.abc import Callable, Sequence
-from itertools import takewhile
 from typing import Any, Generic, TypeVar
 
 from app.domain.errors import CallFailed, ModelUnavailable
@@ -37,21 +32,19 @@ SHUTDOWN_SECONDS = 2.0
 
 
 class Inference:
-    """Runs calls in worker threads, in order. Threads start when first needed, so after any fork.
+    """Runs calls one after the other in a worker thread, which starts when first needed, so after any fork.
 
     Calls run without their caller's context variables: the caller reports phase and usage. A call made inside another
     call runs at once in the same thread.
     """
 
-    def __init__(self, call_seconds: float | None = None, what: str = "A call of a model", cores: int = 1) -> None:
+    def __init__(self, call_seconds: float | None = None, what: str = "A call of a model") -> None:
         """`call_seconds` limits each call, waiting included; None sets no limit. Loading has a limit of its own.
 
-        `what` names a call in error messages. `cores` is the number of worker threads, and the total number of
-        PyTorch threads in them. A call that starts alone keeps all cores until it ends.
+        `what` names a call in error messages.
         """
         self._call_seconds = float("inf") if call_seconds is None else call_seconds
         self._what = what
-        self._cores = cores
         os.environ.setdefault("OMP_WAIT_POLICY", OMP_WAIT_POLICY)
         self._reset()
         _instances.add(self)
@@ -60,26 +53,25 @@ class Inference:
         """Reset the state after a fork: the child has no threads, and a lock may have been held."""
         self._changed = threading.Condition()
         self._waiting: deque[_QueuedCall] = deque()
-        self._running: list[_QueuedCall] = []
-        self._workers: list[threading.Thread] = []
+        self._worker: threading.Thread | None = None
         self._stopping = False
         self._load_seconds = 0.0
         self._loading_since: float | None = None
 
-    def run(self, work: Callable[[], T], alone: bool = True) -> T:
+    def run(self, work: Callable[[], T]) -> T:
         """Return the value of `work`, or raise its error. Raises CallFailed after `call_seconds`.
 
-        A call that timed out before its start never runs; one that has started still occupies its worker. Time spent
-        loading models does not count. Calls with `alone=False` run concurrently with each other.
+        A call that timed out before its start never runs; one that has started still occupies the worker. Time spent
+        loading models does not count.
         """
-        return self._submit(_QueuedCall(work, self._what, self._call_seconds, alone))
+        return self._submit(_QueuedCall(work, self._what, self._call_seconds))
 
     def load(self, work: Callable[[], T]) -> T:
         """Run work that loads a model, as `run` does but limited by LOAD_SECONDS."""
         return self._submit(_QueuedCall(work, "Loading a model", LOAD_SECONDS, is_load=True))
 
     def _submit(self, call: _QueuedCall) -> Any:
-        if threading.current_thread() in self._workers:
+        if threading.current_thread() is self._worker:
             self._execute(call)
             return call.result()
         with self._changed:
@@ -87,13 +79,13 @@ class Inference:
                 raise CallFailed("The process is ending and calls no model any more.")
             call.queued_at = self._clock(call)
             self._waiting.append(call)
-            self._ensure_worker()
+            if self._worker is None:
+                self._worker = threading.Thread(target=self._run_calls, name="inference", daemon=True)
+                self._worker.start()
             self._changed.notify_all()
             while not call.done and (remaining := call.queued_at + call.seconds - self._clock(call)) > 0:
                 self._changed.wait(min(max(remaining, MIN_WAIT_SECONDS), threading.TIMEOUT_MAX))
             call.abandoned = not call.done
-            if call.abandoned:
-                self._changed.notify_all()  # it may have blocked the calls behind it
         return call.result()
 
     def _clock(self, call: _QueuedCall) -> float:
@@ -104,49 +96,25 @@ class Inference:
         loading = min(now - self._loading_since, LOAD_SECONDS) if self._loading_since is not None else 0.0
         return now - self._load_seconds - loading
 
-    def _ensure_worker(self) -> None:
-        """Start a worker thread for waiting calls, up to one per core."""
-        if len(self._workers) < min(self._cores, len(self._running) + len(self._waiting)):
-            worker = threading.Thread(target=self._run_calls, name="inference", daemon=True)
-            worker.start()
-            self._workers.append(worker)
-
     def _run_calls(self) -> None:
-        while (assigned := self._next_call()) is not None:
-            call, threads = assigned
-            if self._cores > 1:
-                _set_torch_threads(threads)
+        while (call := self._next_call()) is not None:
             self._execute(call)
             with self._changed:
                 call.done = True
-                self._running.remove(call)
                 self._changed.notify_all()
-            del call, assigned  # the result may be large, and the next call may come hours later
+            del call  # the result may be large, and the next call may come hours later
 
-    def _next_call(self) -> tuple[_QueuedCall, int] | None:
-        """Wait for the next call that is still wanted; return it and its number of cores, or None at shutdown."""
+    def _next_call(self) -> _QueuedCall | None:
+        """Wait for the next call that is still wanted; return None at shutdown."""
         with self._changed:
             while not self._stopping:
-                while self._waiting and self._waiting[0].abandoned:
-                    self._waiting.popleft()
-                if self._waiting and self._has_room_for(self._waiting[0]):
+                while self._waiting:
                     call = self._waiting.popleft()
-                    call.started = True
-                    self._running.append(call)
-                    return call, self._cores_for(call)
+                    if not call.abandoned:
+                        call.started = True
+                        return call
                 self._changed.wait()
         return None
-
-    def _has_room_for(self, call: _QueuedCall) -> bool:
-        return not self._running or not (call.alone or any(each.alone for each in self._running))
-
-    def _cores_for(self, call: _QueuedCall) -> int:
-        """Return the number of cores for a call that starts.
-
-        It is all, or its share among the running calls and the waiting ones that can start beside it.
-        """
-        startable = 0 if call.alone else sum(1 for _ in takewhile(lambda each: not each.alone, self._waiting))
-        return max(1, self._cores // min(self._cores, len(self._running) + startable))
 
     def _execute(self, call: _QueuedCall) -> None:
         """Run the call; if it loads a model, pause the clock of other calls, unless an outer load has paused it."""
@@ -160,24 +128,17 @@ class Inference:
             self._loading_since = None
 
     def _stop(self) -> None:
-        """Start no more calls, and wait briefly for the running ones."""
+        """Start no more calls, and wait briefly for the running one."""
         with self._changed:
             self._stopping = True
             self._changed.notify_all()
-            workers = list(self._workers)
-        until = time.monotonic() + SHUTDOWN_SECONDS
-        for worker in workers:
-            if worker is not threading.current_thread():
-                worker.join(max(0.0, until - time.monotonic()))
+        if self._worker and self._worker is not threading.current_thread():
+            self._worker.join(SHUTDOWN_SECONDS)
 
 
 class _QueuedCall:
-    """A queued call and its result."""
-
-    def __init__(
-        self, work: Callable[[], Any], what: str, seconds: float, alone: bool = True, is_load: bool = False
-    ) -> None:
-        self.work, self.what, self.seconds, self.alone, self.is_load = work, what, seconds, alone, is_load
+    def __init__(self, work: Callable[[], Any], what: str, seconds: float, is_load: bool = False) -> None:
+        self.work, self.what, self.seconds, self.is_load = work, what, seconds, is_load
         self.queued_at = 0.0
         self.started = self.done = self.abandoned = False
         self._value: Any = None
@@ -192,27 +153,15 @@ class _QueuedCall:
     def result(self) -> Any:
         """Return the value, raise the work's error, or raise CallFailed after a timeout."""
         try:
+            if self.abandoned and self.started:
+                raise CallFailed(f"{self.what} was not done after {self.seconds:g} seconds and was given up.")
             if self.abandoned:
-                raise CallFailed(self._timeout_message())
+                raise CallFailed(f"{self.what} waited {self.seconds:g} seconds for its turn and was given up.")
             if self._error is not None:
                 raise self._error
             return self._value
         finally:
             self._error = None  # breaks the reference cycle of an error and its traceback's frames
-
-    def _timeout_message(self) -> str:
-        if not self.started:
-            return f"{self.what} waited {self.seconds:g} seconds for its turn and was given up."
-        return f"{self.what} was not done after {self.seconds:g} seconds and was given up."
-
-
-def _set_torch_threads(threads: int) -> None:
-    """Set PyTorch's number of threads for calls from this thread, if PyTorch is loaded."""
-    torch: Any = sys.modules.get("torch")
-    if hasattr(torch, "set_num_threads"):  # missing while another thread is importing PyTorch
-        # The first call in a thread resets its number to the process's initial one, so it must come before the setting.
-        torch.get_num_threads()
-        torch.set_num_threads(threads)
 
 
 _instances: weakref.WeakSet[Inference] = weakref.WeakSet()

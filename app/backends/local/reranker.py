@@ -84,7 +84,7 @@ class CrossEncoderReranker:
         self._model()
 
     def _computed(self, session: Any, rows: list[Any]) -> list[float]:
-        scores = self._inference.run(lambda: [_run(session, row) for row in rows], alone=False)
+        scores = self._inference.run(lambda: [_run(session, row) for row in rows])
         report_usage(Usage(1, sum(len(row.ids) for row in rows)))
         if not all(map(math.isfinite, scores)):
             raise CallFailed("The reranker returned values that are not numbers.")

@@ -38,7 +38,8 @@ from app.container.parts import (
     open_corpora,
 )
 from app.domain.errors import CallFailed
-from app.domain.model import CORPUS_SEARCH, QACHECK, Claim, Origin, Page, RunOptions, SearchHit
+from app.domain.messages import Message
+from app.domain.model import CORPUS_SEARCH, QACHECK, Claim, Label, Origin, Page, RunOptions, SearchHit
 from app.domain.ports import (
     ClaimVerifier,
     PageReader,
@@ -53,6 +54,7 @@ from app.domain.ports import (
 from app.modules.answerers import AnswererParts, kind_of
 from app.modules.answerers.web_search import DocumentSettings
 from app.modules.baselines import CHAIN_OF_THOUGHT, DIRECT, ChainOfThoughtClassifier, DirectClassifier
+from app.modules.checkability import ClaimSorter
 from app.modules.claim_extraction import PromptedClaimExtractor
 from app.modules.claim_verifier import PromptedClaimVerifier
 from app.modules.letter_case import CaseRestorer
@@ -136,6 +138,7 @@ class Container:
         self._model = LocalLM(own or base_model_path(settings), adapter, threads, inference, fix)
         self._reader: Reader = LocalReader(self._model)
         self.generator = LocalQuestionGenerator(self._model)
+        self._sorter = ClaimSorter(self._model.unadapted)
         self.judge = LocalJudge(self._model, Calibration.read(adapter.with_name("calibration.json")))
         self._questioners = fine_tuned_questioners(
             inference,
@@ -159,12 +162,17 @@ class Container:
         """Return the components that load slowly; the model first, because it loads while Java starts."""
         return Components(
             [
-                (MODEL, partial(inference.load, self.generator.warm)),
+                (MODEL, partial(inference.load, self._warm_model)),
                 (CORPUS, partial(open_corpora, default_corpora(self._settings), self._registry.open)),
                 (RERANKER, self._reranker.load),
                 *self._models.loaders,
             ]
         )
+
+    def _warm_model(self) -> None:
+        """Load the model and compute what its prompts begin with, so that the first visitor does not wait for it."""
+        self.generator.warm()
+        self._sorter.why_uncheckable(Claim("Warsaw lies in Poland."))
 
     def warm(self) -> None:
         """Load every component that is not loaded. Blocks, so call it off the request path."""
@@ -218,6 +226,7 @@ class Container:
             answerer=answerer,
             validator=self._validator(mix.qa_validator, options),
             reasoner=self._reasoner(mix.reasoner, options),
+            why_uncheckable=self._claim_sorter(mix, options),
             prepare=self._case_restorer(mix, options),
             speculative=self._speculation.for_modules(mix, model),
             as_published=is_faithful(options.strategy, options.preset),
@@ -227,6 +236,12 @@ class Container:
         """Return what restores the letter case for the local modules, which were trained on usual spelling."""
         is_local = "local" in (mix.claim_verifier, mix.question_generator, mix.reasoner)
         return CaseRestorer(self._registry.over(options.corpora)) if is_local and searches_corpora(options) else None
+
+    def _claim_sorter(self, mix: Mix, options: RunOptions) -> Callable[[Claim], Message | None] | None:
+        """Return what finds opinions and predictions, where the local model asks and "can't tell" may be said."""
+        may_stay_open = Label.NOT_ENOUGH_EVIDENCE in options.labels.labels
+        is_local = mix.question_generator == "local" and may_stay_open
+        return self._sorter.why_uncheckable if is_local else None
 
     def loading_strategy_for(self, options: RunOptions) -> Strategy:
         """Return the strategy for these options, and start to load its models and indexes in threads.

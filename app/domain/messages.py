@@ -136,6 +136,14 @@ class Code(StrEnum):
     MODEL_NOT_ASKED = "model_not_asked", "The model was not asked."
     NO_EVIDENCE = "no_evidence", "No evidence was looked at."
     NO_QUESTION = "no_question", "No question about this claim could be asked."
+    OPINION = (
+        "opinion",
+        "This reads like an opinion, which no source can decide. Write what can be looked up, such as who said it.",
+    )
+    PREDICTION = (
+        "prediction",
+        "This says what will happen, which no source can know yet. Write what can be looked up, such as a forecast.",
+    )
     NOTHING_HELPS = "nothing_helps", "No question found an answer that helps."
     NAME_NOT_READ = "name_not_read", "No passage that was read names {name}."
     NOTHING_SAYS = "nothing_says", "Nothing that was read says whether the claim is true."

@@ -55,21 +55,21 @@ class Step:
 
 def opening(claim: str) -> str:
     """Return the claim's line, which every transcript begins with."""
-    return f"{CLAIM} {_one_line(claim)}\n"
+    return f"{CLAIM} {one_line(claim)}\n"
 
 
 def source_line(source: Source, about: str = "") -> str:
     """Return the source's line, cut to MAX_SOURCE_WORDS around what is nearest to `about`."""
     text = cut(source.text, about)
-    return f"{SOURCE} {_one_line(source.title)}: {text}\n" if source.title else f"{SOURCE} {text}\n"
+    return f"{SOURCE} {one_line(source.title)}: {text}\n" if source.title else f"{SOURCE} {text}\n"
 
 
 def question_line(question: str) -> str:
-    return f"{QUESTION} {_one_line(question)}\n"
+    return f"{QUESTION} {one_line(question)}\n"
 
 
 def answer_line(answer: str | None) -> str:
-    words = _one_line(answer or NOT_FOUND).split()
+    words = one_line(answer or NOT_FOUND).split()
     return f"{ANSWER} {' '.join(words[:MAX_ANSWER_WORDS])}\n"
 
 
@@ -121,8 +121,8 @@ def before_explanation(begun: str, word: str) -> str:
 def cut(text: str, about: str) -> str:
     """Return at most MAX_SOURCE_WORDS words of `text`: the sentence with most words of `about`, and those around it."""
     if len(text.split()) <= MAX_SOURCE_WORDS:
-        return _one_line(text)
-    found = [_one_line(sentence) for sentence in sentences(text)]
+        return one_line(text)
+    found = [one_line(sentence) for sentence in sentences(text)]
     wanted = content_words(about)
     best = max(range(len(found)), key=lambda at: len(content_words(found[at]) & wanted))
     first = last = best
@@ -137,5 +137,6 @@ def cut(text: str, about: str) -> str:
     return " ".join(" ".join(found[first : last + 1]).split()[:MAX_SOURCE_WORDS])
 
 
-def _one_line(text: str) -> str:
+def one_line(text: str) -> str:
+    """Return the text on one line and without marks that end a text for the model."""
     return " ".join(re.sub(r"<\|[^|<>]*\|>", " ", text).split())

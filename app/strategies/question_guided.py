@@ -28,10 +28,22 @@ from app.domain.events import (
     QuestioningEnded,
     StepFailed,
     SufficiencyJudged,
+    VerdictReached,
 )
 from app.domain.instrumentation import CallCancelled
-from app.domain.messages import Code, Text
-from app.domain.model import Answer, Claim, Context, Hop, HopStatus, Judgement, Question, RunOptions
+from app.domain.messages import Code, Message, Text
+from app.domain.model import (
+    Answer,
+    Claim,
+    Context,
+    Hop,
+    HopStatus,
+    Judgement,
+    Label,
+    Question,
+    RunOptions,
+    Verdict,
+)
 from app.domain.ports import (
     ClaimVerifier,
     Control,
@@ -68,6 +80,8 @@ class QuestionGuided:
     """Start calls before they are known to be needed; useful when D, Q or V run on another machine."""
     as_published: bool = False
     """Whether a rejected pair always leads to another question, and an empty context to D and R too."""
+    why_uncheckable: Callable[[Claim], Message | None] | None = None
+    """Returns why no source can decide the claim, None where one may. Asked before the first question of a check."""
     prepare: Callable[[Claim], Claim] | None = None
     """Returns the claim as the modules read it. It may search; where it raises CallFailed the claim stays as it is."""
 
@@ -75,8 +89,14 @@ class QuestionGuided:
         self, claim: Claim, options: RunOptions, so_far: Report | None = None, control: Control | None = None
     ) -> Iterator[Event]:
         """Yield the run's events, the last one terminal. Closed hops of `so_far` are kept."""
+        reason = None
         with suppress(CallFailed):
             claim = self.prepare(claim) if self.prepare else claim
+            reason = self.why_uncheckable(claim) if self.why_uncheckable and so_far is None else None
+        if reason:
+            yield QuestioningEnded(Code.NOTHING_TO_ASK())
+            yield VerdictReached(Verdict(Label.NOT_ENOUGH_EVIDENCE, (), reason))
+            return
         with Speculation(self.speculative, control) as speculation:
             history = HopHistory.of(so_far)
             ended_early = bool(so_far and so_far.ended_early)

@@ -11,7 +11,9 @@ from app.backends.local import llama_cpp
 from app.backends.local.llama_cpp import LocalLM, Slots
 from app.domain.errors import CallFailed, ModelUnavailable
 from app.domain.instrumentation import listening
+from app.domain.messages import Code
 from app.domain.model import Answer, Claim, Hop, HopStatus, Passage, Question, Span
+from app.modules.checkability import ClaimSorter
 from app.modules.local import LocalQuestionGenerator
 from tests.local_files import FILES
 from tests.small_model import packaged_gguf
@@ -170,3 +172,17 @@ def test_the_real_model_never_asks_the_same_twice(model: LocalLM) -> None:
 def test_the_engine_is_given_no_repacked_copy_of_the_weights() -> None:
     """It would take another gigabyte of memory."""
     assert llama_cpp.parameters(BASE, 1).no_extra_bufts
+
+
+@pytest.mark.models
+@pytest.mark.parametrize(
+    ("claim", "reason"),
+    [
+        ("London is a horrible place to live.", Code.OPINION()),
+        ("China will land people on the Moon by 2030.", Code.PREDICTION()),
+        ("The Nile flows into the Red Sea.", None),
+        ("Mount Everest is the highest mountain on Earth.", None),
+    ],
+)
+def test_the_base_tells_opinions_and_predictions_from_facts(model: LocalLM, claim, reason) -> None:
+    assert ClaimSorter(model.unadapted).why_uncheckable(Claim(claim)) == reason

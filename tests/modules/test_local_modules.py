@@ -8,6 +8,7 @@ from app.domain.errors import ModelUnavailable
 from app.domain.messages import Code
 from app.domain.model import Answer, Claim, Hop, HopStatus, Label, LabelSet, Passage, Question, Sentence, Span
 from app.domain.ports import Bounds
+from app.modules.checkability import ClaimSorter
 from app.modules.local import (
     NOT_ENOUGH_AS_SUPPORTED,
     Calibration,
@@ -36,6 +37,21 @@ def hop(number: int, question: str, text: str, passage: Passage) -> Hop:
 FIRST = hop(1, "Who wrote The Metamorphosis?", "Franz Kafka", BOOK)
 SECOND = hop(3, "Where was Franz Kafka born?", "Prague", KAFKA)
 VAIN = Hop(2, Question("Is it a play?"), Answer(None, retrieved=(KAFKA,)), HopStatus.SET_ASIDE)
+
+
+@pytest.mark.parametrize(
+    ("kinds", "reason"),
+    [
+        ((0.1, 0.88, 0.02), Code.OPINION()),
+        ((0.1, 0.02, 0.88), Code.PREDICTION()),
+        ((0.3, 0.65, 0.05), None),
+        ((0.9, 0.05, 0.05), None),
+    ],
+)
+def test_a_claim_is_called_an_opinion_or_a_prediction_only_where_the_model_is_sure(kinds, reason):
+    model = ScriptedModel(otherwise=kinds)
+    assert ClaimSorter(model).why_uncheckable(CLAIM) == reason
+    assert model.prompts[0].endswith(f"Sentence: {CLAIM.text}\nKind:")
 
 
 # Questions

@@ -284,6 +284,18 @@ class TestTheVerdict:
         ((claim, context, choice),) = strategy.reasoner.calls
         assert (claim, [hop.number for hop in context], choice) == (CLAIM, [1, 3], labels.labels)
 
+    @pytest.mark.parametrize("is_found", [True, False])
+    def test_no_question_is_asked_about_an_opinion_unless_telling_it_fails(self, is_found):
+        def why_uncheckable(claim):
+            if not is_found:
+                raise CallFailed("The model is not there.")
+            return Code.OPINION()
+
+        strategy = replace(scripted_strategy(hops("kept")), why_uncheckable=why_uncheckable)
+        events = run(strategy)
+        assert any(isinstance(event, QuestionAsked) for event in events) is not is_found
+        assert (events[-1].verdict.missing == Code.OPINION()) is is_found
+
     @pytest.mark.parametrize("labels", LabelSet)
     @pytest.mark.parametrize(
         "outcomes, missing",

@@ -21,13 +21,13 @@ from app.backends.local.weight_files import FIX, fingerprint, require_gguf
 from app.domain.errors import CallFailed, ModelUnavailable
 from app.domain.instrumentation import Call, cached_call, report_usage
 from app.domain.model import Usage
-from app.domain.ports import Completer
+from app.domain.ports import TranscriptModel
 
 CONTEXT_TOKENS = 4096
 """Tokens of a prompt and its completion; a transcript of five questions takes about 1,800."""
 
-SLOTS = 4
-"""Prompts whose beginnings stay cached, two a run: its transcript, and its second reading.
+SLOTS = 5
+"""Prompts whose beginnings stay cached: the demonstrations of one task, and two a run, transcript and second reading.
 
 They share one cache of CONTEXT_TOKENS, since one computes at a time; a long prompt displaces the others' prefixes."""
 
@@ -103,15 +103,18 @@ class LocalLM:
 
     def probabilities(self, prompt: str, words: Sequence[str]) -> tuple[float, ...]:
         """Return the probability of each of `words` as the next one; they sum to 1. Raises as `complete` does."""
+        return self._probabilities(prompt, words, scale=1.0)
+
+    def _probabilities(self, prompt: str, words: Sequence[str], scale: float) -> tuple[float, ...]:
         server, name = self._engine()
-        request = {**self._request(prompt, 1), "logprobs": TOP_TOKENS}
+        request = {**self._request(prompt, 1, scale), "logprobs": TOP_TOKENS}
         found = cached_call(Call(name, request), lambda: _log_probabilities(self._choice(server, request)))
         logs = [found.get(word, MISSING_LOG_PROBABILITY) for word in words]
         total = sum(map(math.exp, logs))
         return tuple(math.exp(each) / total for each in logs)
 
     @property
-    def unadapted(self) -> Completer:
+    def unadapted(self) -> TranscriptModel:
         """The same model without the adapter."""
         return _Unadapted(self)
 
@@ -164,12 +167,15 @@ def _log_probabilities(choice: dict[str, Any]) -> dict[str, float]:
 
 @dataclass(frozen=True)
 class _Unadapted:
-    """Implements `Completer` over a model's base."""
+    """Implements `TranscriptModel` over a model's base."""
 
     model: LocalLM
 
     def complete(self, prompt: str, *, max_tokens: int, stop: Sequence[str] = ()) -> str:
         return self.model._complete(prompt, max_tokens, stop, scale=0.0)
+
+    def probabilities(self, prompt: str, words: Sequence[str]) -> tuple[float, ...]:
+        return self.model._probabilities(prompt, words, scale=0.0)
 
 
 CHAT_CONTEXT_TOKENS = 8192

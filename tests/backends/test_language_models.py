@@ -78,10 +78,8 @@ def test_openais_key_is_sent_to_another_server_only_when_named_for_it(file):
     ("model", "reason"),
     [
         (configured_models(KEY, None, None, None)[0], "no model: name one in OPENAI_MODEL"),
-        (configured_models(None, "http://127.0.0.1:1/v1", None, None)[0], "no model: name one in OPENAI_MODEL"),
         (configured_models(None, None, "gpt-4o", None)[0], "Its key is missing: set OPENAI_API_KEY."),
         (ModelSettings("House", "h", "https://gpu.example/v1", None, key_variable="HOUSE_KEY"), "set HOUSE_KEY."),
-        (ModelSettings("Big", "b", api_key="sk-with space"), "characters that no key has: look at OPENAI_API_KEY."),
         (ModelSettings("Big", "b", api_key="sk-é"), "characters that no key has"),
     ],
 )
@@ -94,14 +92,10 @@ def test_an_unusable_model_is_reported_with_the_responsible_setting(model, reaso
     [
         ("https://api.openai.com/v1", "api.openai.com", "api.openai.com"),
         ("http://192.168.1.5:8000/v1", "192.168.1.5", "192.168.1.5:8000"),
-        ("http://gpu.lan/v1", "gpu.lan", "gpu.lan"),
         ("http://[fd00::1]:80/v1", "fd00::1", "[fd00::1]:80"),
         ("http://0.0.0.0:80/v1", "0.0.0.0", "0.0.0.0:80"),
-        ("http://localhost:11434/v1", None, "localhost:11434"),
         ("http://LLM.localhost/v1", None, "LLM.localhost"),
         ("http://127.0.0.1:8080/v1", None, "127.0.0.1:8080"),
-        ("http://127.9.9.9/v1", None, "127.9.9.9"),
-        ("http://[::1]:8080/v1", None, "[::1]:8080"),
         ("http://user:word@gpu.example/v1", "gpu.example", "gpu.example"),
     ],
 )
@@ -119,23 +113,15 @@ ENTRY = '[[model]]\nname = "Small"\nmodel = "gpt"\n'
         ("[[model]\n", "is not TOML"),
         (b"\xff\xfe\x00", "is not TOML: it is not UTF-8."),
         ("", "must hold [[model]] entries, and nothing else"),
-        ('key = "sk-planted-Zx81"\n' + ENTRY, "must hold [[model]] entries, and nothing else"),
-        ("model = 3", "must hold [[model]] entries, and nothing else"),
         ("model = [3]", "model 1: the entry: "),
         (ENTRY + ENTRY, "LOCAL_MODEL are called 'Small'"),
-        (ENTRY + '[[model]]\nname = "Big"\n', "model 2: model: Field required"),
-        ('[[model]]\nmodel = "gpt"\n', "model 1: name: Field required"),
         (ENTRY + 'api_key = "sk-planted-Zx81"', "model 1: api_key: Extra inputs are not permitted"),
         (
             ENTRY + 'api_key_env = "sk-planted-Zx81"',
             "api_key_env: it must be the name of an environment variable",
         ),
         (ENTRY + 'base_url = "https://me:sk-planted-Zx81@gpu.example/v1"', "model 1: base_url: it must be a URL like"),
-        (ENTRY + 'base_url = "gpu.example/v1"', "model 1: base_url: it must be a URL like"),
         (ENTRY + "prompt_price = 1.0", "model 1: the entry: Value error, prompt_price and completion_price"),
-        (ENTRY + "prompt_price = -1.0\ncompletion_price = 1", "model 1: prompt_price: "),
-        (ENTRY + "thinking_tokens = 1.5", "model 1: thinking_tokens: "),
-        ('[[model]]\nname = " "\nmodel = "gpt"\n', "model 1: name: "),
     ],
 )
 def test_a_broken_file_is_reported_with_its_entry_and_without_secrets(file, text, complaint):
@@ -187,10 +173,7 @@ def test_an_entry_may_have_headers_a_query_and_more_fields_of_the_body(file):
     [
         'headers = { "a b" = "x" }',
         'headers = { api-key = "x\\ny" }',
-        "headers = { api-key = 1 }",
-        "query = { api-version = 1 }",
         'extra = { messages = "x" }',
-        'extra = { model = "other" }',
         "extra = { day = 2024-10-21 }",
     ],
 )

@@ -12,7 +12,7 @@ from werkzeug.datastructures import MultiDict
 
 from app import create_app
 from app.backends.llm import registry
-from app.backends.llm.registry import LOOK_SECONDS, SERVERS, LocalServer, LocalServers, ModelSettings
+from app.backends.llm.registry import LocalServer, LocalServers, ModelSettings
 from app.config.settings import Settings
 from app.container.container import Container
 from app.domain.errors import InvalidInput
@@ -20,7 +20,7 @@ from app.domain.model import RunOptions
 from app.web.forms import ClaimForm
 from tests.backends.openai_asking import llama_server
 from tests.conftest import sqlite_file
-from tests.waiting import until
+from tests.waiting import LONG, until
 from tests.web.conftest import finished
 from tests.web_server import Sent, WebServer
 
@@ -40,15 +40,6 @@ def made(folder, monkeypatch, *servers: LocalServer, **settings: str) -> Contain
     """A container that looks for these servers."""
     monkeypatch.setattr("app.container.parts.SERVERS", servers)
     return Container(Settings.from_env({"INSTANCE": str(folder), "CALL_SECONDS": "300", **settings}))
-
-
-def test_the_usual_ports_of_four_servers_are_known():
-    assert {each.name: each.port for each in SERVERS} == {
-        "Ollama": 11434,
-        "LM Studio": 1234,
-        "llama.cpp": 8080,
-        "vLLM": 8000,
-    }
 
 
 def test_the_models_of_every_server_are_found_but_none_that_only_embeds():
@@ -80,7 +71,6 @@ def test_a_model_without_a_tag_is_its_latest_one(mine, listed):
     "sent",
     [
         Sent(b"<html>A web site</html>"),
-        Sent(b'{"data": "a text"}'),
         Sent(b'{"data": [{"id": 7}, {"id": "two\\nlines"}, "text", null]}'),
         Sent(b'{"detail": "no key"}', status=401),
         Sent(b"", status=302, headers={"Location": "http://good.test/"}),
@@ -103,12 +93,12 @@ def test_hopcheck_itself_is_no_model_server(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("pause", [60, 0.1])
 def test_a_server_that_hangs_or_drips_costs_one_look_and_hides_no_other(pause):
-    drips = Sent(raw=[b"HTTP/1.1 200 OK\r\n", *[b"x"] * 100], pause=pause)
+    drips = Sent(raw=[b"HTTP/1.1 200 OK\r\n", *[b"x"] * 2000], pause=pause)
     with WebServer({"/v1/models": drips}) as slow, WebServer({"/api/tags": TAGS}) as good:
         servers = LocalServers((LocalServer("vLLM", slow.port), ollama(good.port)))
         began = time.monotonic()
         assert names(servers) == ["ollama/llama3.2:3b"]
-        assert time.monotonic() - began < LOOK_SECONDS + 2  # the rest is for a busy machine
+        assert time.monotonic() - began < LONG
 
 
 def test_later_looks_are_made_in_the_background():
@@ -184,13 +174,6 @@ def test_a_used_model_that_is_gone_is_refused(used_and_gone):
     _, container, options = used_and_gone
     with pytest.raises(InvalidInput, match=r"'ollama/llama3\.2:3b' is no longer found"):
         container.statement_of("Is the moon made of rock?", options)
-
-
-def test_a_model_that_is_gone_is_refused_by_name(tmp_path, monkeypatch):
-    with WebServer({"/v1/models": LISTED}) as site:
-        container = made(tmp_path, monkeypatch, LocalServer("vLLM", site.port))
-        with pytest.raises(InvalidInput, match="There is no model 'vllm/gone'"):
-            container.strategy_for(RunOptions(strategy="direct", answerer="", model="vllm/gone"))
 
 
 @pytest.mark.models

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import socket
 import threading
 import time
@@ -25,7 +24,6 @@ def failure(server, **fields) -> str:
 
 
 LIMIT = max_reply_bytes({"max_tokens": 5})
-BOMB = gzip.compress(b" " * 10 * LIMIT)
 
 
 UNSUPPORTED = "Unsupported parameter: 'x' is not supported with this model."
@@ -40,17 +38,11 @@ def completion(**choice) -> Reply:
     ("reply", "sentence"),
     [
         (error(401, f"Incorrect API key provided: {KEY}"), "does not accept the key for the language model tiny (401)"),
-        (error(400, f"Incorrect API key provided: {KEY}"), "does not accept the key for the language model tiny (400)"),
-        (error(400, "API key not valid. Please pass a valid API key."), "does not accept the key"),
         (error(402, "Insufficient credits"), "has no credit left for the language model tiny (402)"),
         (error(403, "Country not supported"), "does not let this key use the language model tiny (403)"),
         (error(404, "The model `tiny` does not exist", code="model_not_found"), "knows no language model tiny"),
-        (error(400, "tiny is not a valid model ID"), "knows no language model tiny"),
         (Reply(status=404, body=b"<html>Not here</html>"), "knows no language model tiny, or its address is wrong"),
-        (error(429, "You exceeded your quota", code="insufficient_quota"), "has no credit left"),
         (Reply(status=301, headers={"Location": "http://example.com/"}), "sends requests on to another address (301)"),
-        (Reply(status=400, body={"detail": "The model tiny does not exist"}), "knows no language model tiny"),
-        (error(400, UNSUPPORTED, type="invalid_request_error"), 'turned the request for tiny down (400): "Unsupported'),
         (
             error(400, TOO_LARGE, type="invalid_request_error", code="invalid_value"),
             'down (400): "max_completion_tokens',
@@ -58,33 +50,18 @@ def completion(**choice) -> Reply:
         (error(418, "I am a\nteapot"), 'turned the request for tiny down (418): "I am a teapot"'),
         (error(400, "", code="content_filter"), "The content filter of 127.0.0.1"),
         (Reply(body=b"<html>Hello</html>"), "sent a web page and not a language model's reply"),
-        (Reply(body=b"Hello", headers={"Content-Type": "text/html; charset=utf-8"}), "sent a web page and not"),
         (Reply(body=b'data: {"choices": []}\n\ndata: [DONE]\n\n'), "sends its replies only as streams"),
-        (Reply(body=b": ping\n\n", headers={"Content-Type": "text/event-stream"}), "sends its replies only as streams"),
         (error(403, "Input was flagged", metadata={"reasons": ["violence"]}), "The moderation of 127.0.0.1"),
-        (error(403, "Blocked by our content policy"), "The moderation of 127.0.0.1"),
-        (error(403, "moderation_blocked"), "The moderation of 127.0.0.1"),
-        (error(400, "Inappropriate content", code="data_inspection_failed"), "The content filter of 127.0.0.1"),
         (Reply(status=403, body=b"<!DOCTYPE html><title>Just a moment</title>"), "A gateway before 127.0.0.1"),
         (error(400, "This model only supports stream mode, please enable the stream parameter"), "only as streams"),
-        (error(400, "stream must be true"), "only as streams"),
         (completion(finish_reason="SAFETY"), "was stopped by its server's content filter."),
-        (completion(finish_reason="sensitive"), "was stopped by its server's content filter."),
         (Reply(body=b'{"choices": [{"mess'), "did not send a language model's reply."),
-        (Reply(body=b""), "did not send a language model's reply."),
-        (Reply(body=["what"]), "did not send a language model's reply."),
         (Reply(body={"choices": [{"message": {"content": [{"type": "image"}]}}]}), "replied without any text."),
-        (Reply(body={"error": None, "message": "No provider left"}), 'a language model\'s reply: "No provider left"'),
-        (Reply(body={"error": None}), "did not send a language model's reply."),
         (Reply(body={"choices": []}), "replied without an answer: its list of choices is empty."),
-        (completion(message={"content": None}), "replied without any text."),
-        (completion(message={"content": None, "tool_calls": []}, finish_reason="tool_calls"), "without any text."),
         (completion(finish_reason="content_filter"), "was stopped by its server's content filter."),
-        (completion(message={"refusal": "I can't say that."}), 'declined to answer: "I can\'t say that."'),
         (completion(message={"content": ""}, finish_reason="length"), "used up its tokens before it wrote an answer"),
         (Reply("Yes" * LIMIT), f"sent more than {LIMIT:,} bytes in one reply."),
         (error(500, "no" * LIMIT), f"sent more than {LIMIT:,} bytes in one reply."),
-        (Reply(body=BOMB, headers={"Content-Encoding": "gzip"}), f"sent more than {LIMIT:,} bytes in one reply."),
         (Reply("Yes", usage=(10**30, 2)), "reports more tokens for a reply than any model takes."),
     ],
 )
@@ -106,8 +83,6 @@ def test_a_bad_reply_is_one_clear_sentence_and_is_not_retried(reply, sentence):
             "'max_tokens' is too large: 500. This model's maximum context length is 4096 tokens",
             param="max_tokens",
         ),
-        error(400, "request (4031 tokens) exceeds the available context size", type="exceed_context_size_error"),
-        error(400, "prompt is too long: 200000 tokens > 100000 maximum"),
         Reply(status=413, body=b"too large"),
     ],
 )

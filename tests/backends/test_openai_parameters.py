@@ -45,37 +45,12 @@ def test_without_log_probabilities_the_text_decides():
     assert len(server.asked) == 2
 
 
-def test_the_text_is_cut_locally_when_stop_is_refused():
-    with OpenAIServer(refusing("stop", text="Who?\nQuestion 2 = Why?")) as server:
-        assert chat(server).complete("Ask.", max_tokens=5, stop=["\n"]) == "Who?"
-
-
 def test_max_completion_tokens_replaces_max_tokens_with_room_for_thinking():
     with OpenAIServer(refusing("max_tokens", "temperature", "stop")) as server:
         assert chat(server).complete("Ask.", max_tokens=5, stop=["\n"]) == "Yes"
     last = server.asked[-1].body
     assert last["max_completion_tokens"] == 5 + THINKING_TOKENS
     assert not {"max_tokens", "temperature", "stop"} & set(last)
-
-
-@pytest.mark.parametrize(
-    ("status", "body", "name"),
-    [
-        (400, {"error": {"message": "Unrecognized request argument supplied: seed"}}, "seed"),
-        (400, [{"error": {"code": 400, "message": 'Unknown name "seed": Cannot find field.'}}], "seed"),
-        (400, [{"error": {"message": "the model does not support the stopSequences parameter."}}], "stop"),
-        (400, {"code": "400", "message": "Argument not supported on this model: stop"}, "stop"),
-        (400, {"error": "Invalid 'stop': array too long. Expected an array with at most 4 entries."}, "stop"),
-        (422, {"detail": [{"loc": ["body", "temperature"], "msg": "Extra inputs are not permitted"}]}, "temperature"),
-    ],
-)
-def test_a_refused_parameter_is_recognized_in_different_error_formats(status, body, name):
-    def script(asked: Asked) -> Reply:
-        return Reply(status=status, body=body) if name in asked.body else Reply("Yes")
-
-    with OpenAIServer(script) as server:
-        assert chat(server).complete("Ask.", max_tokens=5, stop=["\n"]) == "Yes"
-    assert len(server.asked) == 2
 
 
 TOO_LARGE = (
@@ -87,8 +62,6 @@ TOO_LARGE = (
     ("sampling", "message", "param"),
     [
         (Sampling(max_tokens=100_000), TOO_LARGE, "max_tokens"),
-        (Sampling(max_tokens=100_000), "max_tokens must be less than 4097", None),
-        (Sampling(temperature=2), "Invalid 'temperature': a value between 0 and 1 is expected.", "temperature"),
         (Sampling(temperature=2), "temperature: range: 0..1", "temperature"),
         (Sampling(seed=2**40), "Invalid 'seed': integer above maximum value. Expected a value <= 2147483647.", None),
     ],
@@ -110,8 +83,6 @@ def test_a_value_that_is_out_of_range_fails_its_call_only(sampling, message, par
     ("name", "message"),
     [
         ("temperature", "'temperature' does not support 0 with this model. Only the default (1) value is supported."),
-        ("temperature", "temperature must be in the range (0.0, 1.0]"),
-        ("top_logprobs", "Invalid value for 'top_logprobs': must be at most 5"),
         ("stop", "Too many stop sequences: at most 4 are allowed"),
     ],
 )
@@ -125,22 +96,6 @@ def test_a_parameter_whose_usual_value_is_refused_is_left_out_from_then_on(name,
             assert model.complete("Ask.", max_tokens=5, stop=["\n"]) == "Yes"
             assert model.choose("Is it so?", ("Yes", "No")) == Choice("Yes")
     assert len(server.asked) == 5
-
-
-@pytest.mark.parametrize(
-    ("status", "message"),
-    [
-        (403, "You are not allowed to request logprobs from this model"),
-        (400, "Logprobs is not enabled for models/tiny"),
-    ],
-)
-def test_refused_log_probabilities_are_recognized_in_different_wordings(status, message):
-    def script(asked: Asked) -> Reply:
-        return error(status, message) if "logprobs" in asked.body else Reply("Yes")
-
-    with OpenAIServer(script) as server:
-        assert chat(server).choose("Is it so?", ("Yes", "No")) == Choice("Yes")
-    assert len(server.asked) == 2
 
 
 def test_a_server_that_refuses_a_parameter_it_was_not_sent_fails_the_call():

@@ -19,16 +19,12 @@ ECHO = f"You sent 'Bearer {KEY}', {KEY}!"
 SERVERS = {
     "fine": Reply("Yes"),
     "wrong key": error(401, ECHO),
-    "forbidden": error(403, ECHO),
-    "no model": error(404, ECHO),
     "bad request": error(400, ECHO),
     "refused parameter": error(400, f"unsupported parameter 'seed' {ECHO}", param="seed"),
-    "rate limit": error(429, ECHO),
     "broken": error(500, ECHO),
     "refusal": Reply(None, message={"refusal": ECHO}),
     "error in a 200": Reply(body={"error": {"message": ECHO}}),
     "no JSON": Reply(body=ECHO.encode()),
-    "cut": Reply("Yes", cut=True),
     "hung": Reply("Yes", delay=30),
 }
 

@@ -25,20 +25,14 @@ def text_of(content) -> str | None:
 @pytest.mark.parametrize(
     ("parts", "text"),
     [
-        ([{"type": "text", "text": "Paris"}], "Paris"),
         (
             [{"type": "thinking", "thinking": [{"type": "text", "text": "Rome?"}]}, {"type": "text", "text": "Paris"}],
             "Paris",
         ),
-        ([{"type": "reasoning", "text": "Rome?"}, {"type": "output_text", "text": "Paris"}], "Paris"),
         ([{"type": "text", "text": "In "}, {"type": "text", "text": "Paris"}], "In Paris"),
         (["In ", "Paris"], "In Paris"),
-        ([{"text": "Paris"}], "Paris"),
-        ([{"type": "text", "text": "<think>Rome?</think>Paris"}], "Paris"),
         ([{"type": "thinking", "thinking": "Rome?"}], None),
         ([{"type": "text", "text": None}, None, 4], ""),
-        ([], None),
-        ({"type": "text", "text": "Paris"}, "Paris"),
     ],
 )
 def test_a_list_of_parts_is_the_text_of_its_parts_without_reasoning(parts, text):
@@ -49,26 +43,16 @@ def test_a_list_of_parts_is_the_text_of_its_parts_without_reasoning(parts, text)
     "reasoned",
     [
         "<think>Rome? True.</think>Paris",
-        "<thought>Rome?</thought>Paris",
-        "<reasoning>Rome?</reasoning> Paris",
-        "<antThinking>Rome?</antThinking>Paris",
         "<think duration='3'>Rome?</think>Paris",
         "◁think▷Rome?◁/think▷Paris",
         "[THINK]Rome?[/THINK]Paris",
-        "<|thinking|>Rome?<|/thinking|>Paris",
-        "<thinking_process>Rome?</thinking_process>Paris",
         '<details type="reasoning" done="true"><summary>Thought</summary>Rome?</details>Paris',
         "<|begin_of_thought|>Rome?<|end_of_thought|><|begin_of_solution|>Paris<|end_of_solution|>",
         "<unused94>thought\nRome?<unused95>Paris",
         "Rome? I think.</think>Paris",
-        "<think>Rome?</think><think>Oslo?</think>Paris",
         "<think>Rome <think>or Oslo?</think></think>Paris",
-        "<think></think>Paris",
-        "Paris<think>Or Rome?</think>",
         "<|channel|>analysis<|message|>Rome?<|end|><|start|>assistant<|channel|>final<|message|>Paris<|return|>",
-        "<|channel|>commentary<|message|>Hm<|end|><|channel|>final <|constrain|>json<|message|>Paris",
         "analysisWe need a city. Rome?assistantfinalParis",
-        "<think>Rome?</think><answer>Paris</answer>",
         "<|begin_of_box|>Paris<|end_of_box|>",
         "Paris<|im_end|>",
     ],
@@ -81,10 +65,7 @@ def test_reasoning_in_any_known_mark_is_no_part_of_the_reply(reasoned):
     "reasoned",
     [
         "<think>Paris? Rome",
-        "<thinking>Paris",
         "◁think▷Paris",
-        "<seed:think>Paris",
-        "[THINK]Paris",
         "<|channel|>analysis<|message|>Paris",
         "analysisWe need Paris",
     ],
@@ -103,13 +84,10 @@ def test_text_without_such_marks_stays(plain):
 @pytest.mark.parametrize(
     "text",
     [
-        '{"enough": "Yes"}',
         '{"enough": "Yes"} The claim is about Hamlet {a play}.',
-        'Here it is:\n{"enough": "Yes"}',
         '```json\n{"enough": "Yes"}\n```\nI hope this helps.',
         '<think>{"enough": "No"}</think>{"enough": "Yes"}',
         '[{"enough": "Yes"}]',
-        '{"thoughts": "..."}\n{"enough": "Yes"}',
     ],
 )
 def test_json_is_read_with_words_before_and_after_it(text):
@@ -120,17 +98,11 @@ def test_json_is_read_with_words_before_and_after_it(text):
 
 LATE_ERRORS = [
     {"error": {"message": "No provider left", "code": 502}},
-    {"error": {"message": "Overloaded", "code": "503"}},
     {"error": "upstream timed out"},
     {"object": "error", "message": "CUDA error", "code": 500},
-    {"choices": [{"message": {"content": ""}, "finish_reason": "error"}]},
     {"choices": [{"message": {"content": "Half an answ"}, "finish_reason": "error"}]},
-    {"choices": [{"message": {"content": ""}, "finish_reason": None, "error": {"code": 502, "message": "Gone"}}]},
     [{"error": {"message": "Overloaded", "status": 503}}],
     {"success": False, "errors": [{"message": "Gone", "code": 7009}]},
-    {"code": 1302, "msg": "Too many at once"},
-    {"choices": [{"message": {"content": ""}, "finish_reason": "network_error"}]},
-    {"choices": [{"message": {"content": "Half"}, "finish_reason": "insufficient_system_resource"}]},
 ]
 
 
@@ -155,13 +127,8 @@ def test_an_error_in_a_reply_with_status_200_is_named_by_its_code(code, sentence
 REFUSALS = [
     error(400, "Unknown name additionalProperties at response_schema: Cannot find field."),
     error(400, "System role not supported"),
-    error(400, "Only user and assistant roles are supported!"),
-    error(422, "body.messages[0].role: input should be user or assistant"),
-    error(500, "Jinja Exception: System role not supported"),
-    error(500, "Failed to parse grammar"),
     error(400, "Das Schema wird nicht akzeptiert."),
     error(501, "not implemented"),
-    error(404, "No endpoints found that can handle the requested parameters."),
     Reply(status=500, body=b"<html>Internal Server Error</html>"),
 ]
 

@@ -33,14 +33,6 @@ def checked(robots: RobotsCache, url: str) -> str:
 
 
 class TestRules:
-    @pytest.mark.parametrize(
-        ("path", "may"), [("/", True), ("/private", False), ("/private/a?b", False), ("/private/open/a", True)]
-    )
-    def test_rules_for_our_agent_take_precedence_over_general_ones(self, path, may):
-        with WebServer({"/robots.txt": text(RULES)}) as site:
-            message = checked(RobotsCache(client(site), "Hopcheck"), site.url(path))
-        assert message == ("" if may else "good.test asks that programs do not read this page (its robots.txt).")
-
     @pytest.mark.parametrize(("status", "may"), [(404, True), (410, True), (401, False), (403, False)])
     def test_a_missing_robots_file_allows_all_and_a_forbidden_one_allows_nothing(self, status, may):
         with WebServer({"/robots.txt": text(status=status)}) as site:

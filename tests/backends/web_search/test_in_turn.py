@@ -9,8 +9,8 @@ from app.domain.errors import CallFailed
 from app.domain.instrumentation import listening
 from app.domain.messages import Code
 from app.domain.model import SearchHit
-from tests.backends.web_search.search_server import Reply, SearchServer, brave_reply, tavily_reply
-from tests.backends.web_search.searching_at import HAMLET, searching
+from tests.backends.web_search.search_server import Reply, SearchServer, brave_reply
+from tests.backends.web_search.searching_at import searching
 
 
 class Engine:
@@ -70,13 +70,6 @@ def test_a_deferred_engine_is_used_when_the_others_fail_and_restored_when_it_wor
     assert titles(search) == ["first"]
     second.works = True
     assert titles(search) == ["first"]
-
-
-def test_when_brave_fails_tavily_is_searched_over_http():
-    with SearchServer([Reply({}, 401)]) as down, SearchServer([Reply(tavily_reply(HAMLET))]) as up:
-        search = FailoverSearch([searching("brave", down), searching("tavily", up)])
-        assert titles(search) == titles(search) == ["Hamlet"]
-    assert (len(down.asked), len(up.asked)) == (1, 2)
 
 
 def test_when_all_fail_over_http_every_setting_is_named():

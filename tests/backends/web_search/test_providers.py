@@ -76,11 +76,6 @@ def test_a_claim_from_before_the_earliest_day_is_searched_as_of_that_day():
         assert asked("serper", before=before).body["tbs"] == "cdr:1,cd_max:01/01/1900"
 
 
-def test_searxng_gets_no_date_since_it_can_only_ask_for_what_is_recent():
-    dated, free = asked("searxng", before="2020-11-01"), asked("searxng")
-    assert (dated.params, dated.body) == (free.params, free.body)
-
-
 @pytest.mark.parametrize("name", ALL)
 def test_hits_dated_on_or_after_the_day_are_removed_and_undated_ones_kept(name):
     said = [
@@ -132,11 +127,6 @@ def test_searxng_may_have_a_private_address_with_or_without_a_path(url):
 def test_searxng_fails_when_all_its_engines_are_unresponsive():
     with SearchServer([Reply(searxng_reply(silent=[["bing", "timeout"], ["google", "CAPTCHA"]]))]) as server:
         assert "these search engines did not answer it: bing, google." in failure(searching("searxng", server))
-
-
-def test_searxng_returns_hits_of_the_other_engines_when_one_is_unresponsive():
-    with SearchServer([Reply(searxng_reply(HAMLET, silent=[["bing", "timeout"]]))]) as server:
-        assert len(searching("searxng", server).search(QUESTION, 10)) == 1
 
 
 @pytest.mark.parametrize("name", ALL)

@@ -65,13 +65,6 @@ def checked(app, **fields: str) -> str:
     return app.test_client().get(answer.location).text
 
 
-def test_a_run_over_a_language_model_marks_its_evidence_as_recited(site):
-    with OpenAIServer(play()) as server:
-        page = checked(site(server))
-    assert "Who wrote Hamlet?" in page and "Supported" in page
-    assert "From the model’s memory, not a source" in page
-
-
 def test_a_repeated_run_is_cached_and_free_unless_fresh_replies_are_requested(site):
     with OpenAIServer(play()) as server:
         app = site(server)
@@ -110,19 +103,6 @@ FAILURES = {
         error(401, f"Incorrect API key provided: {KEY}"),
         "The server {host} does not accept the key for the language model scripted (401): look at OPENAI_API_KEY.",
     ),
-    "unknown model": (
-        error(404, "The model does not exist", code="model_not_found"),
-        "The server {host} knows no language model scripted, or its address is wrong (404).",
-    ),
-    "rate limit": (
-        error(429, "Slow down"),
-        "The server {host} has had too many requests for the language model scripted (429): try again later.",
-    ),
-    "rate limit with a time": (
-        error(429, "Slow down", headers={"Retry-After": "300"}),
-        "The server {host} has had too many requests for the language model scripted (429): try again later.",
-    ),
-    "server error": (error(500, f"Traceback: {KEY}"), "The language model's server {host} failed (500)."),
     "hung socket": (
         Reply("Yes", delay=LONG),
         "The language model scripted at {host} did not answer within 2 seconds.",
@@ -131,21 +111,9 @@ FAILURES = {
         Reply("Who wrote Hamlet?", cut=True),
         "The language model's server {host} broke off in the middle of its reply.",
     ),
-    "invalid JSON": (
-        Reply(body=b"not JSON"),
-        "The server {host} did not send a language model's reply.",
-    ),
-    "no choices": (
-        Reply(body={"choices": []}),
-        "The language model scripted at {host} replied without an answer: its list of choices is empty.",
-    ),
     "content filter": (
         Reply("", finish="content_filter"),
         "The language model scripted at {host} was stopped by its server's content filter.",
-    ),
-    "context overflow": (
-        error(400, "maximum context length is 8 tokens", code="context_length_exceeded"),
-        "The prompt is too long for the language model scripted at {host}.",
     ),
 }
 
@@ -195,11 +163,8 @@ def test_the_key_is_in_no_page_log_event_export_cache_or_error(site, tmp_path, c
     ("setting", "most", "reason"),
     [
         ("RUN_CALLS", "4", Code.RUN_CALLS(amount=4)),
-        ("RUN_TOKENS", "48", Code.RUN_TOKENS(amount=48)),
         ("RUN_COST", "4.5", Code.RUN_COST(amount=4.5)),
-        ("DAY_CALLS", "4", Code.DAY_CALLS(amount=4)),
         ("DAY_TOKENS", "48", Code.DAY_TOKENS(amount=48)),
-        ("DAY_COST", "4.5", Code.DAY_COST(amount=4.5)),
     ],
 )
 def test_a_reached_budget_concludes_with_the_present_evidence_and_says_so(site, tmp_path, setting, most, reason):

@@ -8,9 +8,8 @@ import pytest
 
 from app.config.settings import Settings
 from app.container.container import Container
-from app.domain.errors import InvalidInput
 from app.domain.events import RunStarted
-from app.domain.model import HopStatus, Label, LabelSet, Origin, Question, RunOptions
+from app.domain.model import HopStatus, Label, Origin, Question, RunOptions
 from app.domain.report import reduce_events
 from app.modules.answerers.web_search import DocumentSettings
 from app.presets import PURSUIT_PRESETS
@@ -91,12 +90,6 @@ def test_a_pursuit_asks_searches_decides_and_fills_up_to_five_pairs_with_distinc
     assert {asked.path for asked in search.asked} == {"/search"}
 
 
-def test_an_unavailable_page_is_replaced_by_its_snippet(net):
-    container, _, _ = net
-    (first, *_) = checked(container, OPTIONS).context
-    assert first.answer.cited.passage.text == WROTE.snippet
-
-
 @pytest.mark.parametrize("name", PURSUIT_PRESETS)
 def test_every_preset_is_built_and_its_run_ends(net, name):
     container, _, _ = net
@@ -128,41 +121,11 @@ def test_document_options_of_preset_and_person_reach_the_answerer(net, name, dif
     assert container.strategy_for(replace(options, fact_checks=False)).answerer.settings.fact_checks is False
 
 
-def test_the_paper_preset_has_two_labels_and_the_four_class_preset_has_four():
-    assert PURSUIT_PRESETS["paper"].labels is LabelSet.TWO
-    assert PURSUIT_PRESETS["four-class"].labels is LabelSet.FOUR
-
-
 def test_web_search_also_answers_questions_of_the_other_strategy(net):
     container, _, _ = net
     answerer = container.strategy_for(replace(OPTIONS, strategy="question-guided", preset="prompted")).answerer
     answer = answerer.answer(Question("Who wrote Hamlet?"), CLAIM)
     assert (answer.text, answer.cited.passage.url) == ("William Shakespeare.", WROTE.url)
-
-
-def test_an_unconfigured_engine_is_refused_with_its_missing_setting(net):
-    container, _, _ = net
-    with pytest.raises(InvalidInput, match="is not set up") as refused:
-        container.strategy_for(replace(OPTIONS, search="brave"))
-    assert refused.value.field == "search"
-
-
-def test_presets_of_one_strategy_are_refused_for_the_other(net):
-    container, _, _ = net
-    with pytest.raises(InvalidInput, match="There is no preset 'prompted'"):
-        container.strategy_for(replace(OPTIONS, preset="prompted"))
-    with pytest.raises(InvalidInput, match="There is no preset 'seq\\+llm'"):
-        container.strategy_for(RunOptions(preset="seq+llm"))
-
-
-def test_the_report_names_the_modules_used(net):
-    container, _, _ = net
-    told = dict(container.capabilities().modules(OPTIONS))
-    assert told["answerer"] == "one whole page for each question, found by searxng"
-    assert (
-        told["first question"] == told["next step"] == told["paraphraser"] == told["reasoner"] == "scripted, prompted"
-    )
-    assert "paraphraser" not in dict(container.capabilities().modules(replace(OPTIONS, preset="repeat")))
 
 
 def test_the_default_pursuit_searches_the_configured_engine(net, home):

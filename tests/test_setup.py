@@ -52,10 +52,6 @@ class Made:
         return Step(title, lambda: title in self.made, lambda say: self.made.append(title))
 
 
-def make(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(["make", *arguments], cwd=ROOT, capture_output=True, text=True)
-
-
 def test_a_built_in_source_is_indexed_in_place_of_the_corpora_that_it_replaces(tmp_path):
     made = steps(Settings.from_env({"INSTANCE": str(tmp_path), "SOURCE": "vital", "CORPORA": "mine"}))
     assert [step.title for step in made if "corpus vital" in step.title]
@@ -144,20 +140,3 @@ def test_checking_the_setup_reports_only_by_exit_status(tmp_path, migrated):
     path.symlink_to(FILES[0].resolve())
     mark_checked(path)
     assert look() == (0, "")
-
-
-def test_a_python_that_is_too_old_is_reported_before_anything_is_made(tmp_path):
-    done = make("setup", "PYTHON=false", f"VENV={tmp_path / 'venv'}")
-    assert done.returncode != 0
-    assert "Hopcheck needs Python 3.11 or newer" in done.stdout
-    assert not (tmp_path / "venv").exists()
-
-
-def test_a_failed_install_says_what_to_do(tmp_path):
-    venv = tmp_path / "venv"
-    (venv / "bin").mkdir(parents=True)
-    (venv / ".made").touch()
-    (venv / "bin" / "python").symlink_to("/bin/false")
-    done = make("setup", f"VENV={venv}")
-    assert done.returncode != 0
-    assert "PIP_FLAGS=" in done.stdout

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import ast
 import asyncio
-import json
 import os
 import re
 import subprocess
@@ -13,7 +11,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from types import MappingProxyType, SimpleNamespace
+from types import MappingProxyType
 from typing import Any
 
 import httpx2
@@ -32,11 +30,9 @@ from app.config import VERSION
 from app.config.settings import Settings
 from app.domain.errors import HopcheckError, InvalidInput
 from app.domain.model import Label, LabelSet
-from app.run_request import RunRequest
 from app.runs.report_schema import RunReport
-from app.runs.service import QueueFull, RunFilter
+from app.runs.service import RunFilter
 from app.runs.transfer import run_as_dict
-from app.web.api import about
 from app.web.auth import token_line
 from tests.fakes import FAILING, Gate, scripted_container
 from tests.waiting import LONG, in_thread, until
@@ -73,15 +69,6 @@ def runs_of(app: Flask):
     return app.extensions["hopcheck"].runs
 
 
-def test_the_mcp_server_logs_as_the_settings_say(tmp_path, monkeypatch):
-    configured: list[tuple[str, ...]] = []
-    monkeypatch.setattr("app.cli.mcp.configure_logging", lambda *given: configured.append(given))
-    monkeypatch.setattr("app.cli.mcp.mcp_server", lambda services: SimpleNamespace(run=lambda transport: None))
-    app = create_app(Settings(instance=tmp_path, log_level="WARNING", log_format="json"), scripted_container())
-    assert app.test_cli_runner().invoke(args=["mcp"]).exit_code == 0
-    assert configured == [("WARNING", "json")]
-
-
 def test_check_returns_the_report_that_is_stored_and_exported(make_app):
     app = make_app()
     report = check(CLAIM, app=app, speaker="A teacher", date="2020-10-31", max_hops=4)
@@ -94,24 +81,6 @@ def test_check_returns_the_report_that_is_stored_and_exported(make_app):
 
 
 CORPORA = (Choice("vital", "Vital articles"), Choice("minutes", "Council minutes"))
-
-
-def test_check_takes_a_source(make_app):
-    report = check(CLAIM, app=make_app(shelves=CORPORA), source="minutes")
-    assert (report.options.answerer, report.options.corpora) == ("retriever-reader", ("minutes",))
-
-
-def test_an_mcp_client_chooses_a_source_and_learns_which_there_are(make_app):
-    app = make_app(shelves=CORPORA)
-
-    async def use(client: Client) -> None:
-        started = await client.call_tool("check_claim", {"claim": CLAIM, "source": "minutes"})
-        run = runs_of(app).report(started.structured_content["run_id"])
-        assert (run.report.options.answerer, run.report.options.corpora) == ("retriever-reader", ("minutes",))
-        refused = await client.call_tool("check_claim", {"claim": CLAIM, "source": "nowhere"})
-        assert refused.is_error and "choose one of: vital, minutes" in refused.content[0].text
-
-    in_thread(asyncio.run, _with_client(app, use))
 
 
 def test_check_reports_every_event_in_order(make_app):
@@ -138,21 +107,6 @@ def test_a_claim_or_option_that_cannot_be_used_is_refused_before_a_run_is_stored
         check(claim, app=app, **options)
     assert refused.value.field == field
     assert runs_of(app).recent("python") == ()
-
-
-def test_a_full_queue_refuses_a_check(make_app):
-    gate = Gate("question 1")
-    app = make_app(gate=gate, workers=1, max_waiting=0)
-    run_id = runs_of(app).start(*_asked(app), "another")
-    with pytest.raises(QueueFull):
-        check(CLAIM, app=app)
-    gate.open()
-    until(lambda: runs_of(app).report(run_id).report.ended, "the other run's end")
-
-
-def _asked(app: Flask):
-    asked = RunRequest.resolve({"claim": CLAIM}, app.extensions["hopcheck"].container.capabilities())
-    return asked.claim, asked.options
 
 
 def test_an_exception_of_the_caller_ends_the_run(make_app):
@@ -283,16 +237,6 @@ def test_the_mcp_server_names_its_version_and_marks_quoted_text_as_data(make_app
     in_thread(asyncio.run, _with_client(make_app(), use))
 
 
-def test_a_failed_check_ends_with_its_problem_for_an_mcp_client(make_app):
-    async def use(client: Client) -> None:
-        run_id = (await client.call_tool("check_claim", {"claim": CLAIM})).structured_content["run_id"]
-        news = (await client.call_tool("follow_check", {"run_id": run_id})).structured_content
-        report = await client.call_tool("get_report", {"run_id": run_id})
-        assert news["ended"] and news["lines"][-1] == report.structured_content["problem"]
-
-    in_thread(asyncio.run, _with_client(make_app(FAILING), use))
-
-
 @contextmanager
 def mcp_url(app: Flask) -> Iterator[str]:
     """The address of the application's MCP server over HTTP, inside the block."""
@@ -405,14 +349,6 @@ def test_the_mcp_example_of_the_documentation_talks_to_the_command(tmp_path, dat
     assert any(line.startswith("## Verdict: ") for line in lines)
 
 
-def test_the_settings_of_the_documentation_start_the_server_from_any_folder(tmp_path, database_url):
-    (server,) = json.loads(example("json"))["mcpServers"].values()
-    here = [each.replace("/path/to/hopcheck", str(ROOT)) for each in (server["command"], *server["args"])]
-    env = {**os.environ, "DATABASE_URL": database_url}
-    done = subprocess.run(here, cwd=tmp_path, env=env, input="", capture_output=True, text=True, timeout=300)
-    assert (done.returncode, done.stdout) == (0, ""), done.stderr[-2000:]
-
-
 def test_the_example_of_a_generated_client_starts_a_run_follows_it_and_reads_the_verdict(make_app, tmp_path):
     app = make_app()
     server = make_server("127.0.0.1", 0, app, threaded=True)
@@ -430,18 +366,3 @@ def test_the_example_of_a_generated_client_starts_a_run_follows_it_and_reads_the
     assert label == "SUPPORTED" == run.label
     stored = runs_of(app).follow(run.id, 0, 0)
     assert events == [f"{each.seq} {each.event.kind}" for each in stored]
-
-
-def test_a_generated_client_has_a_type_with_fields_for_every_schema(tmp_path):
-    document = tmp_path / "openapi.json"
-    document.write_text(json.dumps(about.document()), encoding="utf-8")
-    command = [str(Path(sys.executable).with_name("clientele")), "start-api", "-f", str(document), "-o", "made"]
-    subprocess.run(command, cwd=tmp_path, check=True, timeout=120, capture_output=True)
-    made = ast.parse((tmp_path / "made" / "schemas.py").read_text(encoding="utf-8"))
-    empty = {each.name for each in made.body if isinstance(each, ast.ClassDef) and isinstance(each.body[-1], ast.Pass)}
-    names = {each.name for each in made.body if isinstance(each, ast.ClassDef)} | {
-        target.id for each in made.body if isinstance(each, ast.Assign) for target in each.targets
-    }
-    described = set(about.document()["components"]["schemas"])
-    assert described <= names
-    assert described & empty == {"Nothing"}

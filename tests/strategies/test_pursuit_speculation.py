@@ -13,7 +13,7 @@ from app.domain.model import Answer, Claim, Context, Question, RunOptions
 from app.domain.ports import RunCommand
 from app.strategies.evidence_pursuit import Variant
 from tests.strategies.lockstep import Lockstep
-from tests.strategies.pursuit import CLAIM, FAILED, Script
+from tests.strategies.pursuit import CLAIM, Script
 from tests.strategies.test_evidence_pursuit import scripts, variants
 
 OPTIONS = RunOptions(strategy="evidence-pursuit", max_hops=10)
@@ -64,23 +64,11 @@ def test_questions_of_one_list_are_answered_four_at_a_time():
     assert events == whole(Script(opening=asked), Variant(all_at_once=True), speculative=False)
 
 
-def test_no_call_is_wasted_when_every_question_has_an_answer():
-    ahead, in_turn = Script(("First?", True)), Script(("First?", True))
-    assert whole(ahead) == whole(in_turn, speculative=False)
-    assert sorted(ahead.calls, key=str) == sorted(in_turn.calls, key=str)
-
-
 def test_an_unanswered_wording_is_replaced_and_the_others_are_not_repeated():
     script = Script(("First?", True), answers={"First, 2?": None})
     whole(script)
     asked = [text for text, _ in script.named("answer")]
     assert sorted(asked) == ["First, 1?", "First, 2?", "First, 3?", "First, 4?", "First?"]
-
-
-def test_a_failed_wording_call_is_a_failed_hop_in_order_and_is_not_repeated():
-    made = [Script(("First?", "Second?", True), wordings={"Second?": FAILED}) for _ in range(2)]
-    assert whole(made[0]) == whole(made[1], speculative=False)
-    assert sorted(made[0].named("paraphrase")) == sorted(made[1].named("paraphrase"))
 
 
 @settings(max_examples=200)

@@ -64,7 +64,7 @@ def rounds(outcomes: list[str], answering: tuple[str, ...], last: bool) -> list[
 
 
 @pytest.mark.parametrize("answerer", ANSWERING)
-@pytest.mark.parametrize("kept", [1, 2, 3, 5])
+@pytest.mark.parametrize("kept", [1, 3])
 @pytest.mark.parametrize("last", [False, True])
 def test_n_kept_hops_take_one_round_each_besides_the_answerers_and_two_more(answerer, kept, last):
     answering = ANSWERING[answerer]
@@ -98,21 +98,6 @@ def test_no_call_is_wasted_after_a_missing_answer():
     followed(modules.strategy())
     assert plan.done == 2 * 3 + 2
     assert {"question 2+0", "sufficiency 2"}.isdisjoint(modules.calls)
-
-
-def test_without_speculation_one_call_is_made_at_a_time():
-    modules = Modules(["kept"] * 3, 2, ("recite", "read"))
-    followed(modules.strategy(speculative=False))
-    whole_hop = ["question {0}+0", "recite {0}+0", "read {0}+0", "validation {1}", "sufficiency {1}"]
-    assert modules.calls == [call.format(n, n + 1) for n in range(2) for call in whole_hop] + ["conclusion"]
-
-
-def test_the_next_answer_starts_before_usefulness_and_sufficiency_are_known():
-    plan = Lockstep(
-        [{"question 0+0"}, {"recite 0+0"}, {"question 1+0"}, {"recite 1+0", "validation 1", "sufficiency 1"}]
-    )
-    followed(Modules(["kept"] * 3, 2, ("recite",), plan).strategy())
-    assert plan.done == 4
 
 
 def test_only_the_first_call_of_the_next_answer_is_made_ahead():

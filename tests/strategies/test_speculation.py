@@ -96,24 +96,6 @@ def not_again() -> object:
     raise AssertionError("it was started already")
 
 
-def test_started_work_is_used_and_not_repeated(said, work):
-    work.go_on.set()
-    with Speculation() as speculation:
-        speculation.start("key", work)
-        assert speculation.result("key", not_again) == "done"
-    assert work.made == ["first", "second"]
-
-
-def test_work_that_was_not_started_is_done_on_demand():
-    with Speculation() as speculation:
-        speculation.start("key", lambda: "speculation")
-        assert speculation.result("another", lambda: "in its turn") == "in its turn"
-        assert (speculation.result("key", not_again), speculation.result("key", lambda: "anew")) == (
-            "speculation",
-            "anew",
-        )
-
-
 def test_two_pieces_of_work_run_concurrently():
     meeting = threading.Barrier(3, timeout=LONG)
     with Speculation() as speculation:
@@ -121,12 +103,6 @@ def test_two_pieces_of_work_run_concurrently():
         speculation.start("other", meeting.wait)
         here = meeting.wait()
         assert {speculation.result("one", not_again), speculation.result("other", not_again), here} == {0, 1, 2}
-
-
-def test_the_error_of_speculative_work_is_raised_when_used():
-    with Speculation() as speculation, pytest.raises(CallFailed, match="no reply"):
-        speculation.start("key", lambda: played(CallFailed("no reply")))
-        speculation.result("key", not_again)
 
 
 def played(error: Exception) -> object:
@@ -187,12 +163,6 @@ def test_leaving_the_block_cancels_everything_without_waiting(work):
     assert work.made == ["first"]
 
 
-def test_starting_work_twice_under_one_key_starts_it_once():
-    with Speculation() as speculation:
-        assert speculation.start("key", lambda: 1) is speculation.start("key", lambda: 2)
-        assert speculation.result("key", not_again) == 1
-
-
 @pytest.mark.parametrize("wish", [RunCommand.FINISH_AFTER_HOP, RunCommand.FINISH_NOW])
 def test_no_speculative_call_starts_once_the_run_is_ending(work, wish):
     control = Says()
@@ -251,20 +221,6 @@ def test_paused_work_ends_when_it_is_cancelled(work):
         speculation.cancel()
         assert task.outcome.exception(30) is not None
     assert work.made == ["first"]
-
-
-def test_work_can_continue_from_the_result_of_other_work():
-    with Speculation() as speculation:
-        question = speculation.start("question", lambda: "Who?")
-        speculation.start("answer", lambda: f"{question.value()} Shakespeare.")
-        assert speculation.result("answer", not_again) == "Who? Shakespeare."
-
-
-def test_work_that_depends_on_failed_work_is_done_on_demand():
-    with Speculation() as speculation:
-        question = speculation.start("question", lambda: played(CallFailed("no reply")))
-        speculation.start("answer", lambda: f"{question.value()} Shakespeare.")
-        assert speculation.result("answer", lambda: "asked in its turn") == "asked in its turn"
 
 
 def test_nested_work_is_cancelled_with_its_parent():

@@ -127,7 +127,7 @@ def test_a_refused_request_counts_against_the_limit(make_app, path, body, refuse
 
 
 def test_a_form_without_its_token_and_a_refusal_by_the_limit_do_not_count(make_app):
-    client = make_app(rate_limit="1 per second, 2 per hour").test_client()
+    client = make_app(rate_limit="1 per 3 seconds, 2 per hour").test_client()
     form = {"csrf_token": token(client), "claim": CLAIM}
     assert client.post("/runs", data={"claim": CLAIM}).status_code == 400
     assert [client.post("/runs", data=form).status_code for _ in range(3)] == [303, 429, 429]

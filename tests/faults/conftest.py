@@ -15,8 +15,7 @@ from pathlib import Path
 import pytest
 
 from app import check, create_app
-from app.backends.corpus.registry import CORPORA, is_current
-from app.config.settings import Settings, load_settings
+from app.config.settings import Settings
 from tests.fakes import scripted_container
 from tests.faults.servers import CLAIM, DATABASE, ROOT, flask
 
@@ -33,21 +32,6 @@ def migrated(tmp_path_factory) -> Path:
     done = flask(instance, "db", "upgrade")
     assert done.returncode == 0, done.stderr
     return instance / DATABASE
-
-
-@pytest.fixture(scope="session")
-def indexed(tmp_path_factory) -> Path:
-    """The folder that holds the index of the packaged corpus, to be copied.
-
-    The index is built only if `make setup` has not built it already.
-    """
-    made = load_settings().instance / "corpora"
-    if is_current(CORPORA["vital"], made / "vital"):
-        return made
-    instance = tmp_path_factory.mktemp("indexed")
-    done = flask(instance, "corpus", "build")
-    assert done.returncode == 0, done.stderr
-    return instance / "corpora"
 
 
 @pytest.fixture

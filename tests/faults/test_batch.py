@@ -65,7 +65,7 @@ def kill_a_busy_worker(made: Site, workers: list[Worker], batch: str) -> str:
 def test_a_batch_completes_although_a_person_goes_first_and_a_worker_dies(newsroom, tmp_path):
     held = tmp_path / "held"
     held.touch()
-    pace = {"STEP_SECONDS": "0.1", "WORKERS": "1", "STUCK_IN": "answer 2", "HELD_BY": str(held)}
+    pace = {"STEP_SECONDS": "0.25", "WORKERS": "1", "STUCK_IN": "answer 2", "HELD_BY": str(held)}
     workers = [newsroom.worker(**pace) for _ in range(2)]
     web = newsroom.web()
     path = upload(web, "plays.csv", "claim\n" + "\n".join(CLAIMS))

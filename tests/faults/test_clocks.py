@@ -9,6 +9,7 @@ import os
 import signal
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -26,10 +27,14 @@ ODD = "tests.faults.odd_clocks:odd_app"
 
 
 class Fleet:
-    """A site whose database's clock can be set, with one web process, and two workers whose clocks are hours apart."""
+    """A site whose database's clock can be set, with one web process, and two workers whose clocks are hours apart.
 
-    def __init__(self, made: Site) -> None:
+    Runs wait in the middle while the file `held` exists.
+    """
+
+    def __init__(self, made: Site, held: Path) -> None:
         self.site = made
+        self.held = held
         self.clock = SetClock(made.url)
         self._workers = [self._worker(ahead) for ahead in (HOUR, -HOUR)]
         self.web = made.web()
@@ -42,7 +47,9 @@ class Fleet:
         return self._workers
 
     def _worker(self, ahead: float) -> Worker:
-        return self.site.worker(app=ODD, CLOCK_AHEAD=str(ahead), STEP_SECONDS="0.5", WORKERS="2")
+        return self.site.worker(
+            app=ODD, CLOCK_AHEAD=str(ahead), WORKERS="2", STUCK_IN="answer 2", HELD_BY=str(self.held)
+        )
 
 
 @pytest.fixture(scope="module")
@@ -50,13 +57,14 @@ def shared_fleet(tmp_path_factory, postgresql) -> Iterator[Fleet]:
     """A fleet that all tests share, because starting its processes takes the longest."""
     folder = tmp_path_factory.mktemp("fleet") / "instance"
     with redis_server.running() as redis, site(folder, postgresql, redis, forked=False) as made:
-        yield Fleet(made)
+        yield Fleet(made, folder.with_name("held"))
 
 
 @pytest.fixture
 def fleet(shared_fleet) -> Iterator[Fleet]:
     """The shared fleet; its database's clock is right before and after each test."""
     yield shared_fleet
+    shared_fleet.held.unlink(missing_ok=True)
     shared_fleet.clock.set(0)
 
 
@@ -66,10 +74,8 @@ def ended(made: Site, runs: list[str]) -> None:
 
 def under_way(made: Site, run: str) -> int:
     """Wait until the run is past its first answer and return the process id of its holder."""
-    until(lambda: any(kind == "answer_found" for kind, _, _ in made.events(run)), "a run in the middle")
-    holder = made.holder(run)
-    assert holder, "it is over already"
-    return holder
+    until(lambda: kinds(made, run).count("question_asked") == 2, "a run in the middle")
+    return made.holder(run)
 
 
 def assert_undisturbed(made: Site, run: str) -> None:
@@ -85,7 +91,11 @@ def assert_undisturbed(made: Site, run: str) -> None:
 
 def test_workers_whose_clocks_are_two_hours_apart_carry_each_run_out_exactly_once(fleet):
     workers = fleet.workers()
+    fleet.held.touch()
     runs = [run_id(fleet.web.start(f"Claim {number} of a play.")) for number in range(4)]
+    for run in runs:
+        under_way(fleet.site, run)
+    fleet.held.unlink()
     ended(fleet.site, runs)
     for run in runs:
         assert_undisturbed(fleet.site, run)
@@ -96,10 +106,12 @@ def test_workers_whose_clocks_are_two_hours_apart_carry_each_run_out_exactly_onc
 def test_a_jump_of_the_database_clock_by_an_hour_does_not_disturb_a_running_run(fleet):
     fleet.workers()
     for jump in (HOUR, 0):
+        fleet.held.touch()
         runs = [run_id(fleet.web.start()) for _ in range(2)]
         for run in runs:
             under_way(fleet.site, run)
         fleet.clock.set(jump)
+        fleet.held.unlink()
         ended(fleet.site, runs)
         for run in runs:
             assert_undisturbed(fleet.site, run)
@@ -108,10 +120,12 @@ def test_a_jump_of_the_database_clock_by_an_hour_does_not_disturb_a_running_run(
 
 def test_a_run_is_resumed_soon_when_its_worker_dies_as_the_clock_is_set_back(fleet):
     fleet.workers()
+    fleet.held.touch()
     run = run_id(fleet.web.start())
     holder = under_way(fleet.site, run)
     fleet.clock.set(-HOUR)
     os.kill(holder, signal.SIGKILL)
+    fleet.held.unlink()
     killed = time.monotonic()
     until(lambda: "run_resumed" in kinds(fleet.site, run), "another holder")
     print(f"taken up after {time.monotonic() - killed:.0f} s")

@@ -10,6 +10,7 @@ import time
 from contextlib import closing, contextmanager
 from pathlib import Path
 
+import pytest
 from click.testing import Result
 
 from app import create_app
@@ -54,15 +55,22 @@ def command(instance: Path, *arguments: str) -> Result:
     return create_app(settings, scripted_container()).test_cli_runner().invoke(args=arguments)
 
 
-def test_a_lock_of_ten_seconds_does_not_harm_a_run_and_is_reported_to_visitors(instance):
-    with serving(instance, STEADY, STEP_SECONDS="0.3") as server:
+@pytest.fixture
+def held(tmp_path) -> Path:
+    """A file that holds runs at their second question until it is deleted."""
+    (file := tmp_path / "held").touch()
+    return file
+
+
+def test_a_lock_of_ten_seconds_does_not_harm_a_run_and_is_reported_to_visitors(instance, held):
+    with serving(instance, STEADY, STUCK_IN="answer 2", HELD_BY=str(held)) as server:
         token, path = server.token(), server.start()
-        server.wait_for(path, "Who wrote Hamlet?")
+        server.wait_for(path, "Where was William Shakespeare born?")
         with locked(instance / DATABASE):
+            held.unlink()
             began = time.monotonic()
             for readable in ("/", path, "/how-it-works"):
-                assert server.get(readable).status == 200
-            assert time.monotonic() - began < 20, "reading does not wait for the lock"
+                assert server.get(readable).status == 200, "reading does not wait for the lock, which is still held"
             refused = server.send(token, claim="Some other claim.")
             time.sleep(max(0.0, 10 - (time.monotonic() - began)))
         assert refused.status == 503 and "The database is busy" in refused.text
@@ -90,15 +98,16 @@ def fill(folder: Path) -> Path:
     return filler
 
 
-def test_a_full_disk_during_a_run_loses_nothing_and_the_run_ends_once_there_is_room(tmp_path, migrated, mount):
+def test_a_full_disk_during_a_run_loses_nothing_and_the_run_ends_once_there_is_room(tmp_path, migrated, mount, held):
     instance = tmp_path / "instance"
     instance.mkdir()
     mount(instance, "-t", "tmpfs", "-o", "size=8m", "tmpfs")
     shutil.copy(migrated, instance / DATABASE)
-    with serving(instance, STEADY, STEP_SECONDS="0.3") as server:
+    with serving(instance, STEADY, STUCK_IN="answer 2", HELD_BY=str(held)) as server:
         token, path = server.token(), server.start()
-        server.wait_for(path, "Who wrote Hamlet?")
+        server.wait_for(path, "Where was William Shakespeare born?")
         filler = fill(instance)
+        held.unlink()
         until(lambda: "The disk that holds the database is full" in server.said(), "a line in the log")
         refused = server.send(token)
         assert refused.status == 503 and "The disk that holds the database is full" in refused.text

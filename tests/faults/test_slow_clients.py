@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 
 from app.web.http_delivery import TIMEOUT_SECONDS
 from tests.faults.servers import Server, serving
-from tests.waiting import LONG
+from tests.waiting import LONG, until
 
 LINGERING = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
 """A whole request; its client never closes the connection."""
@@ -22,12 +22,6 @@ HALF_SENT = (HEADERS, HEADERS + b"\r\nclaim=")
 """Requests that stop in the middle of their headers, or of their form."""
 SILENT = b""
 CLIENTS = (LINGERING,) * 100 + HALF_SENT * 50 + (SILENT,) * 100
-
-USUAL_SECONDS = 0.3
-"""More than 19 of 20 pages take."""
-MAX_SECONDS = 4.0
-"""More than any page takes, also the first one after all clients connected, on a busy machine. A server that waits for
-these clients takes far longer."""
 
 
 @contextmanager
@@ -57,12 +51,13 @@ def test_hundreds_of_slow_clients_do_not_keep_others_waiting(instance):
                 time.sleep(0.05)
             *_, usual = statistics.quantiles(seconds, n=20)
             print(f"{len(seconds)} pages: 19 of 20 under {usual:.3f} s, longest {max(seconds):.3f} s")
-            assert usual < USUAL_SECONDS and max(seconds) < MAX_SECONDS
+            assert statistics.median(seconds) < 2 and max(seconds) < TIMEOUT_SECONDS, "it waits for no client"
             for client in clients:
                 with suppress(ConnectionResetError):  # which is how a connection closes whose bytes were not all read
                     while client.recv(4096):  # until the server closes the connection
                         pass
-        assert "disconnected a client that was too slow" in server.said() and "Traceback" not in server.said()
+        until(lambda: "disconnected a client that was too slow" in server.said(), "a line about a slow client")
+        assert "Traceback" not in server.said()
 
 
 MANY = 800

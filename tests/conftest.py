@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import re
 import sqlite3
 from collections.abc import Iterator
 from functools import cache
@@ -47,7 +48,19 @@ def group_of(item: pytest.Item) -> str:
         for place, (name, (marker, path)) in enumerate(HEAVY.items())
         if item.get_closest_marker(marker) and item.location[0].startswith(path)
     ]
-    return max(fitting)[2] if fitting else item.location[0]
+    if fitting:
+        return max(fitting)[2]
+    return "PyTorch" if hasattr(item.module, "tiny_t5") else item.location[0]  # importing it takes some seconds
+
+
+SLOW_FILE = re.compile(r"^pytestmark = .*pytest\.mark\.slow\b", re.MULTILINE)
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Import no file of slow tests where these are left out: some import PyTorch, which takes a second."""
+    if config.option.markexpr != "not slow" or collection_path.suffix != ".py":
+        return None
+    return "faults" in collection_path.parts or bool(SLOW_FILE.search(collection_path.read_text("utf-8"))) or None
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -13,6 +13,8 @@ from app.domain.errors import InvalidInput
 from research.training.checkpoints import replacing, resume, save_checkpoint
 from tests.limits import no_room_for
 
+pytestmark = pytest.mark.slow
+
 
 def a_model(seed: int, size: int = 40) -> nn.Linear:
     torch.manual_seed(seed)

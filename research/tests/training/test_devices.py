@@ -7,6 +7,8 @@ import torch
 
 from research.training.checkpoints import best_device
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize(
     ("nvidia", "apple", "chosen"),

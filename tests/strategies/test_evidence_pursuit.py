@@ -26,7 +26,7 @@ from app.domain.events import (
     VerdictReached,
 )
 from app.domain.messages import Code, code_of
-from app.domain.model import Answer, HopStatus, Judgement, Label, LabelSet, Question, RunOptions
+from app.domain.model import HopStatus, Judgement, Label, LabelSet, Question, RunOptions
 from app.domain.ports import RunCommand
 from app.domain.report import Report, apply_event, reduce_events
 from app.strategies.evidence_pursuit import DECISIONS, Variant
@@ -86,15 +86,6 @@ def test_nothing_is_computed_before_the_next_event_is_requested():
 
 
 class TestQuestioning:
-    def test_one_first_question_is_requested_and_later_ones_depend_on_answers(self):
-        script = Script()
-        run(script, BARE)
-        assert script.named("first") == [(CLAIM, 1)]
-        assert [[hop.answer.text for hop in context] for _, context, _ in script.named("step")] == [
-            ["answer to First?"],
-            ["answer to First?", "answer to Second?"],
-        ]
-
     @pytest.mark.parametrize("holds", [True, False])
     def test_a_decision_ends_the_questions_and_is_reported(self, holds):
         events = run(Script(("First?", holds)), BARE)
@@ -145,11 +136,6 @@ class TestQuestioning:
         assert SufficiencyJudged(Judgement(False, Code.UNFOUNDED())) in events
         assert events[-1].verdict.label is Label.NOT_ENOUGH_EVIDENCE
 
-    def test_a_claim_without_any_question_is_reported(self):
-        events = run(Script((None,)))
-        assert [event.kind for event in events] == ["questioning_ended", "verdict_reached"]
-        assert events[-1].verdict.missing == Code.NO_QUESTION()
-
 
 class TestQuestionsMadeAtOnce:
     VARIANT = Variant(all_at_once=True)
@@ -186,10 +172,6 @@ class TestOtherWordings:
         assert report.hops[2].answer.text == "another answer"
         assert report.hops[2].reason == Code.OTHER_WORDS(hop=1)
 
-    def test_wordings_stop_at_enough_pairs(self):
-        events = run(Script(), Variant(pairs=3), replace(OPTIONS, max_hops=10))
-        assert len(report_of(events).context) == 3
-
     def test_unanswered_wordings_are_replaced_within_the_hop_limit(self):
         script = Script(answers={"First, 1?": None, "Second, 1?": None})
         roomy = report_of(run(script, options=replace(OPTIONS, max_hops=10)))
@@ -213,12 +195,6 @@ class TestOtherWordings:
         script = Script(("First?", "Second?", True), answers={"Second?": FAILED})
         run(script)
         assert script.named("paraphrase") == [("First?", 4)]
-
-    def test_variants_without_other_wordings_request_none(self):
-        script = Script()
-        run(script, BARE)
-        run(script, Variant(padding="repeat"))
-        assert script.named("paraphrase") == []
 
 
 class TestRepeatedPairs:
@@ -448,10 +424,3 @@ def test_a_repeatedly_interrupted_run_has_the_report_of_an_uninterrupted_one(scr
     undisturbed = taken_up_at([], script, variant, options)
     disturbed = taken_up_at(cuts, script, variant, options)
     assert replace(disturbed, resumed=0, phase="") == replace(undisturbed, resumed=0, phase="")
-
-
-def test_any_answerer_can_be_used_and_gets_the_whole_claim():
-    script = Script(("First?",))
-    run(script, BARE)
-    assert script.named("answer") == [("First?", CLAIM)]
-    assert isinstance(report_of(run(Script(("First?",)), BARE)).hops[0].answer, Answer)

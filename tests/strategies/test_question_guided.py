@@ -142,11 +142,6 @@ class TestWhenQuestioningEnds:
         assert len(questions_of(events)) == 4
         assert reason_to_end(events) == Code.NOTHING_TO_ASK()
 
-    def test_questioning_stops_when_no_question_is_left(self):
-        events = run(scripted_strategy(hops("kept")))
-        assert reason_to_end(events) == Code.NOTHING_TO_ASK()
-        assert events[-1] == VerdictReached(SUPPORTED)
-
 
 class TestAsPublished:
     """QACheck, section 3: a rejected pair leads to another question, and the reasoner is always called."""
@@ -199,11 +194,6 @@ class Verifier:
 
 
 class TestTheVerifier:
-    def test_it_is_not_called_with_an_empty_context(self):
-        strategy = scripted_strategy(hops("set aside", "failed"))
-        run(strategy)
-        assert strategy.verifier.calls == []
-
     def test_it_is_called_again_only_when_the_context_has_changed(self):
         strategy = scripted_strategy(hops("kept", "set aside", "kept", "set aside"))
         run(strategy)

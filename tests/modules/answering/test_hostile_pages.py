@@ -109,12 +109,11 @@ def test_a_careful_model_reaches_the_same_verdict_and_citations(name: str, strat
     assert not any("OBEY" in Prompt.read(prompt).outside for prompt in model.prompts)
 
 
-@pytest.mark.parametrize(("strategy", "multi"), [(question_guided, True), (evidence_pursuit, False)])
 @pytest.mark.parametrize("name", HOSTILE)
-def test_an_obedient_model_cannot_invent_a_label_or_a_source(name: str, strategy, multi: bool) -> None:
+def test_an_obedient_model_cannot_invent_a_label_or_a_source(name: str) -> None:
     """The run ends; any label is one of the three, and every citation was retrieved."""
     text, wish = HOSTILE[name]
-    report, _ = check(obedient_to(wish), text, strategy, DocumentSettings(multi_document=multi))
+    report, _ = check(obedient_to(wish), text, settings=DocumentSettings(multi_document=True))
     assert report.verdict is None or report.verdict.label in RunOptions().labels.labels
     there = {hit(2).url, *(other.url for other in OTHERS)}
     for hop in report.hops:
@@ -127,7 +126,7 @@ def test_an_obedient_model_cannot_invent_a_label_or_a_source(name: str, strategy
         assert all(set(sentence.hops) <= numbers for sentence in report.verdict.rationale)
 
 
-@pytest.mark.parametrize("name", ["a comment", "a script", "an unseen paragraph", "a tiny one", "tag letters"])
+@pytest.mark.parametrize("name", ["a comment", "an unseen paragraph", "a tiny one", "tag letters"])
 def test_text_hidden_from_people_is_not_shown_to_the_model(name: str) -> None:
     """Neither in a prompt nor in the evidence."""
     text = HOSTILE[name][0].replace("OBEY ", "") if name == "tag letters" else HOSTILE[name][0]

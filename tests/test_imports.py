@@ -121,6 +121,7 @@ def run_python(script: str) -> str:
     return done.stdout.strip()
 
 
+@pytest.mark.slow
 def test_the_import_contracts_hold():
     lint = Path(sys.executable).with_name("lint-imports")
     done = subprocess.run([lint, "--no-cache"], cwd=ROOT, capture_output=True, text=True)
@@ -154,6 +155,7 @@ def test_the_site_and_a_batch_of_claims_need_no_research(tmp_path):
     assert run_python(f"INSTANCE = {str(tmp_path)!r}\n{WITHOUT_RESEARCH}") == "check False"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "read_with"),
     [
@@ -162,7 +164,7 @@ def test_the_site_and_a_batch_of_claims_need_no_research(tmp_path):
         pytest.param(
             ("--preset", "prompted", "--source", "vital"),
             "local",
-            marks=(pytest.mark.models, pytest.mark.jvm, pytest.mark.slow),
+            marks=(pytest.mark.models, pytest.mark.jvm),
         ),
     ],
 )

@@ -141,6 +141,7 @@ print([hit.docid for hit in lucene.search.LuceneSearcher(folder).search("the cap
 """
 
 
+@pytest.mark.slow
 @pytest.mark.jvm
 @pytest.mark.timeout(300)
 def test_bm25_needs_none_of_pyserinis_packages_that_are_not_declared(tmp_path):
@@ -160,6 +161,7 @@ print("loaded", "with" if "torch" in sys.modules else "without", "PyTorch")
 """
 
 
+@pytest.mark.slow
 @pytest.mark.models
 @pytest.mark.timeout(300)
 def test_the_local_models_load_with_what_make_run_installs_and_without_pytorch():

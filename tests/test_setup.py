@@ -79,6 +79,7 @@ def test_a_step_that_fails_is_reported_in_one_line(command, monkeypatch):
     assert done.output.splitlines()[-1] == "Error: There is no Java 21 or newer here. Fix it with: make setup"
 
 
+@pytest.mark.slow
 @pytest.mark.jvm
 @pytest.mark.timeout(300)
 def test_the_built_in_corpus_is_built_once(command, settings):

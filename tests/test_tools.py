@@ -340,6 +340,7 @@ ARGUMENTS = 'args=["--app", "app", "mcp"]'
 """The arguments of the command in the example."""
 
 
+@pytest.mark.slow
 def test_the_mcp_example_of_the_documentation_talks_to_the_command(tmp_path, database_url):
     source = example("python", 1)
     assert ARGUMENTS in source
@@ -349,6 +350,7 @@ def test_the_mcp_example_of_the_documentation_talks_to_the_command(tmp_path, dat
     assert any(line.startswith("## Verdict: ") for line in lines)
 
 
+@pytest.mark.slow
 def test_the_example_of_a_generated_client_starts_a_run_follows_it_and_reads_the_verdict(make_app, tmp_path):
     app = make_app()
     server = make_server("127.0.0.1", 0, app, threaded=True)

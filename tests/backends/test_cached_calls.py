@@ -51,6 +51,7 @@ def test_the_reranker_returns_its_cached_order_and_scores():
     assert first[0].title == "Hamlet"
 
 
+@pytest.mark.slow
 @pytest.mark.models
 def test_the_local_model_returns_its_cached_text_and_probabilities():
     for ask in (

@@ -191,6 +191,7 @@ def test_the_command_makes_a_source_that_is_chosen_by_its_name(hub, tmp_path):
     assert again.returncode == 2 and "add --replace" in again.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.jvm
 @pytest.mark.models
 def test_a_check_with_that_source_reads_its_articles(hub, tmp_path, database_url):

@@ -92,6 +92,7 @@ def printed(program: str, *arguments: str) -> list[str]:
     return done.stdout.splitlines()
 
 
+@pytest.mark.slow
 @pytest.mark.jvm
 def test_concurrent_starts_start_once_and_leave_the_environment_unchanged():
     first, heap = printed(START_FROM_FOUR_THREADS)

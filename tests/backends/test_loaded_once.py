@@ -47,6 +47,7 @@ SHIPPED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.models
 @pytest.mark.parametrize("name", SHIPPED)
 def test_bundled_models_are_loaded_once_under_concurrent_first_use(name: str) -> None:

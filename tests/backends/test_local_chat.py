@@ -98,6 +98,7 @@ def test_a_reply_with_a_schema_is_always_json_of_that_schema(transport, claim):
     assert reply["label"] in ("true", "false") and reply["question"].endswith("?")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("max_tokens", [8, 500])
 def test_a_reply_with_a_schema_is_never_cut_off(transport, max_tokens):
     """SmolLM2 would go on with such a list until its tokens end, in the middle of the JSON."""
@@ -114,6 +115,7 @@ def test_a_reply_with_a_schema_is_never_cut_off(transport, max_tokens):
     assert body["choices"][0]["finish_reason"] == "stop"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "chat",
     [

@@ -92,6 +92,7 @@ def test_probabilities_of_words_sum_to_one_and_follow_the_sources(model: LocalLM
     assert false > 0.9
 
 
+@pytest.mark.slow
 @pytest.mark.models
 def test_the_adapter_is_applied_to_all_but_unadapted_completions(model: LocalLM) -> None:
     """In any order, because questions and paraphrases of a run share the model."""
@@ -99,6 +100,7 @@ def test_the_adapter_is_applied_to_all_but_unadapted_completions(model: LocalLM)
     assert adapted == again != plain
 
 
+@pytest.mark.slow
 @pytest.mark.models
 def test_usage_is_reported(model: LocalLM) -> None:
     events = []
@@ -109,6 +111,7 @@ def test_usage_is_reported(model: LocalLM) -> None:
     assert usage.prompt_tokens >= 4
 
 
+@pytest.mark.slow
 @pytest.mark.models
 def test_a_prompt_that_continues_another_is_computed_from_there(model: LocalLM) -> None:
     model.probabilities(f"{PROMPT}Verdict:", ["true"])
@@ -126,6 +129,7 @@ def test_a_prompt_that_is_too_long_fails_the_call_and_the_model_keeps_working(mo
     assert model.complete("One, two, three,", max_tokens=2)
 
 
+@pytest.mark.slow
 @pytest.mark.models
 def test_two_threads_get_their_own_texts(model: LocalLM) -> None:
     prompts = ("One, two, three,", "Monday, Tuesday, Wednesday,")
@@ -143,12 +147,14 @@ def test_two_threads_get_their_own_texts(model: LocalLM) -> None:
     assert got == alone and len(set(alone.values())) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.models
 def test_nothing_is_written_to_stderr(model: LocalLM, capfd: pytest.CaptureFixture[str]) -> None:
     model.complete("One,", max_tokens=1)
     assert capfd.readouterr().err == ""
 
 
+@pytest.mark.slow
 @pytest.mark.models
 def test_the_second_question_of_the_real_model_names_what_only_the_first_answer_provided(model: LocalLM) -> None:
     claim = Claim("The author of Frankenstein was born in the same city as Virginia Woolf.")
@@ -160,6 +166,7 @@ def test_the_second_question_of_the_real_model_names_what_only_the_first_answer_
         assert second is not None and author in second.text
 
 
+@pytest.mark.slow
 @pytest.mark.models
 def test_the_real_model_never_asks_the_same_twice(model: LocalLM) -> None:
     claim, asked = Claim("Vincent van Gogh was born in Norway."), []

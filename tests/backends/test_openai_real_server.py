@@ -21,7 +21,7 @@ from tests.modules.prompted.cases import AUTHOR, CLAIM
 from tests.one_claim import checked
 from tests.tiny import tiny_t5
 
-pytestmark = pytest.mark.models
+pytestmark = [pytest.mark.models, pytest.mark.slow]
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +56,6 @@ def test_a_prompt_that_is_too_long_is_reported(model):
         model.complete("word " * 2 * CONTEXT_TOKENS, max_tokens=5)
 
 
-@pytest.mark.slow
 @pytest.mark.timeout(900)
 def test_a_whole_run_ends_and_reports_the_outcome_of_every_step(url, tmp_path):
     """SmolLM2 decides nothing reliably; the test is that each call is made, counted, and parsed or rejected.

@@ -392,7 +392,7 @@ def page(visitor):
     return visitor(reduced_motion="reduce", viewport={"width": 320, "height": 900})
 
 
-QUICK = ("before", "empty", "report")
+QUICK = ("before", "report")
 
 
 @pytest.mark.parametrize(

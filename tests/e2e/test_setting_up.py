@@ -41,6 +41,7 @@ def add_model(page, site: str, server: OpenAIServer) -> None:
     expect(page.locator("#models [role=status]")).to_have_text("It answered")
 
 
+@pytest.mark.slow
 @pytest.mark.jvm
 def test_documents_and_a_model_that_are_added_on_the_page_answer_the_next_check(site, visitor, tmp_path):
     page = visitor()

@@ -1,20 +1,65 @@
-"""Presets of evidence pursuit: the rows of Papelo's Table 2 (arXiv 2411.05762), and Hopcheck's own.
+"""Presets: which implementation each module of a run has, and the options that go with it.
 
-Each row of the table changes one thing of `paper`. `defaults_of` has what a preset of any
-strategy sets.
+Those of evidence pursuit are the rows of Papelo's Table 2 (arXiv 2411.05762), each of which changes one thing of
+`paper`, and Hopcheck's own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
-from app.domain.model import QACHECK, LabelSet
+from app.domain.model import QACHECK, LabelSet, Need
 from app.strategies.evidence_pursuit import Variant
 
+ROLES = ("claim_verifier", "question_generator", "qa_validator", "reasoner")
+"""The modules of the question-guided strategy that a preset chooses; the answerer is an option of its own."""
+PROMPTED = "prompted"
+"""The preset in which one language model has every module."""
+OWN = "own"
+"""The preset that the settings define module by module."""
+
+
+class GuidedPreset(NamedTuple):
+    """The implementation of each role: "local", "prompted", "qacheck" or, for the reasoner, "flan-t5"."""
+
+    title: str
+    claim_verifier: str
+    question_generator: str
+    qa_validator: str
+    reasoner: str
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        return self[1:]
+
+    @property
+    def needs(self) -> tuple[Need, ...]:
+        needed: dict[Need, bool] = {
+            "local model": "local" in (self.claim_verifier, self.question_generator, self.reasoner),
+            "language model": bool({PROMPTED, QACHECK} & {*self.kinds}),
+            "flan-t5": self.reasoner == "flan-t5",
+        }
+        return tuple(need for need, is_needed in needed.items() if is_needed)
+
+
+GUIDED_PRESETS = {
+    "local": GuidedPreset("Local models", "local", "local", "local", "local"),
+    PROMPTED: GuidedPreset("A language model, prompted", PROMPTED, PROMPTED, PROMPTED, PROMPTED),
+    "local+flan-t5": GuidedPreset("Local models, FLAN-T5 as the reasoner", "local", "local", "local", "flan-t5"),
+    "prompted+flan-t5": GuidedPreset(
+        "A language model, prompted, with FLAN-T5 as the reasoner", PROMPTED, PROMPTED, PROMPTED, "flan-t5"
+    ),
+    QACHECK: GuidedPreset(
+        "A language model, prompted as QACheck prints it, to reproduce its figures", QACHECK, QACHECK, QACHECK, QACHECK
+    ),
+}
+"""All modules local or all prompted, each also with FLAN-T5 as the reasoner (QACheck, section 3.5), and all with the
+prompts that QACheck prints."""
+
 PURSUIT = "evidence-pursuit"
-"""The name of the strategy that has these presets."""
+"""The name of the strategy that has the presets below."""
 PROMPTED_PURSUIT = "llm+llm"
 """The preset in which one language model has every part."""
 
@@ -41,19 +86,16 @@ class PursuitPreset:
     seq_if_set: bool = False  # without a fine-tuned model, the language model asks the first question
 
     @property
-    def needs_model(self) -> bool:
-        """Return whether some module prompts a language model."""
-        return "llm" in self._model_kinds
-
-    @property
-    def needs_first_seq2seq(self) -> bool:
-        """Return whether a model fine-tuned to write first questions is needed."""
-        return self.first == "seq"
-
-    @property
-    def needs_next_seq2seq(self) -> bool:
-        """Return whether a model fine-tuned to write later questions is needed."""
-        return "seq" in self._model_kinds[1:]
+    def needs(self) -> tuple[Need, ...]:
+        later = () if self.variant.all_at_once else (self.then,)
+        needed: dict[Need, bool] = {
+            "local model": self.others == "local",
+            "reranker": self.others == "local",
+            "language model": "llm" in (self.first, *later, self.others),
+            "question_seq2seq": self.first == "seq",
+            "next_question_seq2seq": "seq" in later,
+        }
+        return tuple(need for need, is_needed in needed.items() if is_needed)
 
     def resolved(self, has_first_seq2seq: bool) -> PursuitPreset:
         """Return the preset as it runs with, or without, a model fine-tuned to write first questions."""
@@ -76,11 +118,6 @@ class PursuitPreset:
             *([("paraphraser", model if prompted else first["local"])] if self.variant.padding == "paraphrase" else []),
             ("reasoner", model if prompted else local["reasoner"]),
         )
-
-    @property
-    def _model_kinds(self) -> tuple[str, ...]:
-        """Return the kinds of model in use; `then` is not used if all questions are asked at once."""
-        return (self.first, *(() if self.variant.all_at_once else (self.then,)), self.others)
 
 
 _ROWS = (

@@ -6,12 +6,13 @@ from app.backends.corpus.registry import CorpusInfo
 from app.backends.llm.registry import ModelSettings
 from app.backends.web_search.registry import configured_searches
 from app.capabilities.availability import Availability
-from app.capabilities.options import GUIDED, OWN, PURSUIT, default_corpora
+from app.capabilities.options import GUIDED, PURSUIT, default_corpora
 from app.components import CORPUS, MODEL, RERANKER, Components
 from app.config import FLASK
 from app.config.settings import Settings
 from app.domain.errors import ModelUnavailable
 from app.domain.model import RunOptions
+from app.presets import OWN
 from tests.tiny import tiny_t5
 
 PARTS = (MODEL, CORPUS, RERANKER)
@@ -160,10 +161,10 @@ def test_a_questioner_that_is_set_but_not_on_this_machine_is_fetched_by_a_comman
 
 def test_setting_one_module_makes_a_custom_default_preset(availability):
     own = availability(BIG, REASONER="prompted")
-    assert own.mixes()[OWN].reasoner == "prompted"
-    assert own.mixes()[OWN].claim_verifier == "local"
+    assert own.presets[OWN].reasoner == "prompted"
+    assert own.presets[OWN].claim_verifier == "local"
     assert own.capabilities().defaults().preset == OWN
-    assert OWN not in availability(BIG).mixes()
+    assert OWN not in availability(BIG).presets
 
 
 @pytest.mark.parametrize(
@@ -233,3 +234,13 @@ def test_the_corpora_searched_by_default_are_the_source_if_it_is_one():
         source: default_corpora(Settings.from_env({**given, "SOURCE": source})) for source in ("", "web", "own")
     }
     assert named_by == {"": ("vital", "minutes"), "web": ("vital", "minutes"), "own": ("own",)}
+
+
+def test_the_options_are_computed_again_only_when_something_on_the_machine_has_changed(availability, tmp_path):
+    here = availability(FLAN_T5=str(tmp_path / "t5"))
+    first = here.capabilities()
+    assert here.capabilities() is first
+    (tmp_path / "corpora" / "mine").mkdir(parents=True)
+    assert "mine" in named(here.capabilities().corpora)
+    tiny_t5(tmp_path / "t5")
+    assert named(here.capabilities().answerers)["flan-t5"].available

@@ -8,11 +8,11 @@ import pytest
 
 from app.backends.local.inference_queue import Inference
 from app.backends.local.seq2seq import Seq2Seq
-from app.capabilities.options import MIXES
 from app.config.settings import Settings
 from app.container.container import Container
 from app.container.parts import MAX_PREFETCHED_PAGES, SpeculationPolicy
 from app.domain.model import RunOptions
+from app.presets import GUIDED_PRESETS
 
 PURSUIT = RunOptions(strategy="evidence-pursuit")
 
@@ -41,16 +41,16 @@ REMOTE, HERE = Model("api.example.org"), Model(None)
     ],
 )
 def test_prompted_modules_are_speculative_when_their_model_is_remote(overlap, model, begins):
-    assert SpeculationPolicy(overlap).for_modules(MIXES["prompted"], model) is begins
+    assert SpeculationPolicy(overlap).for_modules(GUIDED_PRESETS["prompted"], model) is begins
 
 
 @pytest.mark.parametrize("overlap", ["remote", "all"])
 def test_local_models_are_never_speculative(overlap):
     in_process = Seq2Seq("some/flan-t5", Inference(), 1)
     speculative = SpeculationPolicy(overlap)
-    assert not speculative.for_modules(MIXES["prompted"], in_process)
-    assert not speculative.for_modules(MIXES["local"], REMOTE)
-    assert not speculative.for_modules(MIXES["local"], None)
+    assert not speculative.for_modules(GUIDED_PRESETS["prompted"], in_process)
+    assert not speculative.for_modules(GUIDED_PRESETS["local"], REMOTE)
+    assert not speculative.for_modules(GUIDED_PRESETS["local"], None)
     assert not speculative.for_answers(PURSUIT, REMOTE), "the local reader answers"
 
 

@@ -1,4 +1,4 @@
-"""The options for a run: sources, strategies, mixes of modules, answerers, language models, corpora and search engines.
+"""The options for a run: sources, strategies, presets, answerers, language models, corpora and search engines.
 
 Page, command line and API offer the same choices. A choice that is not available has the reason, and a command or
 setting that makes it available.
@@ -13,7 +13,7 @@ from typing import Any
 from app.config import FLASK
 from app.config.settings import Settings
 from app.domain.errors import InvalidInput
-from app.domain.model import CORPUS_SEARCH, QACHECK, RunOptions
+from app.domain.model import CORPUS_SEARCH, RunOptions
 from app.presets import PURSUIT
 
 GUIDED = "question-guided"
@@ -71,12 +71,6 @@ def source_of(options: RunOptions) -> str:
     return options.corpora[0] if is_one_corpus and options.answerer == usual else ""
 
 
-PROMPTED = "prompted"
-"""The preset in which one language model has every module."""
-OWN = "own"
-"""The preset that the settings define module by module."""
-
-
 @dataclass(frozen=True, slots=True)
 class Choice:
     """One selectable option."""
@@ -117,42 +111,6 @@ class Group:
     choices: tuple[Choice, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Mix:
-    """The implementation of each module: "local", "prompted", "qacheck" or, for the reasoner, "flan-t5"."""
-
-    claim_verifier: str
-    question_generator: str
-    qa_validator: str
-    reasoner: str
-
-    @property
-    def needs_model(self) -> bool:
-        """Return whether some module prompts a language model."""
-        kinds = {self.claim_verifier, self.question_generator, self.qa_validator, self.reasoner}
-        return bool(kinds & {"prompted", QACHECK})
-
-
-MIXES = {
-    "local": Mix("local", "local", "local", "local"),
-    PROMPTED: Mix("prompted", "prompted", "prompted", "prompted"),
-    "local+flan-t5": Mix("local", "local", "local", "flan-t5"),
-    "prompted+flan-t5": Mix("prompted", "prompted", "prompted", "flan-t5"),
-    QACHECK: Mix(QACHECK, QACHECK, QACHECK, QACHECK),
-}
-"""The presets: all modules local or all prompted, each also with FLAN-T5 as the reasoner (QACheck, section 3.5), and
-all with the prompts that QACheck prints."""
-
-TITLES = {
-    "local": "Local models",
-    "prompted": "A language model, prompted",
-    "local+flan-t5": "Local models, FLAN-T5 as the reasoner",
-    "prompted+flan-t5": "A language model, prompted, with FLAN-T5 as the reasoner",
-    QACHECK: "A language model, prompted as QACheck prints it, to reproduce its figures",
-    OWN: "This site's own mix",
-}
-
-
 def find_choice(choices: Sequence[Choice], name: str | None, field: str) -> Choice:
     """Return the choice of that name. Raises InvalidInput, for `field`, if it is unknown or unavailable."""
     for choice in choices:
@@ -166,7 +124,7 @@ def find_choice(choices: Sequence[Choice], name: str | None, field: str) -> Choi
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """All options on this machine. Computed once per request, because computing them opens files."""
+    """All options on this machine."""
 
     strategies: tuple[Choice, ...]
     presets: tuple[Choice, ...]  # of the strategy question-guided
@@ -179,6 +137,7 @@ class Capabilities:
     default_strategy: str = GUIDED
     default_options: RunOptions = field(default_factory=RunOptions)  # of every strategy but evidence pursuit
     default_pursuit: RunOptions = field(default_factory=lambda: RunOptions(PURSUIT, WEB_SEARCH))
+    roles: tuple[Group, ...] = ()  # the implementations of each module of the strategy question-guided
     modules: Callable[[RunOptions], tuple[tuple[str, str], ...]] = lambda options: ()
     """Name the implementation of each role in a run with these options, for its report."""
 

@@ -41,7 +41,7 @@ STRATEGIES = ("question-guided", "evidence-pursuit", "direct", "chain-of-thought
 SEARCHES = ("corpus", "searxng", "brave", "tavily", "serper")
 """The corpora, then the modules of app/backends/web_search: the first of these that is set up is the default."""
 PRESETS = ("local", "prompted", "local+flan-t5", "prompted+flan-t5", "qacheck")
-"""Mixes of modules (capabilities/options.py): local or prompted ones, a FLAN-T5 reasoner, QACheck's own prompts."""
+"""Local or prompted modules, a FLAN-T5 reasoner, QACheck's own prompts (app/presets.py)."""
 MODEL_SOURCES = ("machine", "hub", "packages")
 MAX_CLAIMS = 10_000
 """The highest value of BATCH_CLAIMS."""

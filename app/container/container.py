@@ -25,7 +25,7 @@ from app.backends.local.reranker import CrossEncoderReranker
 from app.backends.local.seq2seq import Seq2Seq
 from app.backends.web_search.registry import ProviderSearch, configured_searches, with_failover
 from app.capabilities.availability import Availability
-from app.capabilities.options import BASELINES, PURSUIT, Capabilities, Group, Mix, default_corpora, searches_corpora
+from app.capabilities.options import BASELINES, PURSUIT, Capabilities, Group, default_corpora, searches_corpora
 from app.components import CORPUS, MODEL, RERANKER, Component, Components, start_loading
 from app.config.settings import Settings
 from app.container.parts import (
@@ -77,7 +77,7 @@ from app.modules.pursuit_questioners import LocalPursuer
 from app.modules.qa_validator import PromptedValidator, RuleBasedValidator
 from app.modules.question_generator import PromptedQuestioner
 from app.modules.reasoner import FlanT5Reasoner, PromptedReasoner
-from app.presets import PURSUIT_PRESETS, PursuitPreset, is_faithful
+from app.presets import PURSUIT_PRESETS, GuidedPreset, PursuitPreset, is_faithful
 from app.strategies.claim_only import ClaimOnly
 from app.strategies.fact_checks import WithFactChecks
 from app.strategies.question_guided import QuestionGuided
@@ -219,28 +219,28 @@ class Container:
             reasoner = self._reasoner(prompted if preset.others == "llm" else "local", options)
             speculative = self._speculation.for_answers(options, model)
             return build_pursuit(preset, self._pursuit_parts(options), answerer, reasoner, speculative)
-        mix = self._availability.mixes()[options.preset]
+        modules = self._availability.presets[options.preset]
         return QuestionGuided(
-            verifier=self._verifier(mix.claim_verifier, options),
-            generator=self._questioner(mix.question_generator, options),
+            verifier=self._verifier(modules.claim_verifier, options),
+            generator=self._questioner(modules.question_generator, options),
             answerer=answerer,
-            validator=self._validator(mix.qa_validator, options),
-            reasoner=self._reasoner(mix.reasoner, options),
-            why_uncheckable=self._claim_sorter(mix, options),
-            prepare=self._case_restorer(mix, options),
-            speculative=self._speculation.for_modules(mix, model),
+            validator=self._validator(modules.qa_validator, options),
+            reasoner=self._reasoner(modules.reasoner, options),
+            why_uncheckable=self._claim_sorter(modules, options),
+            prepare=self._case_restorer(modules, options),
+            speculative=self._speculation.for_modules(modules, model),
             as_published=is_faithful(options.strategy, options.preset),
         )
 
-    def _case_restorer(self, mix: Mix, options: RunOptions) -> Callable[[Claim], Claim] | None:
+    def _case_restorer(self, modules: GuidedPreset, options: RunOptions) -> Callable[[Claim], Claim] | None:
         """Return what restores the letter case for the local modules, which were trained on usual spelling."""
-        is_local = "local" in (mix.claim_verifier, mix.question_generator, mix.reasoner)
+        is_local = "local model" in modules.needs
         return CaseRestorer(self._registry.over(options.corpora)) if is_local and searches_corpora(options) else None
 
-    def _claim_sorter(self, mix: Mix, options: RunOptions) -> Callable[[Claim], Message | None] | None:
+    def _claim_sorter(self, modules: GuidedPreset, options: RunOptions) -> Callable[[Claim], Message | None] | None:
         """Return what finds opinions and predictions, where the local model asks and "can't tell" may be said."""
         may_stay_open = Label.NOT_ENOUGH_EVIDENCE in options.labels.labels
-        is_local = mix.question_generator == "local" and may_stay_open
+        is_local = modules.question_generator == "local" and may_stay_open
         return self._sorter.why_uncheckable if is_local else None
 
     def loading_strategy_for(self, options: RunOptions) -> Strategy:

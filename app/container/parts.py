@@ -14,7 +14,7 @@ from app.backends.local.inference_queue import Inference
 from app.backends.local.llama_cpp import ChatTransport, gguf_path
 from app.backends.local.seq2seq import Seq2Seq
 from app.capabilities.availability import SEQ2SEQ
-from app.capabilities.options import WEB_SEARCH, Mix
+from app.capabilities.options import WEB_SEARCH
 from app.components import Loader
 from app.config.settings import Settings
 from app.domain.errors import InvalidInput, ModelUnavailable, SettingsError
@@ -24,7 +24,7 @@ from app.modules.answerers import kind_of
 from app.modules.paper_prompts import PapeloParaphraser, PapeloPursuer
 from app.modules.pursuit_paraphraser import LocalParaphraser
 from app.modules.pursuit_questioners import LocalPursuer, PromptedParaphraser, PromptedPursuer, Relay, Seq2SeqPursuer
-from app.presets import PAPER_BEAMS, PursuitPreset, is_faithful
+from app.presets import PAPER_BEAMS, GuidedPreset, PursuitPreset, is_faithful
 from app.strategies.evidence_pursuit import EvidencePursuit
 
 log = logging.getLogger(__name__)
@@ -81,7 +81,7 @@ def _questioner(kind: str, preset: PursuitPreset, parts: PursuitParts) -> Pursue
     if kind == "local":
         return parts.local()
     first = parts.first_seq2seq()
-    return Seq2SeqPursuer(first, parts.next_seq2seq() if preset.needs_next_seq2seq else first)
+    return Seq2SeqPursuer(first, parts.next_seq2seq() if "next_question_seq2seq" in preset.needs else first)
 
 
 def loads_of(part: object) -> Iterator[Callable[[], object]]:
@@ -119,12 +119,12 @@ class SpeculationPolicy:
     overlap: str  # the setting OVERLAP: "remote", "all" or "off"
     in_process: Collection[str] = frozenset()  # the names of the language models that this process runs
 
-    def for_modules(self, mix: Mix, model: TextGenerator | None) -> bool:
+    def for_modules(self, modules: GuidedPreset, model: TextGenerator | None) -> bool:
         """Return whether to start the next question and answer before the validator has judged the last answer.
 
         Worthwhile only if the claim verifier, the question generator or the QA validator prompts a model on a server.
         """
-        kinds = (mix.claim_verifier, mix.question_generator, mix.qa_validator)
+        kinds = modules.kinds[:-1]
         return bool({"prompted", QACHECK} & set(kinds)) and self._may_overlap(model)
 
     def for_answers(self, options: RunOptions, model: TextGenerator | None) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
-from typing import Annotated, get_type_hints
+from typing import Annotated, Literal, get_type_hints
 
 from app.domain.messages import Text
 
@@ -264,6 +264,18 @@ class Verdict:
 
 ANSWERERS = ("retriever-reader", "flan-t5", "reciter-reader", "web-search")
 """The answerers, each in a module of its name in app/modules/answerers."""
+
+Need = Literal[
+    "local model",
+    "reranker",
+    "corpus",
+    "language model",
+    "flan-t5",
+    "search",
+    "question_seq2seq",
+    "next_question_seq2seq",
+]
+"""What an answerer or a preset needs; a choice is unavailable where a need of it is not met."""
 
 QACHECK = "qacheck"
 """The preset of the question-guided strategy with QACheck's own prompts."""

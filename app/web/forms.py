@@ -14,7 +14,6 @@ from werkzeug.datastructures import MultiDict
 from app.capabilities.options import (
     BASELINES,
     GUIDED,
-    PROMPTED,
     PURSUIT,
     RETRIEVER_READER,
     VITAL,
@@ -25,7 +24,7 @@ from app.capabilities.options import (
     source_of,
 )
 from app.domain.model import CORPUS_SEARCH, Claim, Label, RunOptions
-from app.presets import PROMPTED_PURSUIT, defaults_of
+from app.presets import PROMPTED, PROMPTED_PURSUIT, defaults_of
 from app.run_request import CLAIM_FIELDS
 
 SINGLE_VALUE = (

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from statistics import mean
 
-from app.capabilities.options import BASELINES, MIXES, PURSUIT
+from app.capabilities.options import BASELINES, PURSUIT
 from app.config.settings import Settings
 from app.container.parts import language_models
 from app.domain.model import Answer, Claim, Hop, HopStatus, Passage, Question, RunOptions, SearchHit, Span
@@ -26,7 +26,7 @@ from app.modules.pursuit_questioners import first_prompt, paraphrase_prompt, ste
 from app.modules.qa_validator import usefulness_prompt
 from app.modules.question_generator import question_prompt
 from app.modules.reasoner import reasoning_prompt
-from app.presets import PURSUIT_PRESETS, QACHECK, is_faithful
+from app.presets import GUIDED_PRESETS, PURSUIT_PRESETS, QACHECK, is_faithful
 from research.evaluation.datasets import Row
 from research.evaluation.labels import Gold
 from research.evaluation.predictions import Prediction, total_use
@@ -194,8 +194,8 @@ def calls_by_role(options: RunOptions, hops: int, read_by_model: bool = True) ->
 
 
 def _is_prompted(module: str, options: RunOptions) -> bool:
-    if mix := MIXES.get(options.preset):
-        return getattr(mix, module.replace(" ", "_").lower()) in ("prompted", QACHECK)
+    if preset := GUIDED_PRESETS.get(options.preset):
+        return getattr(preset, module.replace(" ", "_").lower()) in ("prompted", QACHECK)
     return dict(options.modules).get(module, "").startswith(f"{options.model}, prompted")  # of a site's own mix
 
 

@@ -4,26 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from enum import Enum
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from app.domain.model import ANSWERERS, Origin, RunOptions
+from app.domain.model import ANSWERERS, Need, Origin, RunOptions
 from app.domain.ports import PageReader, QuestionAnswerer, Reader, Reranker, Retriever, TextGenerator, WebSearch
 
 if TYPE_CHECKING:
     from app.config.settings import Settings
     from app.modules.answerers.web_search import DocumentSettings
-
-
-class Need(Enum):
-    """A requirement of an answerer."""
-
-    CORPUS = "a corpus or live Wikipedia, and the reranker"
-    READER = "the local model"
-    MODEL = "a language model"
-    FLAN_T5 = "FLAN-T5 on this machine"
-    SEARCH = "a search engine, a corpus, or live Wikipedia"
 
 
 @dataclass(frozen=True)

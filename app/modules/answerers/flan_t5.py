@@ -8,7 +8,7 @@ from app.domain.instrumentation import report_phase
 from app.domain.messages import Code
 from app.domain.model import Answer, Claim, Context, Question
 from app.domain.ports import TextGenerator
-from app.modules.answerers import AnswererKind, Need
+from app.modules.answerers import AnswererKind
 from app.modules.answerers.reciter_reader import cite_in, recited_passage
 from app.modules.output_parsing import answer_from, passage_from
 from app.modules.prompting import fill_template, one_line
@@ -44,7 +44,7 @@ class FlanT5Answerer:
 
 KIND = AnswererKind(
     title="FLAN-T5: answers from its own memory",
-    needs=(Need.FLAN_T5,),
+    needs=("flan-t5",),
     describe=lambda options, settings: f"FLAN-T5's memory: {settings.flan_t5}",
     build=lambda parts: FlanT5Answerer(parts.seq2seq),
 )

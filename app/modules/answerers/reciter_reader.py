@@ -13,7 +13,7 @@ from app.domain.instrumentation import report_phase
 from app.domain.messages import Code
 from app.domain.model import QACHECK, Answer, Claim, Context, Origin, Passage, Question, RunOptions, Span
 from app.domain.ports import Chat, Reader, TextGenerator
-from app.modules.answerers import AnswererKind, Need
+from app.modules.answerers import AnswererKind
 from app.modules.output_parsing import answer_from, passage_from
 from app.modules.prompting import (
     EXAMPLE_DELIMITERS,
@@ -170,7 +170,7 @@ def _describe(options: RunOptions, settings: Settings) -> str:
 
 KIND = AnswererKind(
     title="Reciter and reader: a language model recites, a reader reads",
-    needs=(Need.MODEL,),
+    needs=("language model",),
     describe=_describe,
     build=lambda parts: ReciterReader(parts.demand_model(), parts.recitation_reader),
     asks_model=True,

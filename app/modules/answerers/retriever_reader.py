@@ -10,7 +10,7 @@ from app.domain.instrumentation import report_phase
 from app.domain.messages import Code
 from app.domain.model import Answer, Claim, Context, Passage, Question, Span
 from app.domain.ports import Reader, Reranker, Retriever
-from app.modules.answerers import AnswererKind, Need
+from app.modules.answerers import AnswererKind
 from app.modules.judging import is_described, spans_of
 
 NAME = "retriever-reader"
@@ -81,7 +81,7 @@ class RetrieverReader:
 
 KIND = AnswererKind(
     title="Retriever and reader: the best of many passages",
-    needs=(Need.READER, Need.CORPUS),
+    needs=("local model", "reranker", "corpus"),
     describe=lambda options, settings: f"passages of {', '.join(options.corpora)}, read by the local model",
     build=lambda parts: RetrieverReader(parts.retriever(), parts.reranker, parts.reader),
 )

@@ -22,7 +22,7 @@ from app.domain.instrumentation import report_fact_checks, report_phase, report_
 from app.domain.messages import Code
 from app.domain.model import CORPUS_SEARCH, Answer, Claim, Context, Origin, Passage, Question, RunOptions, SearchHit
 from app.domain.ports import DocumentChooser, FreeAnswer, PageReader, QuestionAnswerer, Reader, WebSearch
-from app.modules.answerers import AnswererKind, AnswererParts, Need
+from app.modules.answerers import AnswererKind, AnswererParts
 from app.modules.answerers.web_documents import (
     Admission,
     PromptedChooser,
@@ -233,7 +233,7 @@ def _build(parts: AnswererParts) -> QuestionAnswerer:
 
 KIND = AnswererKind(
     title="One document: a whole page or article for each question",
-    needs=(Need.SEARCH,),
+    needs=("search",),
     describe=_describe,
     build=_build,
     asks_model=True,

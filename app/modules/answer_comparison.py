@@ -18,12 +18,13 @@ from app.domain.messages import Code
 from app.domain.model import Claim, Context, Hop, Sentence
 from app.text.wording import names
 
+# What is "older" in years depends on what the year is: of birth, of death, of an age.
 FIRST_IS_LESS = {
-    "year": frozenset({"before", "earlier", "older", "predates", "predate"}),
+    "year": frozenset({"before", "earlier", "predates", "predate"}),
     "amount": frozenset({"fewer", "less", "smaller", "lower", "shorter", "shallower", "lighter", "younger"}),
 }
 FIRST_IS_MORE = {
-    "year": frozenset({"after", "later", "younger", "newer"}),
+    "year": frozenset({"after", "later"}),
     "amount": frozenset("more larger bigger greater higher taller longer deeper heavier older".split()),
 }
 SCALES = {"thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}

@@ -21,7 +21,7 @@ def context_of(pairs) -> tuple[Hop, ...]:
     [
         ("Charles Darwin was born before Albert Einstein.", BORN, True),
         ("Albert Einstein was born before Charles Darwin.", BORN, False),
-        ("Albert Einstein is younger than Charles Darwin.", BORN, True),
+        ("Albert Einstein is younger than Charles Darwin.", BORN, None),
         ("More people live in Medellín than in Vojvodina.", PEOPLE, True),
         ("Medellín has more people than Vojvodina.", PEOPLE, True),
         ("Vojvodina is bigger than Medellín.", PEOPLE, False),
@@ -29,7 +29,16 @@ def context_of(pairs) -> tuple[Hop, ...]:
         ("Rome was founded before Vienna.", FOUNDED, True),
         ("Charles Darwin was born more than 100 years before Albert Einstein.", BORN, None),
         ("Medellín has twice as many people as Vojvodina, or more than that.", PEOPLE, None),
-        ("Charles Darwin is older than Albert Einstein.", [(q.replace("When", "What year"), a) for q, a in BORN], True),
+        (
+            "Charles Darwin was born before Albert Einstein.",
+            [(q.replace("When", "What year"), a) for q, a in BORN],
+            True,
+        ),
+        (
+            "Albert Einstein lived to be older than Charles Darwin.",
+            [("When did Albert Einstein die?", "1955"), ("When did Charles Darwin die?", "1882")],
+            None,
+        ),
         ("Charles Darwin was not born before Albert Einstein.", BORN, None),
         ("Charles Darwin and Albert Einstein were scientists.", BORN, None),
         ("Charles Darwin was born before Isaac Newton.", BORN, None),

@@ -105,9 +105,17 @@ def clean_signature(raw: str) -> str:
     return name
 
 
-def agreement(label: Label | None, report: Report) -> bool | None:
-    """Return whether the owner's own verdict is that of the run; None where one of them is missing."""
-    return label == report.verdict.label if label and report.verdict else None
+def checked_note(report: Report, agrees: bool | None, text: str, label: Label | None, signed: str) -> dict[str, Any]:
+    """Return the values of a note for `Notes.write`; with an own verdict, whether it is that of the run.
+
+    Raises InvalidInput for an empty note and an invalid text.
+    """
+    text, signed = clean_note(text), clean_signature(signed) if label else ""
+    if label is None and agrees is None and not text:
+        raise InvalidInput("Choose one of these, or write something.", "text")
+    if label:
+        agrees = label == report.verdict.label if report.verdict else None
+    return {"agrees": agrees, "text": text, "label": label, "signed": signed}
 
 
 def clean_note(raw: str) -> str:

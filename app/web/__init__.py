@@ -30,7 +30,7 @@ ROUTES = (
     *("access", "observability", "sse"),
     *("pages.annotations", "pages.batches", "pages.history", "pages.home", "pages.run_actions", "pages.setup"),
     "pages.transfer",
-    *("api.about", "api.batches", "api.reports", "api.runs"),
+    "api.about",
 )
 """The modules with routes."""
 

@@ -242,10 +242,10 @@ START_ENDPOINTS = frozenset(
         "batches.start",
         "batches.recheck",
         "importing.upload",
-        "api_batches.start",
-        "api_runs.start",
-        "api_steering.branch",
-        "api_keeping.import_report",
+        "api.startBatch",
+        "api.startRun",
+        "api.branchRun",
+        "api.importReport",
     }
 )
 """The endpoints whose requests RATE_LIMIT counts. They share one count."""

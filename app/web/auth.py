@@ -17,6 +17,7 @@ from flask import request, session
 from werkzeug.datastructures import WWWAuthenticate
 from werkzeug.exceptions import NotFound, Unauthorized
 
+from app.batches.service import Batch
 from app.domain.errors import InvalidInput, SettingsError
 from app.runs.service import StoredRun
 from app.web import services
@@ -28,12 +29,11 @@ _LINE = re.compile(rf"(?P<name>{NAME.pattern}):(?P<hash>[0-9a-f]{{64}})")
 
 
 def current_principal() -> str:
-    """Return the owner whose runs this request may access: by token or, where API_TOKENS is not set, by cookie.
+    """Return the owner whose runs this request may access: by cookie or, in the API where API_TOKENS is set, by token.
 
     Returns "" without a cookie, and sets none. Raises Unauthorized where a token is required and missing or unknown.
     """
-    path = services().settings.api_tokens
-    if path is None:
+    if request.blueprint != "api" or services().settings.api_tokens is None:
         return session.get("owner", "")
     name = token_name()
     if name is None:
@@ -51,7 +51,7 @@ def token_name() -> str | None:
 
 def client() -> str:
     """Return the name to count requests under: a known token's for the API, else the client's address."""
-    name = token_name() if request.endpoint and request.endpoint.startswith("api_") else None
+    name = token_name() if request.blueprint == "api" else None
     return f"token {name}" if name else client_address()
 
 
@@ -70,12 +70,28 @@ def stored_run(run_id: str) -> StoredRun:
 
 def owned(run_id: str) -> StoredRun:
     """Return the run if the principal owns it. Raises NotFound otherwise, also for runs of others."""
-    principal, run = current_principal(), services().runs.report(run_id)
-    if run is None or run.owner != principal:
-        if run is not None:
-            log_refusal("owner")
+    principal, run = current_principal(), stored_run(run_id)
+    if run.owner != principal:
+        log_refusal("owner")
         raise NotFound("There is no such run of yours.")
     return run
+
+
+def stored_batch(batch_id: str) -> Batch:
+    """Return the batch of any owner. Raises NotFound."""
+    batch = services().runs.batches.get(batch_id)
+    if batch is None:
+        raise NotFound("There is no such batch.")
+    return batch
+
+
+def owned_batch(batch_id: str) -> Batch:
+    """Return the batch if the principal owns it. Raises NotFound otherwise, also for batches of others."""
+    principal, batch = current_principal(), stored_batch(batch_id)
+    if batch.owner != principal:
+        log_refusal("owner")
+        raise NotFound("There is no such batch of yours.")
+    return batch
 
 
 def new_token() -> str:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from app.config.settings import Settings
 
 
-STREAMS = frozenset({"stream.events", "comparing.events", "api_runs.follow"})
+STREAMS = frozenset({"stream.events", "api.followRun"})
 
 FOREIGN = "A page of another site may not follow a check."
 
@@ -112,9 +112,9 @@ MAX_UPLOAD_BYTES = 64 * 1024**2
 LARGER_LIMITS = {
     "setup.documents": MAX_UPLOAD_BYTES + 64 * 1024,
     "importing.upload": MAX_BYTES + 64 * 1024,
-    "api_keeping.import_report": MAX_BYTES,
+    "api.importReport": MAX_BYTES,
     "batches.start": MAX_BATCH_BYTES + 64 * 1024,
-    "api_batches.start": MAX_BATCH_BYTES,
+    "api.startBatch": MAX_BATCH_BYTES,
 }
 """Bytes by endpoint that accepts a report, claims or documents, with 64 KiB for the encoding of a form."""
 

@@ -153,7 +153,6 @@ class TestBadInput:
             ("claim", None),
             ("claim", ["a claim"]),
             ("claim", "x" * 501),
-            ("claim", "\ud800 is half a character"),
             ("speaker", "x" * 201),
             ("date", "2020-02-30"),
             ("date", 2020),
@@ -172,6 +171,7 @@ class TestBadInput:
             ("max_hops", "5"),
             ("max_hops", True),
             ("max_hops", 2.5),
+            ("temperature", float("nan")),
             ("fresh", "yes"),
             ("undated", 1),
             ("modules", []),
@@ -186,7 +186,7 @@ class TestBadInput:
         assert client.get(RUNS).json["runs"] == []
 
     @pytest.mark.parametrize(
-        "body", [b"{", b"claim=x", b"\xff", b"[" * 100_000, b'{"max_hops": NaN}', b"[]", b'"x"', b"7"]
+        "body", [b"{", b"claim=x", b"\xff", b"[" * 100_000, b'{"claim": "\\ud800"}', b"[]", b'"x"', b"7"]
     )
     def test_a_body_that_is_not_a_json_object_is_refused(self, client, body):
         problem(client.post(RUNS, data=body, content_type="application/json"), 400)
@@ -200,7 +200,7 @@ class TestBadInput:
 
     def test_a_server_error_returns_a_problem_without_a_traceback(self, make_app):
         app = make_app()
-        app.view_functions["api_runs.read"] = lambda run_id: 1 / 0
+        app.view_functions["api.readRun"] = lambda run_id: 1 / 0
         assert "ZeroDivision" not in json.dumps(problem(app.test_client().get(f"{RUNS}/x"), 500))
 
 

@@ -1,147 +1,160 @@
-"""API routes for batches: many claims sent at once, their progress and results."""
+"""The API's operations for batches: many claims sent at once, their progress and results."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from flask import Response, jsonify, request, url_for
-from flask.typing import ResponseReturnValue
 from werkzeug.exceptions import Conflict, NotFound
 
-from app.batches.files import result
-from app.batches.service import Batch
+from app.batches import files, service
 from app.domain.errors import InvalidInput
-from app.runs.json_schema import as_json
-from app.web import services
-from app.web.api import schemas
-from app.web.api.blueprint import API, api_blueprint, sent, sent_batch, sent_key, sent_limit
-from app.web.auth import current_principal, principal_for_new_run
-from app.web.observability import log_refusal
-from app.web.pages.batches import CLOSED, NOT_NOW, NOTHING_FAILED, details_of, most_claims
+from app.run_request import CLAIM_FIELDS, resolve_options
+from app.web import capabilities, services
+from app.web.api.blueprint import operation, sent_key
+from app.web.api.runs import REPEATED
+from app.web.api.schemas import (
+    INVALID,
+    Batch,
+    BatchList,
+    BatchResults,
+    BatchSummary,
+    Limited,
+    NewBatch,
+    Nothing,
+    ResultListing,
+)
+from app.web.auth import current_principal, owned_batch, principal_for_new_run, stored_batch
+from app.web.pages.batches import CLOSED, NOT_NOW, NOTHING_FAILED, batch_title, details_of, most_claims
 
-api_batches = api_blueprint("api_batches")
+
+@operation("get /batches", "batches", owned=True)
+def list_batches(query: Limited) -> BatchList:
+    """List your batches, newest first."""
+    return _list(services().runs.batches.of_owner(current_principal(), query.limit))
 
 
-@api_batches.post(f"{API}/batches")
-def start() -> ResponseReturnValue:
-    """Start a batch. The same request with the same Idempotency-Key returns the batch that was started first."""
+@operation("post /batches", "batches", owned=True, status=201, errors=(404,), headers={"Idempotency-Key": REPEATED})
+def start_batch(body: NewBatch) -> Batch:
+    """Start a batch.
+
+    Checks many claims, a few at a time, after the runs that single people start. A line that is no claim is kept with
+    the reason; 422 where all are. 404 where the operator takes no batches.
+    """
     principal = principal_for_new_run()
     if not most_claims():
         raise NotFound(CLOSED)
-    lines, options, title = sent_batch()
-    batch = _stored(services().runs.start_batch(lines, options, principal, title, sent_key()))
-    return jsonify(_as_dict(batch)), 201, {"Location": url_for("api_batches.read", batch_id=batch.id)}
+    fields = {name: value for name, value in body if value is not None}
+    claims, title = fields.pop("claims"), fields.pop("title", "")
+    if not isinstance(claims, list):
+        raise InvalidInput(INVALID["claims"], "claims")
+    read = (files.line_of(number, _claim_fields(each)) for number, each in enumerate(claims, 1))
+    lines = files.check_lines(read, most_claims())
+    options = resolve_options(fields, capabilities())
+    return _batch(services().runs.start_batch(lines, options, principal, batch_title(lines, title), sent_key()))
 
 
-@api_batches.get(f"{API}/batches")
-def listing() -> Response:
-    """List the principal's newest batches, newest first."""
-    return _list_response(services().runs.batches.of_owner(current_principal(), sent_limit()))
+def _claim_fields(claim: Any) -> dict[str, str]:
+    """Return the fields of one claim of a batch, which may be sent as plain text. Raises InvalidInput."""
+    fields = {"claim": claim} if isinstance(claim, str) else claim
+    is_object = isinstance(fields, dict) and "claim" in fields and set(fields) <= set(CLAIM_FIELDS)
+    if not is_object or fields["claim"] is None or not all(isinstance(each, str | None) for each in fields.values()):
+        raise InvalidInput(INVALID["claims"], "claims")
+    return fields
 
 
-@api_batches.get(f"{API}/batches/<batch_id>")
-def read(batch_id: str) -> Response:
-    """Return a batch's progress to anybody who has its id."""
-    return jsonify(_as_dict(_stored(batch_id)))
+@operation("get /batches/<batch_id>", "batches")
+def read_batch(batch_id: str) -> Batch:
+    """Read how far a batch is."""
+    return _batch(batch_id)
 
 
-@api_batches.get(f"{API}/batches/<batch_id>/results")
-def results(batch_id: str) -> Response:
-    """List the results of a batch's claims to anybody who has its id."""
-    batch, after, limit = _stored(batch_id), _sent_after(), sent_limit()
-    claims = services().runs.batches.claims(batch.id, after, limit + 1)
-    page = claims[:limit]
-    next_after = page[-1].number if len(claims) > limit else None
-    return jsonify(as_json(schemas.BatchResults(tuple(result(each, details_of) for each in page), next_after)))
+@operation("delete /batches/<batch_id>", "batches", owned=True, status=204)
+def delete_batch(batch_id: str) -> None:
+    """Delete a batch.
+
+    Cancels the batch if it has not ended and hides it and all its runs from everybody. Its owner can restore them
+    together for ten minutes. Then they are purged.
+    """
+    owned_batch(batch_id)
+    services().runs.batch_deletion.delete(batch_id)
 
 
-@api_batches.post(f"{API}/batches/<batch_id>/pause")
-def pause(batch_id: str) -> Response:
-    """Pause the principal's batch: no more of its claims get a run until it is resumed. Queued runs continue."""
+@operation("get /batches/<batch_id>/results", "batches")
+def list_batch_results(batch_id: str, query: ResultListing) -> BatchResults:
+    """Read the claims of a batch and the result of each, in order."""
+    claims = services().runs.batches.claims(stored_batch(batch_id).id, query.after, query.limit + 1)
+    page = claims[: query.limit]
+    results = tuple(files.result(each, details_of) for each in page)
+    return BatchResults(results, page[-1].number if len(claims) > query.limit else None)
+
+
+@operation("post /batches/<batch_id>/pause", "batches", owned=True)
+def pause_batch(batch_id: str, body: Nothing) -> Batch:
+    """Pause a batch.
+
+    Starts no more of its runs; those that have started come to their end. 409 unless it was going.
+    """
     return _change(batch_id, services().runs.batch_commands.pause)
 
 
-@api_batches.post(f"{API}/batches/<batch_id>/resume")
-def resume(batch_id: str) -> Response:
-    """Continue the principal's paused batch."""
+@operation("post /batches/<batch_id>/resume", "batches", owned=True)
+def resume_batch(batch_id: str, body: Nothing) -> Batch:
+    """Resume a paused batch."""
     return _change(batch_id, services().runs.batch_commands.resume)
 
 
-@api_batches.post(f"{API}/batches/<batch_id>/cancel")
-def cancel(batch_id: str) -> Response:
-    """Cancel the principal's batch: its waiting runs are not started, and those that are running are stopped."""
+@operation("post /batches/<batch_id>/cancel", "batches", owned=True)
+def cancel_batch(batch_id: str, body: Nothing) -> Batch:
+    """Cancel a batch.
+
+    Starts no more of its runs, for good, and ends those that are running. 409 for one that is over.
+    """
     return _change(batch_id, services().runs.batch_commands.cancel)
 
 
-@api_batches.post(f"{API}/batches/<batch_id>/retry")
-def retry(batch_id: str) -> Response:
-    """Check the failed claims of the principal's batch again."""
+@operation("post /batches/<batch_id>/retry", "batches", owned=True)
+def retry_batch(batch_id: str, body: Nothing) -> Batch:
+    """Try again what failed.
+
+    Gives claims whose run failed or was interrupted a new one. 409 for none, or a cancelled batch.
+    """
     return _change(batch_id, services().runs.batch_commands.retry, NOTHING_FAILED)
 
 
-@api_batches.delete(f"{API}/batches/<batch_id>")
-def delete(batch_id: str) -> ResponseReturnValue:
-    """Delete the principal's batch with all its runs, cancelling it first where it has not ended."""
-    _check_owned(batch_id)
-    services().runs.batch_deletion.delete(batch_id)
-    return "", 204
+@operation("post /batches/<batch_id>/restore", "batches", owned=True)
+def restore_batch(batch_id: str, body: Nothing) -> Batch:
+    """Restore a deleted batch.
 
-
-@api_batches.get(f"{API}/deleted/batches")
-def deleted() -> Response:
-    """List the principal's deleted batches that can still be restored."""
-    return _list_response(services().runs.batch_deletion.restorable(current_principal()))
-
-
-@api_batches.post(f"{API}/batches/<batch_id>/restore")
-def restore(batch_id: str) -> Response:
-    """Restore the principal's deleted batch."""
-    sent(schemas.Nothing)
+    Also restores the runs that were deleted with it. A batch that had not ended when it was deleted is cancelled. A
+    second time changes nothing.
+    """
     if not services().runs.batch_deletion.restore(batch_id, current_principal()):
-        _check_owned(batch_id)  # restoring a batch that was not deleted succeeds
-    return jsonify(_as_dict(_stored(batch_id)))
+        owned_batch(batch_id)  # restoring a batch that was not deleted succeeds
+    return _batch(batch_id)
 
 
-def _stored(batch_id: str) -> Batch:
-    batch = services().runs.batches.get(batch_id)
-    if batch is None:
-        raise NotFound("There is no such batch.")
-    return batch
+@operation("get /deleted/batches", "batches", owned=True)
+def list_deleted_batches() -> BatchList:
+    """List the batches that can be restored, the last deleted first."""
+    return _list(services().runs.batch_deletion.restorable(current_principal()))
 
 
-def _check_owned(batch_id: str) -> None:
-    """Raise NotFound unless the principal owns the batch."""
-    principal, batch = current_principal(), services().runs.batches.get(batch_id)
-    if batch is None or batch.owner != principal:
-        if batch is not None:
-            log_refusal("owner")
-        raise NotFound("There is no such batch of yours.")
-
-
-def _change(batch_id: str, command: Callable[[str], int], conflict: str = NOT_NOW) -> Response:
+def _change(batch_id: str, command: Callable[[str], int], conflict: str = NOT_NOW) -> Batch:
     """Run a command of the principal's batch and return its progress. Raises Conflict if nothing was changed."""
-    _check_owned(batch_id)
-    sent(schemas.Nothing)
+    owned_batch(batch_id)
     if not command(batch_id):
         raise Conflict(conflict)
     services().runs.feeder.feed()
-    return jsonify(_as_dict(_stored(batch_id)))
+    return _batch(batch_id)
 
 
-def _list_response(batches: Iterable[Batch]) -> Response:
-    summaries = (schemas.BatchSummary(each.id, each.title, each.state, each.created_at) for each in batches)
-    return jsonify(as_json(schemas.BatchList(tuple(summaries))))
+def _list(batches: Iterable[service.Batch]) -> BatchList:
+    return BatchList(tuple(BatchSummary(each.id, each.title, each.state, each.created_at) for each in batches))
 
 
-def _as_dict(batch: Batch) -> dict[str, Any]:
-    progress, held_up = services().runs.batches.progress(batch.id), services().runs.feeder.held_up(batch.id)
+def _batch(batch_id: str) -> Batch:
+    batch, progress = stored_batch(batch_id), services().runs.batches.progress(batch_id)
+    held_up = services().runs.feeder.held_up(batch_id)
     summary = (batch.id, batch.title, batch.state, batch.created_at)
-    return as_json(schemas.Batch(*summary, progress.counts, progress.done, progress.total, held_up))
-
-
-def _sent_after() -> int:
-    text = request.args.get("after", "0")
-    if not (text.isascii() and text.isdigit() and len(text) <= len(str(schemas.MAX_CLAIM_NUMBER))):
-        raise InvalidInput("after must be the number of a claim.", "after")
-    return int(text)
+    return Batch(*summary, progress.counts, progress.done, progress.total, held_up)

@@ -1,60 +1,51 @@
-"""Request bodies, responses and errors (problem details, RFC 9457) of all routes of the JSON API.
+"""The operations of the JSON API: routes whose part of the OpenAPI document is derived from their annotations.
 
-These routes need no CSRF token: browsers send JSON to another site only if that site allows it (CORS). The error
-messages are those of the pages.
+They need no CSRF token: browsers send JSON to another site only if that site allows it (CORS). Errors are problem
+details (RFC 9457), with the messages of the pages.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Sequence
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import wraps
 from http import HTTPStatus
-from typing import Any, NoReturn, TypeVar
+from types import NoneType
+from typing import Any, TypeVar, get_type_hints
 
 from flask import Blueprint, Response, current_app, json, jsonify, request, url_for
 from flask.typing import ResponseReturnValue
 from itsdangerous import Signer
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
+from pydantic_core import from_json
 from werkzeug.exceptions import BadRequest, HTTPException, UnsupportedMediaType
 
-from app.batches.files import NO_CLAIMS, check_lines, line_of
 from app.domain.errors import HopcheckError, InvalidInput
-from app.domain.model import RANGES, BatchLine, RunOptions
-from app.domain.ports import RunCommand
-from app.run_request import CLAIM_FIELDS, RunRequest, resolve_options
-from app.runs.json_schema import as_json
-from app.runs.projections import Cursor
-from app.runs.service import Rejected, RunFilter, RunSummary, StoredRun, Unreadable
-from app.runs.transfer import report_fields
-from app.web import capabilities, services
-from app.web.api.schemas import NewBatch, NewRun, Request, Run, RunList
-from app.web.auth import stored_run
-from app.web.observability import log_run
-from app.web.pages.batches import batch_title
-from app.web.pages.history import MAX_SEARCH, OUTCOMES, decode_cursor, encode_cursor
+from app.runs.json_schema import as_json, json_schemas
+from app.runs.service import Rejected, Unreadable
+from app.web.api.schemas import INVALID, MAX_HOP_NUMBER
+from app.web.auth import current_principal
 from app.web.security import csrf
 
 log = logging.getLogger(__name__)
 
-API = "/api/v1"
+Schema = dict[str, Any]
+Model = TypeVar("Model", bound=BaseModel)
+View = TypeVar("View", bound=Callable[..., Any])
 
-METHODS_WITH_BODY = frozenset({"POST", "PUT"})
+API = "/api/v1"
+REF = "#/components/schemas/{model}"
+TEXT: Schema = {"type": "string"}
+COUNT: Schema = {"type": "integer", "minimum": 0}
 
 TOO_FAST = "You have started as many checks as you may for now."
 RETRY_SECONDS = 30
 """Suggested wait after a failure of unknown length."""
 
-
-def api_blueprint(name: str) -> Blueprint:
-    group = Blueprint(name, __name__)
-    csrf.exempt(group)
-    group.register_error_handler(InvalidInput, lambda error: problem(422, str(error), error.field))
-    group.register_error_handler(Rejected, lambda error: problem(429, str(error), wait=error.retry_after))
-    group.register_error_handler(Unreadable, lambda error: problem(501, str(error)))
-    group.register_error_handler(HopcheckError, _unavailable)
-    group.register_error_handler(HTTPException, problem_of)
-    group.before_request(_require_json)
-    return group
+api = Blueprint("api", __name__)
+csrf.exempt(api)
 
 
 def problem(code: int, detail: str, field: str | None = None, wait: int | None = None) -> Response:
@@ -66,6 +57,7 @@ def problem(code: int, detail: str, field: str | None = None, wait: int | None =
     return Response(body, code, headers, mimetype="application/problem+json")
 
 
+@api.errorhandler(HTTPException)
 def problem_of(error: HTTPException) -> Response:
     """Convert an HTTP error to problem details."""
     detail = TOO_FAST if error.code == HTTPStatus.TOO_MANY_REQUESTS else error.description or ""
@@ -81,82 +73,22 @@ def seconds_to_wait(error: HTTPException) -> int | None:
     return error.get_response().headers.get("Retry-After", type=int)
 
 
+@api.errorhandler(HopcheckError)
 def _unavailable(error: HopcheckError) -> Response:
     """Log and report that a dependency, such as the database, cannot be used now."""
     log.error("%s %s: %s", request.method, request.endpoint, error)
     return problem(503, str(error), wait=RETRY_SECONDS)
 
 
+api.register_error_handler(InvalidInput, lambda error: problem(422, str(error), error.field))
+api.register_error_handler(Rejected, lambda error: problem(429, str(error), wait=error.retry_after))
+api.register_error_handler(Unreadable, lambda error: problem(501, str(error)))
+
+
+@api.before_request
 def _require_json() -> None:
-    if request.method in METHODS_WITH_BODY and request.mimetype != "application/json":
+    if request.method in ("POST", "PUT") and request.mimetype != "application/json":
         raise UnsupportedMediaType("The body must be JSON, sent as application/json.")
-
-
-SentFields = TypeVar("SentFields", bound=Request)
-
-MISSING = {"claim": "Please write a claim.", "hop": "Choose the hop to continue from.", "claims": NO_CLAIMS}
-"""Messages for required fields that are missing."""
-INVALID = {
-    **{name: str(limits) for name, limits in RANGES.items()},
-    "hop": "hop must be the number of a hop, a whole number from 1.",
-    "corpora": "corpora must be a list of names.",
-}
-"""Messages for invalid values, where the field's type alone would not explain enough."""
-
-
-MAX_PARTS = 100_000
-"""Lists and objects in one body; a million of them would keep the JSON parser busy for seconds."""
-
-
-def sent(model: type[SentFields]) -> SentFields:
-    """Return the fields of the request's JSON object; a null field counts as omitted, an empty body as {}.
-
-    Raises BadRequest for anything but a JSON object in UTF-8, InvalidInput for an unknown or invalid field.
-    """
-    try:
-        text = request.get_data().decode("utf-8")
-        if text.count("[") + text.count("{") > MAX_PARTS:
-            raise BadRequest(f"The body has more than {MAX_PARTS:,} lists and objects.")
-        fields = json.loads(text, parse_constant=_refuse) if text else {}
-    except (ValueError, RecursionError):
-        raise BadRequest("The body is not JSON in UTF-8.") from None
-    if not isinstance(fields, dict):
-        raise BadRequest("The body must be a JSON object.")
-    known = model.model_fields
-    for name in fields:
-        if name not in known:
-            raise InvalidInput(f"There is no field {name[:40]!r} here; the fields are: {', '.join(known)}.", name[:40])
-    try:
-        return model.model_validate({name: value for name, value in fields.items() if value is not None})
-    except ValidationError as error:
-        raise _invalid_input(error) from None
-
-
-def sent_run() -> RunRequest:
-    """Return the claim and options of a run. Raises InvalidInput, naming the field, also for unavailable options."""
-    return RunRequest.resolve(sent(NewRun).model_dump(exclude_none=True), capabilities())
-
-
-def sent_batch() -> tuple[tuple[BatchLine, ...], RunOptions, str]:
-    """Return the claims of a batch, the options as for a run, and a title. Raises InvalidInput, naming the field."""
-    fields = {name: value for name, value in sent(NewBatch) if value is not None}
-    claims, title = fields.pop("claims"), fields.pop("title", "")
-    if not isinstance(claims, list):
-        raise InvalidInput("claims must be a list.", "claims")
-    read = (line_of(number, _claim_fields(each)) for number, each in enumerate(claims, 1))
-    lines = check_lines(read, services().settings.batch_claims)
-    return lines, resolve_options(fields, capabilities()), batch_title(lines, title)
-
-
-def _claim_fields(claim: Any) -> dict[str, str]:
-    """Return the fields of one claim of a batch, which may be sent as plain text. Raises InvalidInput."""
-    fields = {"claim": claim} if isinstance(claim, str) else claim
-    if not isinstance(fields, dict) or "claim" not in fields or not set(fields) <= set(CLAIM_FIELDS):
-        raise InvalidInput(f"Each claim must be text, or an object of {', '.join(CLAIM_FIELDS)}.", "claims")
-    for name, value in fields.items():
-        if not isinstance(value, str) and (value is not None or name == "claim"):
-            raise InvalidInput(f"In each claim, {name} must be text.", "claims")
-    return fields
 
 
 def sent_key() -> str:
@@ -168,97 +100,195 @@ def sent_key() -> str:
     return Signer(current_app.config["SECRET_KEY"], salt="idempotency").get_signature(key).decode() if key else ""
 
 
-def check_after() -> None:
-    """Raise InvalidInput if `?after=` is not a number, which the stream would take for its beginning."""
-    text = request.args.get("after")
-    if text is not None and not (text.isascii() and text.isdigit()):
-        raise InvalidInput("after must be the number of an event.", "after")
+MAX_PARTS = 100_000
+"""Lists and objects in one body; a million of them would keep the JSON parser busy for seconds."""
 
 
-def _invalid_input(error: ValidationError) -> InvalidInput:
-    """Return the first validation error as a sentence that names the field."""
-    fault = error.errors(include_url=False, include_context=False, include_input=False)[0]
-    name, kind = str(fault["loc"][0]), fault["type"]
-    if kind == "missing":
-        return InvalidInput(MISSING[name], name)
-    if kind == "string_unicode" and name not in INVALID:
-        return InvalidInput(f"The {name} is not valid UTF-8 text.", name)
-    return InvalidInput(
-        INVALID.get(name) or f"{name} must be {'true or false' if kind == 'bool_type' else 'text'}.", name
-    )
+def _body(model: type[Model]) -> Model:
+    """Return the request's JSON object; an empty body counts as {}. Raises BadRequest and InvalidInput."""
+    sent = request.get_data() or b"{}"
+    if sent.count(b"[") + sent.count(b"{") > MAX_PARTS:
+        raise BadRequest(f"The body has more than {MAX_PARTS:,} lists and objects.")
+    try:
+        fields = from_json(sent)
+    except ValueError:
+        raise BadRequest("The body is not JSON in UTF-8.") from None
+    if not isinstance(fields, dict):
+        raise BadRequest("The body must be a JSON object.")
+    for name in fields.keys() - model.model_fields.keys():  # pydantic would keep an error for each of a million
+        known = ", ".join(model.model_fields)
+        raise InvalidInput(f"There is no field {name[:40]!r} here; the fields are: {known}.", name[:40])
+    return _validated(lambda: model.model_validate_json(sent))
 
 
-def _refuse(constant: str) -> NoReturn:
-    """Reject NaN and the infinities, which Python parses although they are not JSON."""
-    raise ValueError(constant)
+def _query(model: type[Model]) -> Model:
+    """Return the query parameters of the model. Raises InvalidInput."""
+    lists = {name for name, each in model.model_fields.items() if each.annotation == list[str]}
+    sent = {name: request.args[name] for name in model.model_fields if name in request.args}
+    return _validated(lambda: model.model_validate(sent | {name: request.args.getlist(name) for name in lists}))
 
 
-def run_response(run: StoredRun) -> Response:
-    """Return the exported run with its current state: queue position, pending request to conclude, publication."""
-    place = None if run.report.ended else services().runs.place(run.id)
-    answer = Run(
-        **report_fields(run),
-        place=place,
-        concluding=run.command is RunCommand.FINISH_NOW,
-        published_at=run.published_at,
-        taken_down=run.taken_down_at is not None,
-    )
-    response = jsonify(as_json(answer))
-    response.headers["Cache-Control"] = "no-store"
-    return response
+def _validated(validate: Callable[[], Model]) -> Model:
+    try:
+        return validate()
+    except ValidationError as error:
+        fault = error.errors(include_url=False, include_context=False, include_input=False)[0]
+    name, message = str(fault["loc"][0]), fault["msg"].removeprefix("Value error, ")
+    raise InvalidInput(INVALID.get(name) or f"{name}: {message[:1].lower()}{message[1:]}.", name)
 
 
-def created_run(run_id: str) -> ResponseReturnValue:
-    """Return 201 with the run that this request, or its first sending, created, and its address."""
-    log_run(run_id)
-    return run_response(stored_run(run_id)), 201, {"Location": url_for("api_runs.read", run_id=run_id)}
+@dataclass(frozen=True)
+class Operation:
+    """One operation, with what its function's annotations and docstring do not say."""
+
+    route: str
+    """Method and path, such as "get /runs/<run_id>"."""
+    tag: str
+    function: Callable[..., Any]
+    owned: bool = False
+    """Whether it needs a token or the cookie."""
+    status: int = 200
+    errors: tuple[int, ...] = ()
+    """Statuses of problems, besides those that the route, the body and the query imply."""
+    content: tuple[str, Schema] | None = None
+    """Media type and schema of a response that is not JSON."""
+    raw_body: str = ""
+    """The name of the schema of a body that the function reads itself."""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    """Request headers with their descriptions."""
+    name: str = ""
+    """Its id in the document, by default derived from the function's name."""
+    about: str = ""
+    """Its summary and description, by default the function's docstring."""
+
+    @property
+    def method(self) -> str:
+        return self.route.split()[0]
+
+    @property
+    def path(self) -> str:
+        return self.route.split()[1]
+
+    @property
+    def id(self) -> str:
+        return self.name or re.sub("_(.)", lambda found: found[1].upper(), self.function.__name__)
+
+    @property
+    def types(self) -> dict[str, Any]:
+        """Return the types of `body`, `query` and `return`, where the function has them."""
+        return get_type_hints(self.function)
+
+    def to_openapi(self) -> Schema:
+        """Return the operation as an OpenAPI Operation Object."""
+        summary, _, description = (self.about or self.function.__doc__ or "").partition("\n")
+        answer = self.types["return"]
+        body = self.types.get("body")
+        body_name = body.__name__ if body else self.raw_body
+        responses: dict[int, Schema] = {self.status: {"description": f"{HTTPStatus(self.status).phrase}."}}
+        if self.content:
+            responses[self.status]["content"] = {self.content[0]: {"schema": self.content[1]}}
+        elif answer is not NoneType:
+            responses[self.status]["content"] = {"application/json": {"schema": reference(answer.__name__)}}
+        if self.status == HTTPStatus.CREATED:
+            responses[self.status]["headers"] = {"Location": {"schema": TEXT}}
+        for code in self._error_statuses():
+            media = {"application/problem+json": {"schema": reference("Problem")}}
+            responses[code] = {"description": f"{HTTPStatus(code).phrase}.", "content": media}
+        operation: Schema = {
+            "tags": [self.tag],
+            "operationId": self.id,
+            "summary": summary.removesuffix("."),
+            "responses": {str(code): responses[code] for code in sorted(responses)},
+        }
+        if description.strip():
+            operation["description"] = " ".join(description.split())
+        if body_name:
+            media = {"application/json": {"schema": reference(body_name)}}
+            operation["requestBody"] = {"required": True, "content": media}
+        if self.owned:
+            operation["security"] = [{"token": []}, {"cookie": []}]
+        if parameters := self._parameters():
+            operation["parameters"] = parameters
+        return operation
+
+    def _error_statuses(self) -> set[int]:
+        implied = {
+            503: True,
+            401: self.owned,
+            404: "<" in self.path,
+            409: "<" in self.path and self.method in ("post", "put"),
+            413: "body" in self.types,
+            415: "body" in self.types,
+            400: "body" in self.types,
+            422: "body" in self.types or "query" in self.types,
+            429: self.status == HTTPStatus.CREATED,
+            501: "<run_id>" in self.path,
+        }
+        return {code for code, is_implied in implied.items() if is_implied and self.path.startswith(API)} | {
+            *self.errors
+        }
+
+    def _parameters(self) -> list[Schema]:
+        found = []
+        if query := self.types.get("query"):
+            schema = json_schemas([query], REF)[query.__name__]
+            found = [parameter(name, "query", each) for name, each in schema["properties"].items()]
+        return found + [parameter(name, "header", TEXT | {"description": each}) for name, each in self.headers.items()]
 
 
-MAX_LISTED = 100
-DEFAULT_LISTED = 20
-LIMIT_SCHEMA = {"type": "integer", "minimum": 1, "maximum": MAX_LISTED, "default": DEFAULT_LISTED}
-"""The JSON Schema of `limit`."""
+def parameter(name: str, place: str, schema: Schema) -> Schema:
+    """Return an OpenAPI Parameter Object. It is required in a path and where it is a list, and never null."""
+    kind = {key: each for key, each in schema.items() if key != "description"}
+    if alternatives := [each for each in kind.pop("anyOf", ()) if each != {"type": "null"}]:
+        kind |= alternatives[0] if len(alternatives) == 1 else {"anyOf": alternatives}
+    required = {"required": True} if place == "path" or kind.get("type") == "array" else {}
+    return {"name": name, "in": place, "schema": kind, "description": schema["description"], **required}
 
 
-def sent_limit() -> int:
-    """Return the length of the list. Raises InvalidInput for anything but a number from 1 to 100."""
-    text = request.args.get("limit", str(DEFAULT_LISTED))
-    if text not in {str(number) for number in range(1, MAX_LISTED + 1)}:
-        raise InvalidInput(f"The limit must be a whole number from 1 to {MAX_LISTED}.", "limit")
-    return int(text)
+def reference(name: str) -> Schema:
+    return {"$ref": REF.format(model=name)}
 
 
-def sent_cursor() -> Cursor | None:
-    """Return the position after which the list continues, None for its beginning. Raises InvalidInput."""
-    text = request.args.get("cursor")
-    return None if text is None else decode_cursor(text)
+PATH_PARAMETERS = {
+    "run_id": TEXT | {"description": "The run's id."},
+    "batch_id": TEXT | {"description": "The batch's id."},
+    "hop": COUNT | {"maximum": MAX_HOP_NUMBER, "description": "The number of the hop, 0 for the verdict."},
+}
+OPERATIONS: list[Operation] = []
+"""All operations, in the order of the document."""
 
 
-def list_filters() -> RunFilter:
-    """Return the filters of the list. Raises InvalidInput for an unknown outcome or answerer, or too long a search."""
-    words = request.args.get("q", "")
-    if len(words) > MAX_SEARCH:
-        raise InvalidInput(f"The search has {len(words)} characters; at most {MAX_SEARCH} are allowed.", "q")
-    answerers = [each.name for each in capabilities().answerers]
-    return RunFilter(words, one_of("label", OUTCOMES), one_of("answerer", answerers))
+def operation(route: str, tag: str, **details: Any) -> Callable[[View], View]:
+    """Make the decorated function an operation of the API; `details` are fields of Operation.
 
+    It gets the path's parameters and, where it has an argument of that name, a validated `body` and `query`. It returns
+    a dataclass, which is sent as JSON, None for 204, or a response. A created object is sent with its address.
+    """
 
-def one_of(name: str, known: Collection[str]) -> str:
-    """Return the value of a query parameter, "" if omitted. Raises InvalidInput if it is not in `known`."""
-    value = request.args.get(name)
-    if value is None:
-        return ""
-    if value not in known:
-        raise InvalidInput(f"{name} must be one of: {', '.join(known)}.", name)
-    return value
+    def register(view: View) -> View:
+        method, path = route.split()
+        each = Operation(f"{method} {API}{path}", tag, view, **details)
+        OPERATIONS.append(each)
+        types = each.types
 
+        @wraps(view)
+        def respond(**named: Any) -> ResponseReturnValue:
+            if each.owned:
+                current_principal()
+            if "query" in types:
+                named["query"] = _query(types["query"])
+            if "body" in types:
+                named["body"] = _body(types["body"])
+            answer = view(**named)
+            if answer is None or isinstance(answer, Response):
+                return answer or ("", HTTPStatus.NO_CONTENT)
+            created = {}
+            if each.status == HTTPStatus.CREATED:
+                kind = type(answer).__name__
+                created["Location"] = url_for(f"api.read{kind}", **{f"{kind.lower()}_id": answer.id})
+            return jsonify(as_json(answer)), each.status, created
 
-def paginated_response(found: Sequence[RunSummary], limit: int) -> Response:
-    """Return the first `limit` runs, with a cursor where `found` contains more."""
-    page = found[:limit]
-    return list_response(page, encode_cursor(page[-1].created_at, page[-1].id) if len(found) > limit else None)
+        api.add_url_rule(API + path, each.id, respond, methods=[method.upper()])
+        return view
 
-
-def list_response(runs: Sequence[RunSummary], following: str | None = None) -> Response:
-    """Return these runs; `following` is the cursor of the next page."""
-    return jsonify(as_json(RunList(tuple(runs), following)))
+    return register

@@ -1,127 +1,83 @@
-"""API routes that export, compare and publish reports, and for the owner's notes on them."""
+"""The API's operations that export, compare and publish reports, and those for the owner's notes on them."""
 
 from __future__ import annotations
 
-from flask import Response, jsonify, request
-from flask.typing import ResponseReturnValue
+from flask import Response
 from werkzeug.exceptions import Conflict, NotFound
 
 from app.domain.comparison import NoSuchRun, PageUsed, pages, rows, runs_to_compare
 from app.domain.errors import InvalidInput
-from app.domain.model import Label, Note
-from app.runs.json_schema import as_json
-from app.runs.notes import VERDICT, NoteChanged, agreement, clean_note, clean_signature, parse_note_hop
+from app.domain.model import Note
+from app.runs.notes import VERDICT, NoteChanged, checked_note, parse_note_hop
+from app.runs.report_schema import RunNote
 from app.runs.service import StoredRun
 from app.runs.transfer import note_of, usage_of
 from app.web import services
-from app.web.api.blueprint import API, api_blueprint, one_of, run_response, sent, sent_cursor, sent_limit
-from app.web.api.schemas import (
-    ComparedPage,
-    ComparedQuestion,
-    ComparedRun,
-    Comparison,
-    Gallery,
-    NewNote,
-    NoteList,
-    Nothing,
-    PageUse,
-)
+from app.web.api import schemas
+from app.web.api.blueprint import TEXT, operation
+from app.web.api.runs import run_of
 from app.web.auth import owned, stored_run
-from app.web.exporters import exporter_of, exporters
-from app.web.pages.annotations import NOTHING_SAID, PUBLISHING_OFF, may_publish
-from app.web.pages.history import encode_cursor
+from app.web.exporters import Exporter, exporters
+from app.web.pages.annotations import PUBLISHING_OFF, may_publish
+from app.web.pages.history import decode_cursor, encode_cursor
 from app.web.pages.transfer import NOT_YET, export_of
 
-api_reports = api_blueprint("api_reports")
+CHANGED = "Another request changed this note at the same time. Read it and try again."
 
 
-def export(run_id: str, file: str) -> Response:
-    """Return an ended run in the format of `file`; `?notes=yes` adds the owner's notes, for the owner only."""
-    exporter = exporter_of(file)
-    has_notes = exporter.takes_notes and one_of("notes", ("yes",))
-    notes = tuple(services().runs.notes.of(owned(run_id).id)) if has_notes else None
-    run = _ended(run_id)
-    if not exporter.has_content(run):
-        raise Conflict(exporter.without_content)
-    return Response(exporter.write(export_of(run, notes)), mimetype=exporter.media_type)
+WITHOUT = schemas.WithNotes()
 
 
-for _each in exporters():
-    if _each.operation:
-        api_reports.add_url_rule(f"{API}/runs/<run_id>/{_each.file}", view_func=export, defaults={"file": _each.file})
+def _add_export(exporter: Exporter, name: str, about: str) -> None:
+    def export(run_id: str, query: schemas.WithNotes = WITHOUT) -> Response:
+        run = owned(run_id) if query.notes else stored_run(run_id)
+        if not run.report.ended:
+            raise Conflict(NOT_YET)
+        if not exporter.has_content(run):
+            raise Conflict(exporter.without_content)
+        notes = tuple(services().runs.notes.of(run_id)) if query.notes else None
+        return Response(exporter.write(export_of(run, notes)), mimetype=exporter.media_type)
+
+    if not exporter.takes_notes:
+        del export.__annotations__["query"]
+    schema = {"type": "object"} if exporter.media_type.endswith("json") else TEXT
+    details = {"errors": (401, 409) if exporter.takes_notes else (409,), "content": (exporter.media_type, schema)}
+    operation(f"get /runs/<run_id>/{exporter.file}", "reports", name=name, about=about, **details)(export)
 
 
-@api_reports.get(f"{API}/compare")
-def compare() -> Response:
-    """Compare two to four runs of one claim."""
-    try:
-        runs = runs_to_compare(services().runs.report, request.args.getlist("run"))
-    except NoSuchRun as error:
-        raise NotFound(str(error)) from None
-    reports = [run.report for run in runs]
-    answer = Comparison(
-        tuple(_column(run) for run in runs),
-        tuple(
-            ComparedQuestion(row.question, row.agree, tuple(hop.number if hop else None for hop in row.hops))
-            for row in rows(reports)
-        ),
-        tuple(_page(page) for page in pages(reports)),
-    )
-    return jsonify(as_json(answer))
+@operation("post /runs/<run_id>/publish", "reports", owned=True)
+def publish_report(run_id: str, body: schemas.Nothing) -> schemas.Run:
+    """Publish a report.
 
-
-def _ended(run_id: str) -> StoredRun:
-    """Return the run. Raises NotFound, and Conflict for one that has not ended."""
-    run = stored_run(run_id)
-    if not run.report.ended:
-        raise Conflict(NOT_YET)
-    return run
-
-
-def _column(run: StoredRun) -> ComparedRun:
-    report = run.report
-    label = report.verdict.label if report.verdict else None
-    return ComparedRun(run.id, report.ended or "running", label, round(report.seconds, 3), usage_of(report.usage))
-
-
-def _page(page: PageUsed) -> ComparedPage:
-    passage, uses = page.passage, tuple(PageUse(use.cited, use.read) for use in page.uses)
-    return ComparedPage(passage.title, passage.source, passage.url, page.alike, uses)
-
-
-api_publishing = api_blueprint("api_publishing")
-
-
-@api_publishing.post(f"{API}/runs/<run_id>/publish")
-def publish(run_id: str) -> Response:
-    """Publish the principal's run in the gallery. Idempotent."""
-    sent(Nothing)
+    Puts a run of yours that has come to a verdict in the gallery, where anybody finds it; 404 where the operator lets
+    nobody publish, 409 for a run that cannot be published, with the reason.
+    """
     owned(run_id)
     _require_publishing()
     try:
         services().runs.publishing.publish(run_id)
     except InvalidInput as error:
         raise Conflict(str(error)) from None
-    return run_response(owned(run_id))
+    return run_of(owned(run_id))
 
 
-@api_publishing.post(f"{API}/runs/<run_id>/unpublish")
-def unpublish(run_id: str) -> Response:
-    """Remove the principal's run from the gallery. Idempotent."""
-    sent(Nothing)
+@operation("post /runs/<run_id>/unpublish", "reports", owned=True)
+def unpublish_report(run_id: str, body: schemas.Nothing) -> schemas.Run:
+    """Take a report out of the gallery. A second time changes nothing."""
     services().runs.publishing.unpublish(owned(run_id).id)
-    return run_response(owned(run_id))
+    return run_of(owned(run_id))
 
 
-@api_publishing.get(f"{API}/gallery")
-def gallery() -> Response:
-    """List the published reports, newest first."""
+@operation("get /gallery", "reports", errors=(404,))
+def list_published_reports(query: schemas.GalleryListing) -> schemas.Gallery:
+    """List published reports, the last published first; 404 where the operator lets nobody publish."""
     _require_publishing()
-    limit = sent_limit()
-    found = services().runs.publishing.listed(one_of("label", tuple(Label)), limit + 1, sent_cursor())
-    page = found[:limit]
-    following = encode_cursor(page[-1].published_at, page[-1].id) if len(found) > limit else None
-    return jsonify(as_json(Gallery(tuple(page), following)))
+    after = decode_cursor(query.cursor) if query.cursor else None
+    found = services().runs.publishing.listed(query.label or "", query.limit + 1, after)
+    page = found[: query.limit]
+    return schemas.Gallery(
+        page, encode_cursor(page[-1].published_at, page[-1].id) if len(found) > query.limit else None
+    )
 
 
 def _require_publishing() -> None:
@@ -129,49 +85,79 @@ def _require_publishing() -> None:
         raise NotFound(PUBLISHING_OFF)
 
 
-api_notes = api_blueprint("api_notes")
-
-CHANGED = "Another request changed this note at the same time. Read it and try again."
-
-
-@api_notes.get(f"{API}/runs/<run_id>/notes")
-def read_notes(run_id: str) -> Response:
-    """List the principal's notes on their run."""
-    return jsonify(as_json(NoteList(tuple(map(note_of, services().runs.notes.of(owned(run_id).id))))))
+for _each in exporters():
+    if _each.operation:
+        _add_export(_each, *_each.operation)
 
 
-@api_notes.put(f"{API}/runs/<run_id>/notes/<hop>")
-def write(run_id: str, hop: str) -> Response:
-    """Write a note, replacing the one that exists."""
-    run, body = owned(run_id), sent(NewNote)
-    number, text = _hop(run, hop), clean_note(body.text or "")
-    if body.agrees is None and not text and not body.label:
-        raise InvalidInput(NOTHING_SAID, "text")
+@operation("get /compare", "reports", errors=(404, 501))
+def compare_runs(query: schemas.Compared) -> schemas.Comparison:
+    """Compare the current state of two to four runs of one claim. Open to anybody who has the ids."""
+    try:
+        runs = runs_to_compare(services().runs.report, query.run)
+    except NoSuchRun as error:
+        raise NotFound(str(error)) from None
+    reports = [run.report for run in runs]
+    return schemas.Comparison(
+        tuple(_column(run) for run in runs),
+        tuple(
+            schemas.ComparedQuestion(row.question, row.agree, tuple(hop.number if hop else None for hop in row.hops))
+            for row in rows(reports)
+        ),
+        tuple(_page(page) for page in pages(reports)),
+    )
+
+
+def _column(run: StoredRun) -> schemas.ComparedRun:
+    report = run.report
+    label = report.verdict.label if report.verdict else None
+    return schemas.ComparedRun(
+        run.id, report.ended or "running", label, round(report.seconds, 3), usage_of(report.usage)
+    )
+
+
+def _page(page: PageUsed) -> schemas.ComparedPage:
+    passage, uses = page.passage, tuple(schemas.PageUse(use.cited, use.read) for use in page.uses)
+    return schemas.ComparedPage(passage.title, passage.source, passage.url, page.alike, uses)
+
+
+@operation("get /runs/<run_id>/notes", "notes", owned=True)
+def list_notes(run_id: str) -> schemas.NoteList:
+    """Read your notes on a run."""
+    return schemas.NoteList(tuple(map(note_of, services().runs.notes.of(owned(run_id).id))))
+
+
+@operation("put /runs/<run_id>/notes/<hop>", "notes", owned=True)
+def write_note(run_id: str, hop: str, body: schemas.NewNote) -> RunNote:
+    """Write a note.
+
+    Says whether you agree with a hop or the verdict of a run of yours that has ended. Replaces the note.
+    """
+    run = owned(run_id)
+    number = _hop(run, hop)
     if body.label and number != VERDICT:
         raise InvalidInput("A verdict is on the whole check: write it as the note on hop 0.", "label")
-    agrees = agreement(body.label, run.report) if body.label else body.agrees
+    values = checked_note(run.report, body.agrees, body.text or "", body.label, body.signed or "")
     current = _current_note(run_id, number)
-    seen, signed = current.written_at if current else None, clean_signature(body.signed or "")
     try:
-        services().runs.notes.write(run_id, number, agrees, text, seen, body.label, signed)
+        services().runs.notes.write(run_id, number, seen=current.written_at if current else None, **values)
     except NoteChanged:
         raise Conflict(CHANGED) from None
     written = _current_note(run_id, number)
     if written is None:
         raise Conflict(CHANGED)
-    return jsonify(as_json(note_of(written)))
+    return note_of(written)
 
 
-@api_notes.delete(f"{API}/runs/<run_id>/notes/<hop>")
-def remove(run_id: str, hop: str) -> ResponseReturnValue:
-    """Remove a note. Idempotent."""
+@operation("delete /runs/<run_id>/notes/<hop>", "notes", owned=True, status=204, errors=(409,))
+def remove_note(run_id: str, hop: str) -> None:
+    """Remove a note. If there is none, nothing changes."""
     number = _hop(owned(run_id), hop)
     current = _current_note(run_id, number)
     try:
         services().runs.notes.remove(run_id, number, current.written_at if current else None)
     except NoteChanged:
         raise Conflict(CHANGED) from None
-    return "", 204
 
 
 def _hop(run: StoredRun, text: str) -> int:

@@ -1,4 +1,4 @@
-"""API routes that start, list, read, follow, steer, import, delete and restore runs."""
+"""The API's operations that start, list, read, follow, steer, import, delete and restore runs."""
 
 from __future__ import annotations
 
@@ -7,34 +7,26 @@ from contextlib import suppress
 from dataclasses import asdict
 
 from flask import Response, json, request
-from flask.typing import ResponseReturnValue
 from werkzeug.exceptions import Conflict, NotFound
 
 from app.domain.errors import InvalidInput
 from app.domain.events import TERMINAL
 from app.domain.messages import Code
+from app.domain.ports import RunCommand
+from app.run_request import RunRequest
 from app.runs.event_store import Unreadable, in_words
-from app.runs.service import Place, StoredEvent, StoredRun, hop_to_change
-from app.web import services
-from app.web.api.blueprint import (
-    API,
-    api_blueprint,
-    check_after,
-    created_run,
-    list_filters,
-    list_response,
-    paginated_response,
-    run_response,
-    sent,
-    sent_cursor,
-    sent_key,
-    sent_limit,
-    sent_run,
-)
-from app.web.api.schemas import NewBranch, Nothing
+from app.runs.service import Place, RunFilter, StoredEvent, StoredRun, hop_to_change
+from app.runs.transfer import report_fields
+from app.web import capabilities, services
+from app.web.api.blueprint import TEXT, operation, sent_key
+from app.web.api.schemas import Following, NewBranch, NewRun, Nothing, Run, RunList, RunListing
 from app.web.auth import client, current_principal, owned, principal_for_new_run, stored_run
+from app.web.observability import log_run
+from app.web.pages.history import decode_cursor, encode_cursor
 from app.web.pages.run_actions import ENDED, NOTHING_KEPT, BranchForm, branch_off
 from app.web.sse import stream_run
+
+REPEATED = "Any text. A repeated request with the same key returns the run or batch that the first one created."
 
 
 class EventMessages:
@@ -68,119 +60,153 @@ def event_as_dict(stored: StoredEvent) -> dict:
     return {"seq": stored.seq, "seconds": round(stored.seconds, 3), **in_words(stored.event)}
 
 
-api_runs = api_blueprint("api_runs")
-
-
-@api_runs.post(f"{API}/runs")
-def start() -> ResponseReturnValue:
-    """Start a run. The same request with the same Idempotency-Key returns the run that was started first."""
-    principal = principal_for_new_run()
-    wanted = sent_run()
-    return created_run(services().runs.start(wanted.claim, wanted.options, principal, sent_key(), client()))
-
-
-@api_runs.get(f"{API}/runs")
-def list_runs() -> Response:
-    """List the principal's runs that match the filters, newest first."""
-    limit = sent_limit()
-    return paginated_response(
-        services().runs.recent(current_principal(), limit + 1, sent_cursor(), list_filters()), limit
+def run_of(run: StoredRun) -> Run:
+    """Return the exported run with its current state: queue position, pending request to conclude, publication."""
+    return Run(
+        **report_fields(run),
+        place=None if run.report.ended else services().runs.place(run.id),
+        concluding=run.command is RunCommand.FINISH_NOW,
+        published_at=run.published_at,
+        taken_down=run.taken_down_at is not None,
     )
 
 
-@api_runs.get(f"{API}/runs/<run_id>")
-def read(run_id: str) -> Response:
-    """Return a run to anybody who has its id."""
-    return run_response(stored_run(run_id))
+def _created(run_id: str) -> Run:
+    log_run(run_id)
+    return run_of(stored_run(run_id))
 
 
-@api_runs.get(f"{API}/runs/<run_id>/events")
-def follow(run_id: str) -> Response:
-    """Stream a run's stored and new events."""
-    check_after()
-    run = stored_run(run_id)
-    return stream_run(run, EventMessages(run))
+@operation("get /runs", "runs", owned=True)
+def list_runs(query: RunListing) -> RunList:
+    """List your runs, newest first."""
+    if query.answerer and query.answerer not in {each.name for each in capabilities().answerers}:
+        raise InvalidInput("There is no answerer of that name.", "answerer")
+    wanted = RunFilter(query.q, query.label or "", query.answerer)
+    after = decode_cursor(query.cursor) if query.cursor else None
+    found = services().runs.recent(current_principal(), query.limit + 1, after, wanted)
+    page = found[: query.limit]
+    return RunList(page, encode_cursor(page[-1].created_at, page[-1].id) if len(found) > query.limit else None)
 
 
-api_steering = api_blueprint("api_steering")
+@operation("post /runs", "runs", owned=True, status=201, headers={"Idempotency-Key": REPEATED})
+def start_run(body: NewRun) -> Run:
+    """Start a run.
 
-STILL_RUNNING = "This run is still running; stop it first, or wait for its end."
-
-
-@api_steering.post(f"{API}/runs/<run_id>/stop")
-def stop(run_id: str) -> Response:
-    """Stop the principal's run; its finished hops are kept."""
-    sent(Nothing)
-    owned(run_id)
-    if not services().runs.interrupt(run_id, Code.STOPPED_BY_OWNER()):
-        raise Conflict(ENDED)
-    return run_response(stored_run(run_id))
-
-
-@api_steering.post(f"{API}/runs/<run_id>/conclude")
-def conclude(run_id: str) -> Response:
-    """Request a verdict from the pairs that the principal's run has kept."""
-    sent(Nothing)
-    run = owned(run_id)
-    if not run.report.ended and not run.report.context:
-        raise Conflict(NOTHING_KEPT)
-    if not services().runs.conclude(run_id):
-        raise Conflict(ENDED)
-    return run_response(stored_run(run_id))
-
-
-@api_steering.post(f"{API}/runs/<run_id>/branch")
-def branch(run_id: str) -> ResponseReturnValue:
-    """Start a run of the principal that continues from a hop of this one."""
-    run, body = owned(run_id), sent(NewBranch)
-    if not run.report.ended:
-        raise Conflict(STILL_RUNNING)
-    hop = hop_to_change(run.report, body.hop)
-    if body.leave_out and body.question is not None:
-        raise InvalidInput("Ask a question in the hop's place, or leave the hop out; not both.", "leave_out")
-    question = hop.question.text if body.question is None else body.question
-    return created_run(
-        branch_off(run, hop, BranchForm(question, body.answerer or ""), bool(body.leave_out), current_principal())
-    )
-
-
-@api_steering.get(f"{API}/runs/<run_id>/branches")
-def branches(run_id: str) -> Response:
-    """List the runs that branch off the principal's run, oldest first."""
-    return list_response(services().runs.queries.branches(owned(run_id).id))
-
-
-api_keeping = api_blueprint("api_keeping")
-
-
-@api_keeping.post(f"{API}/import")
-def import_report() -> ResponseReturnValue:
-    """Store an exported report as a run of the principal, marked as imported."""
+    Omitted fields have the site's defaults. GET /choices lists the values and which host receives the claim.
+    """
     principal = principal_for_new_run()
-    return created_run(services().runs.import_report(request.get_data(), principal))
+    wanted = RunRequest.resolve(body.model_dump(exclude_none=True), capabilities())
+    return _created(services().runs.start(wanted.claim, wanted.options, principal, sent_key(), client()))
 
 
-@api_keeping.delete(f"{API}/runs/<run_id>")
-def delete(run_id: str) -> ResponseReturnValue:
-    """Delete the principal's run, stopping it first where it is running."""
+@operation("get /runs/<run_id>", "runs")
+def read_run(run_id: str) -> Run:
+    """Read a run as it is now."""
+    return run_of(stored_run(run_id))
+
+
+@operation("delete /runs/<run_id>", "runs", owned=True, status=204)
+def delete_run(run_id: str) -> None:
+    """Delete a run.
+
+    Stops the run if it is running and hides it from everybody. Its owner can restore it for ten minutes. Then it is
+    purged with its events, its notes and the cached replies that no other run used.
+    """
     with suppress(Unreadable):  # a run that cannot be read can still be deleted
         owned(run_id)
     if not services().runs.deletion.of_owner(run_id, current_principal()):
         raise NotFound("There is no such run of yours.")
     services().runs.deletion.delete(run_id)
-    return "", 204
 
 
-@api_keeping.get(f"{API}/deleted")
-def deleted() -> Response:
-    """List the principal's deleted runs that can still be restored."""
-    return list_response(services().runs.deletion.restorable(current_principal()))
+@operation(
+    "get /runs/<run_id>/events",
+    "runs",
+    errors=(403,),
+    content=("text/event-stream", TEXT),
+    headers={"Last-Event-ID": "Overrides `after`; sent by an EventSource that reconnects."},
+)
+def follow_run(run_id: str, query: Following) -> Response:
+    """Follow a run.
+
+    Server-sent events, each as in the schema Message. A message without a name is one stored event (schema StoredEvent)
+    whose id is its number; an event never changes, so one that arrives twice may be dropped. Messages named "place"
+    have the place of a run that waits. Comments keep the connection open. The last message is named "end"; after a
+    stream that closes without it, ask again with Last-Event-ID.
+    """
+    run = stored_run(run_id)
+    return stream_run(run, EventMessages(run))
 
 
-@api_keeping.post(f"{API}/runs/<run_id>/restore")
-def restore(run_id: str) -> Response:
-    """Restore the principal's deleted run."""
-    sent(Nothing)
+@operation("post /runs/<run_id>/stop", "runs", owned=True)
+def stop_run(run_id: str, body: Nothing) -> Run:
+    """Stop a run.
+
+    Ends a run of yours at once. Finished hops are kept, the one under way is marked as interrupted.
+    """
+    owned(run_id)
+    if not services().runs.interrupt(run_id, Code.STOPPED_BY_OWNER()):
+        raise Conflict(ENDED)
+    return run_of(stored_run(run_id))
+
+
+@operation("post /runs/<run_id>/conclude", "runs", owned=True)
+def conclude_run(run_id: str, body: Nothing) -> Run:
+    """Conclude a run at its next step.
+
+    Asks for a verdict from what a run of yours has kept; 409 while nothing has been kept.
+    """
+    run = owned(run_id)
+    if not run.report.ended and not run.report.context:
+        raise Conflict(NOTHING_KEPT)
+    if not services().runs.conclude(run_id):
+        raise Conflict(ENDED)
+    return run_of(stored_run(run_id))
+
+
+@operation("post /runs/<run_id>/branch", "runs", owned=True, status=201)
+def branch_run(run_id: str, body: NewBranch) -> Run:
+    """Continue from a hop.
+
+    Starts a run that continues from a hop of a run of yours, which must have ended: with another question in the hop's
+    place, or none, or another answerer from there on. The hops before it are kept; no model is called for them again.
+    What came after it is not in the new run, and the earlier one stays as it is.
+    """
+    run = owned(run_id)
+    if not run.report.ended:
+        raise Conflict("This run is still running; stop it first, or wait for its end.")
+    hop = hop_to_change(run.report, body.hop)
+    if body.leave_out and body.question is not None:
+        raise InvalidInput("Ask a question in the hop's place, or leave the hop out; not both.", "leave_out")
+    question = hop.question.text if body.question is None else body.question
+    form = BranchForm(question, body.answerer or "")
+    return _created(branch_off(run, hop, form, bool(body.leave_out), current_principal()))
+
+
+@operation("get /runs/<run_id>/branches", "runs", owned=True)
+def list_branches(run_id: str) -> RunList:
+    """List the branches of a run, oldest first; all of them, so there is no next."""
+    return RunList(services().runs.queries.branches(owned(run_id).id), None)
+
+
+@operation("post /runs/<run_id>/restore", "runs", owned=True)
+def restore_run(run_id: str, body: Nothing) -> Run:
+    """Restore a deleted run. A second time changes nothing."""
     if not services().runs.deletion.restore(run_id, current_principal()):
         owned(run_id)  # raises NotFound, but for a run that is not deleted
-    return run_response(stored_run(run_id))
+    return run_of(stored_run(run_id))
+
+
+@operation("get /deleted", "runs", owned=True)
+def list_deleted_runs() -> RunList:
+    """List the runs that can be restored, the last deleted first; all of them, so there is no next."""
+    return RunList(services().runs.deletion.restorable(current_principal()), None)
+
+
+@operation("post /import", "reports", owned=True, status=201, errors=(413, 415, 422), raw_body="Exported")
+def import_report() -> Run:
+    """Import a report.
+
+    Keeps an exported report as a run of yours that is marked as imported: its check did not take place here.
+    """
+    return _created(services().runs.import_report(request.get_data(), principal_for_new_run()))

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal, get_type_hints
 
-from pydantic import BaseModel, ConfigDict, Field, SkipValidation, create_model
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SkipValidation, create_model
 
-from app.batches.files import MAX_CLAIMS, BatchResult
+from app.batches.files import MAX_CLAIMS, NO_CLAIMS, BatchResult
 from app.batches.service import BatchState
 from app.capabilities.options import Choice
+from app.domain.comparison import MAX_RUNS, MIN_RUNS
 from app.domain.model import MAX_NOTE_LENGTH, RANGES, Label, LabelSet, RunOptions
 from app.runs.admission import Place
 from app.runs.json_schema import Moment, descriptions
@@ -18,12 +19,15 @@ from app.runs.notes import MAX_SIGNATURE_LENGTH
 from app.runs.projections import RunSummary
 from app.runs.report_schema import STATES, Options, RunNote, RunReport, RunUsage
 from app.text.claims import MAX_CLAIM_LENGTH, MAX_DATE_LENGTH, MAX_SPEAKER_LENGTH, MIN_CLAIM_LENGTH
+from app.web.pages.history import MAX_SEARCH
 
 MAX_HOP_NUMBER = 999
 """Upper limit of hop numbers in requests; no run has as many hops."""
 MAX_CLAIM_NUMBER = 9_999_999
 """Upper limit of the numbers of a batch's claims in requests; it fits a database integer."""
 
+DEFAULT_LISTED = 20
+ID: Any = {"type": "string", "minLength": 1}
 Count = Annotated[int, Field(ge=0)]
 Seconds = Annotated[float, Field(ge=0)]
 State = Annotated[str, Field(json_schema_extra={"enum": list(STATES)})]
@@ -32,7 +36,7 @@ State = Annotated[str, Field(json_schema_extra={"enum": list(STATES)})]
 class Request(BaseModel):
     """A JSON object in a request; a null field counts as omitted."""
 
-    model_config = ConfigDict(strict=True, extra="forbid")
+    model_config = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False)
 
 
 class Nothing(Request):
@@ -60,36 +64,33 @@ class NewClaim(Request):
 
 
 SOURCE = "Where answers come from: a name of `sources` in /choices, in place of `answerer`, `corpora` and `search`."
-JSON_TYPES: dict[Any, Any] = {
-    tuple[str, ...]: list[str],
-    LabelSet: Annotated[str, Field(json_schema_extra={"enum": list(LabelSet)})],
-}
-"""JSON types that replace Python types of RunOptions."""
 
 
 def _option_fields() -> dict[str, Any]:
     hints, about = get_type_hints(RunOptions), descriptions(RunOptions)
-    names = [each.name for each in fields(RunOptions) if each.name != "modules"]  # that records what was used
-    kinds = {name: JSON_TYPES.get(hints[name], hints[name]) for name in names}
+    del hints["modules"]  # that records what was used
     for name, limits in RANGES.items():
         number = int if limits.is_whole else float
-        kinds[name] = Annotated[number, Field(ge=limits.minimum, le=limits.maximum)]
-    optional_fields = {name: (kind | None, _optional(about.get(name, ""))) for name, kind in kinds.items()}
+        hints[name] = Annotated[number, Field(ge=limits.minimum, le=limits.maximum)]
+    optional_fields = {name: (kind | None, _optional(about.get(name, ""))) for name, kind in hints.items()}
     return {**optional_fields, "source": (str | None, _optional(SOURCE))}
 
 
-NewRun = create_model("NewRun", __base__=NewClaim, __doc__="A claim with options of /choices.", **_option_fields())
+_Options = create_model("_Options", __base__=Request, **_option_fields())
 
 
-class _Batch(Request):
-    # Each claim is validated later, where its number is known for the message.
+class NewRun(_Options, NewClaim):  # type: ignore[valid-type, misc]
+    """A claim with options of /choices."""
+
+
+class NewBatch(_Options):  # type: ignore[valid-type, misc]
+    """Claims with shared options."""
+
+    # Each claim is validated later: pydantic would keep an error for each of a million.
     claims: SkipValidation[list[str | NewClaim]] = Field(
         description="Each claim as text or as an object.", json_schema_extra={"minItems": 1, "maxItems": MAX_CLAIMS}
     )
     title: str | None = None
-
-
-NewBatch = create_model("NewBatch", __base__=_Batch, __doc__="Claims with shared options.", **_option_fields())
 
 
 class NewBranch(Request, use_attribute_docstrings=True):
@@ -116,6 +117,89 @@ class NewNote(Request, use_attribute_docstrings=True):
     """The owner's own verdict on the claim, for hop 0 only; anybody with the run's link can read it, with the text."""
     signed: str | None = Field(None, json_schema_extra={"maxLength": MAX_SIGNATURE_LENGTH})
     """The name under that verdict."""
+
+
+INVALID = {
+    **{name: str(limits) for name, limits in RANGES.items()},
+    "claim": "Please write a claim, as text.",
+    "hop": "hop must be the number of a hop, a whole number from 1.",
+    "claims": f"{NO_CLAIMS} Each must be text, or an object with the fields claim, speaker and date.",
+    "corpora": "corpora must be a list of names.",
+}
+"""Messages for missing and invalid values, where the type of the field alone would not explain enough."""
+
+
+def _whole_number(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) < 18):  # 18 digits may exceed a column of the database
+        raise ValueError("must be a whole number")
+    return int(text)
+
+
+Limit = Annotated[
+    int, Field(ge=1, le=100, json_schema_extra={"default": DEFAULT_LISTED}), BeforeValidator(_whole_number)
+]
+
+
+class Limited(BaseModel, use_attribute_docstrings=True):
+    """The query of a list."""
+
+    limit: Limit = DEFAULT_LISTED
+    """The maximum number of entries."""
+
+
+class Listing(Limited):
+    """The query of a list in pages."""
+
+    cursor: str | None = Field(None, pattern=r"^[0-9]{1,17}(\.[^\u0000]*)?$")
+    """`next` of the previous page."""
+
+
+class RunListing(Listing):
+    """The query of the list of runs."""
+
+    q: str = Field("", max_length=MAX_SEARCH)
+    """Words of the claim, whatever their case."""
+    label: Label | Literal["running", "failed", "interrupted"] | None = None
+    """The label of the verdict, or the state of a run without one."""
+    answerer: str = ""
+    """The run's answerer: a name of `answerers` in /choices."""
+
+
+class GalleryListing(Listing):
+    """The query of the gallery."""
+
+    label: Label | None = None
+    """The label of the verdict."""
+
+
+class ResultListing(Limited):
+    """The query of a batch's results."""
+
+    after: Annotated[int, Field(ge=0, le=MAX_CLAIM_NUMBER), BeforeValidator(_whole_number)] = 0
+    """`next` of the previous page."""
+
+
+class Following(BaseModel, use_attribute_docstrings=True):
+    """The query of a stream."""
+
+    after: Annotated[int, Field(ge=0), BeforeValidator(_whole_number)] = 0
+    """The number of the last event received; the stream continues after it."""
+
+
+class Compared(BaseModel, use_attribute_docstrings=True):
+    """The query of a comparison."""
+
+    run: list[str] = Field(
+        json_schema_extra={"minItems": MIN_RUNS, "maxItems": MAX_RUNS, "uniqueItems": True, "items": ID}
+    )
+    """The ids of runs of one claim; repeat the parameter for each."""
+
+
+class WithNotes(BaseModel, use_attribute_docstrings=True):
+    """The query of an export that may have notes."""
+
+    notes: Literal["yes"] | None = None
+    """Include your notes. Only for your own runs."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -337,20 +421,3 @@ class Problem:
     """The invalid input."""
     retry_after: Count
     """Seconds to wait before retrying."""
-
-
-REQUESTS = (NewRun, NewBranch, NewNote, NewBatch, Nothing)
-RESPONSES = (
-    Run,
-    RunList,
-    Message,
-    NoteList,
-    Gallery,
-    Comparison,
-    Batch,
-    BatchList,
-    BatchResults,
-    Choices,
-    Readiness,
-    Problem,
-)

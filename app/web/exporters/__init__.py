@@ -31,10 +31,9 @@ class Export:
 class ExportOperation(NamedTuple):
     """The texts of a format's operation in the API document."""
 
-    operation_id: str
-    summary: str
-    response_description: str
-    description: str
+    name: str
+    about: str
+    """Its summary, and a description after the first line."""
 
 
 @dataclass(frozen=True)

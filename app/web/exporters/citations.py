@@ -130,8 +130,7 @@ def _exporter(ending: str, title: str, media_type: str, write: Callable[[StoredR
         without_content="No kept answer of this report cites a source, so there is nothing to list.",
         operation=ExportOperation(
             f"export{title.capitalize()}",
-            f"Read the cited sources in {title}",
-            "The sources.",
+            f"Read the cited sources in {title}\n"
             "What kept answers cite, for a reference manager; 409 while the run is running or where there is "
             "no source.",
         ),

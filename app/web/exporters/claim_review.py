@@ -78,9 +78,8 @@ EXPORTERS = (
         without_content="There is no ClaimReview of this report: only a verdict that was reached here has one.",
         operation=ExportOperation(
             "exportClaimReview",
-            "Read a verdict as ClaimReview",
-            "The review, in JSON-LD.",
-            "schema.org's ClaimReview; 409 for a run without a verdict of its own.",
+            "Read a verdict as ClaimReview\n"
+            "In JSON-LD: schema.org's ClaimReview; 409 for a run without a verdict of its own.",
         ),
     ),
 )

@@ -246,8 +246,7 @@ EXPORTERS = (
         takes_notes=True,
         operation=ExportOperation(
             "exportMarkdown",
-            "Read a report in Markdown",
-            "The report.",
+            "Read a report in Markdown\n"
             "The claim, the verdict and every hop with its cited passage; 409 while the run is running.",
         ),
     ),

@@ -16,11 +16,12 @@ from flask_wtf.csrf import CSRFError
 
 from app.domain.errors import InvalidInput
 from app.domain.model import Label
-from app.runs.notes import VERDICT, NoteChanged, agreement, clean_note, clean_signature, parse_note_hop
+from app.runs.notes import VERDICT, NoteChanged, checked_note, parse_note_hop
 from app.runs.service import StoredRun
 from app.web import services
+from app.web.auth import owned
 from app.web.pages.history import INVALID_CURSOR, decode_cursor, encode_cursor
-from app.web.pages.run_actions import is_htmx_request, owned
+from app.web.pages.run_actions import is_htmx_request
 from app.web.run_view import SIDES, NoteForm, NotePlace, may_steer, readers_verdict, run_page
 from app.web.security import STALE, on_csrf_error
 
@@ -28,7 +29,6 @@ notes = Blueprint("notes", __name__)
 notes.add_app_template_global(readers_verdict)
 
 CHANGED = "This note was changed in another tab meanwhile. What you typed is still here: save it to replace that one."
-NOTHING_SAID = "Choose one of these, or write something."
 
 
 @notes.post("/runs/<run_id>/notes")
@@ -73,12 +73,9 @@ def _store(run: StoredRun, hop: int, sent: NoteForm) -> None:
     notes = services().runs.notes
     if "remove" in request.form:
         return notes.remove(run.id, hop, sent.seen_at)
-    text, signed = clean_note(sent.text), clean_signature(sent.signed)
     label = Label(sent.label) if hop == VERDICT and sent.label in set(Label) else None
-    agrees = agreement(label, run.report) if label else SIDES.get(sent.agrees)
-    if label is None and agrees is None and not text:
-        raise InvalidInput(NOTHING_SAID, "text")
-    return notes.write(run.id, hop, agrees, text, sent.seen_at, label, signed if label else "")
+    values = checked_note(run.report, SIDES.get(sent.agrees), sent.text, label, sent.signed)
+    return notes.write(run.id, hop, seen=sent.seen_at, **values)
 
 
 def _place(run_id: str, hop: int) -> NotePlace:

@@ -13,7 +13,6 @@ from textwrap import shorten
 from flask import (
     Blueprint,
     Response,
-    abort,
     flash,
     redirect,
     render_template,
@@ -46,9 +45,9 @@ from app.run_request import raw_options, resolve_options
 from app.runs.models import RUNNING
 from app.text.claims import Candidate
 from app.web import capabilities, report_view, services, views
+from app.web.auth import owned_batch, stored_batch
 from app.web.corrections import Marked, marked_pieces
 from app.web.forms import SET_BY_SOURCE
-from app.web.observability import log_refusal
 from app.web.pages.home import claims_page, sent_form, sent_source
 from app.web.run_view import verdict_details
 from app.web.security import STALE, on_csrf_error, owner
@@ -93,43 +92,43 @@ def start() -> ResponseReturnValue:
 @batches.get("/batches/<batch_id>")
 def page(batch_id: str) -> str:
     """Show a batch's progress and the claims after number `?after=`; reloads while it is running."""
-    return _page(services().runs.batches.get(batch_id) or abort(404))
+    return _page(stored_batch(batch_id))
 
 
 @batches.post("/batches/<batch_id>/pause")
 def pause(batch_id: str) -> ResponseReturnValue:
     """Start no more of its runs until it is resumed."""
-    return _done(owned(batch_id), services().runs.batch_commands.pause(batch_id))
+    return _done(owned_batch(batch_id), services().runs.batch_commands.pause(batch_id))
 
 
 @batches.post("/batches/<batch_id>/resume")
 def resume(batch_id: str) -> ResponseReturnValue:
     """Continue a paused batch."""
-    return _done(owned(batch_id), services().runs.batch_commands.resume(batch_id))
+    return _done(owned_batch(batch_id), services().runs.batch_commands.resume(batch_id))
 
 
 @batches.get("/batches/<batch_id>/cancel")
 def confirm(batch_id: str) -> str:
     """Ask whether to cancel the batch."""
-    return _cancel_confirmation(owned(batch_id))
+    return _cancel_confirmation(owned_batch(batch_id))
 
 
 @batches.post("/batches/<batch_id>/cancel")
 def cancel(batch_id: str) -> ResponseReturnValue:
     """Start no more of its runs, and stop those that are running."""
-    return _done(owned(batch_id), services().runs.batch_commands.cancel(batch_id))
+    return _done(owned_batch(batch_id), services().runs.batch_commands.cancel(batch_id))
 
 
 @batches.post("/batches/<batch_id>/retry")
 def retry(batch_id: str) -> ResponseReturnValue:
     """Check the failed claims again."""
-    return _done(owned(batch_id), services().runs.batch_commands.retry(batch_id) > 0, NOTHING_FAILED)
+    return _done(owned_batch(batch_id), services().runs.batch_commands.retry(batch_id) > 0, NOTHING_FAILED)
 
 
 @batches.post("/batches/<batch_id>/recheck")
 def recheck(batch_id: str) -> ResponseReturnValue:
     """Start a batch of the undecided claims with another source, and redirect to its page."""
-    batch, runs = owned(batch_id), services().runs
+    batch, runs = owned_batch(batch_id), services().runs
     undecided = runs.batches.claims(batch.id, limit=most_claims(), status=Label.NOT_ENOUGH_EVIDENCE)
     options = runs.batches.options_of(batch.id)
     if not undecided or options is None:
@@ -176,7 +175,7 @@ def _stale(error: CSRFError) -> ResponseReturnValue:
     batch_id = (request.view_args or {}).get("batch_id")
     if batch_id is None:
         return _form_again(STALE), 400
-    batch = owned(batch_id)
+    batch = owned_batch(batch_id)
     return (_cancel_confirmation if request.endpoint == "batches.cancel" else _page)(batch, STALE), 400
 
 
@@ -313,25 +312,16 @@ def _cancel_confirmation(batch: Batch, notice: str = "") -> str:
     return render_template("batch_cancel.html", batch=batch, notice=notice)
 
 
-def owned(batch_id: str) -> Batch:
-    """Return the batch if this browser started it; abort with 404 otherwise."""
-    batch = services().runs.batches.get(batch_id) or abort(404)
-    if session.get("owner") != batch.owner:
-        log_refusal("owner")
-        abort(404)
-    return batch
-
-
 def _done(batch: Batch, changed: bool, otherwise: str = NOT_NOW) -> ResponseReturnValue:
     if not changed:
-        return _page(services().runs.batches.get(batch.id) or abort(404), otherwise), 409
+        return _page(stored_batch(batch.id), otherwise), 409
     services().runs.feeder.feed()
     return redirect(url_for("batches.page", batch_id=batch.id), 303)
 
 
 def _results(batch_id: str, write: Callable[..., Iterator[str]], media: str, suffix: str) -> Response:
     """Stream the results, so that a long batch is never held in memory."""
-    batch = services().runs.batches.get(batch_id) or abort(404)
+    batch = stored_batch(batch_id)
     lines = write(services().runs.batches.all_claims(batch.id), details_of)
     response = Response(stream_with_context(lines), mimetype=media)
     response.headers["Content-Disposition"] = f"attachment; filename=hopcheck-batch.{suffix}"
@@ -346,14 +336,14 @@ TOO_LATE = "There is nothing to undo: that batch is gone for good, or it was nev
 @batch_deleting.get("/batches/<batch_id>/delete", endpoint="confirm")
 def confirm_delete(batch_id: str) -> ResponseReturnValue:
     """Ask for confirmation; a deleted batch redirects to the list, where it can be restored."""
-    return _to_batches() if _is_deleted(batch_id) else _deletion_confirmation(owned(batch_id))
+    return _to_batches() if _is_deleted(batch_id) else _deletion_confirmation(owned_batch(batch_id))
 
 
 @batch_deleting.post("/batches/<batch_id>/delete")
 def delete(batch_id: str) -> ResponseReturnValue:
     """Delete the batch, cancelling it first where it has not ended. Idempotent."""
     if not _is_deleted(batch_id):
-        services().runs.batch_deletion.delete(owned(batch_id).id)
+        services().runs.batch_deletion.delete(owned_batch(batch_id).id)
     return _to_batches()
 
 
@@ -373,7 +363,7 @@ def _stale_deletion(error: CSRFError) -> ResponseReturnValue:
     """Return the confirmation, or the list with its undo buttons, with valid tokens."""
     batch_id = (request.view_args or {})["batch_id"]
     if request.endpoint == "batch_deleting.delete" and not _is_deleted(batch_id):
-        return _deletion_confirmation(owned(batch_id), STALE), 400
+        return _deletion_confirmation(owned_batch(batch_id), STALE), 400
     return form_page(notice=STALE), 400
 
 

@@ -22,9 +22,9 @@ from app.runs.lifecycle import UNDO_SECONDS
 from app.runs.service import RunSummary, StoredRun, Unreadable, hop_to_change
 from app.text.claims import clean_question
 from app.web import capabilities, services
-from app.web.auth import client
+from app.web.auth import client, owned, stored_run
 from app.web.forms import SET_BY_SOURCE
-from app.web.observability import log_refusal, log_run
+from app.web.observability import log_run
 from app.web.pages.history import history_page
 from app.web.run_view import may_steer, run_page
 from app.web.security import STALE, on_csrf_error, owner
@@ -56,17 +56,6 @@ def conclude(run_id: str) -> ResponseReturnValue:
     return _done(run_id) if services().runs.conclude(run_id) else _with_notice(run_id, ENDED, 409)
 
 
-def owned(run_id: str) -> StoredRun:
-    """Return the run if this browser started it; abort with 404 otherwise."""
-    run = services().runs.report(run_id)
-    if run is None:
-        abort(404)
-    if not may_steer(run):
-        log_refusal("owner")
-        abort(404)
-    return run
-
-
 @on_csrf_error(steering)
 def _stale_steering(error: CSRFError) -> ResponseReturnValue:
     return _with_notice(owned((request.view_args or {})["run_id"]).id, STALE, 400)
@@ -81,12 +70,12 @@ def _with_notice(run_id: str, notice: str, code: int) -> ResponseReturnValue:
     """Return the run's page with the notice; for htmx, which ignores error pages, the buttons with the notice."""
     if is_htmx_request():
         return _buttons(run_id, notice)
-    run = services().runs.report(run_id) or abort(404)
+    run = stored_run(run_id)
     return run_page(run, notice), code
 
 
 def _buttons(run_id: str, notice: str = "") -> str:
-    run = services().runs.report(run_id) or abort(404)
+    run = stored_run(run_id)
     return render_template("steered.html", run=run, notice=notice)
 
 

@@ -8,10 +8,10 @@ when its notification arrives (notifications.py), or else after POLL_SECONDS.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Annotated, Any, NamedTuple, Self
+from typing import Annotated, Any
 
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 from sqlalchemy import Connection, bindparam, insert, select, update
@@ -74,9 +74,7 @@ _READ_EVENTS = (
     .order_by(_rows.seq)
 )
 _READ_COMMAND = select(_runs.command).where(_runs.id == bindparam("run"))
-_RUN_STATES = select(_runs.id, _runs.last_seq, _runs.state)
-_STATE_OF_ONE = _RUN_STATES.where(_runs.id == bindparam("run"))
-_STATE_OF_SEVERAL = _RUN_STATES.where(_runs.id.in_(bindparam("runs", expanding=True)))
+_READ_STATE = select(_runs.last_seq, _runs.state).where(_runs.id == bindparam("run"))
 
 
 class RunEnded(HopcheckError):
@@ -198,27 +196,23 @@ class EventStore:
 
         Returns () early when nothing more can come: the run has ended or does not exist, or the store was closed.
         """
-        return self.follow_all({run_id: after}, wait).get(run_id, ())
-
-    def follow_all(self, after: Mapping[str, int], wait: float) -> dict[str, tuple[StoredEvent, ...]]:
-        """Follow several runs, each from its own number; only runs with new events are in the result."""
         deadline = time.monotonic() + wait
         self._notifier.subscribe(self._subscribers.notify_all)
-        with self._subscribers.subscribe(after) as subscription:
+        with self._subscribers.subscribe(run_id) as subscription:
             while True:
                 subscription.changed.clear()
                 closed = self._closed
-                states = self._run_states(after)
+                with self._engine.connect() as connection:
+                    # Together, so that a run seen as ended is seen with its last event.
+                    row = connection.execute(_READ_STATE, {"run": run_id}).one_or_none()
+                has_new, is_over = row is not None and row.last_seq > after, row is None or row.state != RUNNING
                 left = deadline - time.monotonic()
-                if closed or left <= 0 or states.is_final or states.has_ended:
-                    return self._read_all({run_id: after[run_id] for run_id in states.advanced})
-                if states.advanced or subscription.changed.wait(min(left, self._poll_seconds)):
+                if closed or left <= 0 or is_over:
+                    return self.read(run_id, after) if has_new else ()
+                if has_new or subscription.changed.wait(min(left, self._poll_seconds)):
                     subscription.ended.wait(min(left, self._coalesce_seconds))
-                    if events := self._read_all(after):
+                    if events := self.read(run_id, after):
                         return events
-
-    def _read_all(self, after: Mapping[str, int]) -> dict[str, tuple[StoredEvent, ...]]:
-        return {run_id: events for run_id, seq in after.items() if (events := self.read(run_id, seq))}
 
     def command(self, run_id: str) -> RunCommand:
         """Return the owner's current command."""
@@ -231,37 +225,9 @@ class EventStore:
         self._notifier.close()
         self._subscribers.notify_all(ended=True)
 
-    def _run_states(self, after: Mapping[str, int]) -> _RunStates:
-        """Read state and last number together, so that a run seen as ended is seen with its last event."""
-        query: tuple[Any, dict[str, Any]] = (_STATE_OF_SEVERAL, {"runs": list(after)})
-        if len(after) == 1:  # the usual case; a list is compiled into the statement at each execution
-            query = (_STATE_OF_ONE, {"run": next(iter(after))})
-        with self._engine.connect() as connection:
-            return _RunStates.compare(connection.execute(*query).all(), after)
-
     def _notify(self, run_id: str, event: Event) -> None:
         self._subscribers.notify(run_id, ended=isinstance(event, TERMINAL))
         self._notifier.publish()
-
-
-class _RunStates(NamedTuple):
-    """The state of followed runs in comparison with the events that their follower has read."""
-
-    advanced: tuple[str, ...]  # runs with new events
-    has_ended: bool  # whether one of the runs in `advanced` has ended
-    is_running: bool  # whether any of all the runs is running
-
-    @classmethod
-    def compare(cls, rows: Sequence[Any], after: Mapping[str, int]) -> Self:
-        """Compare the rows of the runs with the number of the last event read of each."""
-        advanced = [row for row in rows if row.last_seq > after[row.id]]
-        is_running = any(row.state == RUNNING for row in rows)
-        return cls(tuple(row.id for row in advanced), any(row.state != RUNNING for row in advanced), is_running)
-
-    @property
-    def is_final(self) -> bool:
-        """Return whether there are no new events and none can come."""
-        return not self.advanced and not self.is_running
 
 
 def encode(event: Event) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -27,7 +27,7 @@ TIMEOUT_SECONDS = 0.5
 
 
 class Subscription:
-    """One follower of one or more runs."""
+    """One follower of a run."""
 
     def __init__(self) -> None:
         self.changed = threading.Event()
@@ -49,20 +49,18 @@ class LocalSubscribers:
         self._by_run: dict[str, set[Subscription]] = {}
 
     @contextmanager
-    def subscribe(self, run_ids: Collection[str]) -> Iterator[Subscription]:
-        """Yield a subscription that is notified of these runs' events inside the block."""
+    def subscribe(self, run_id: str) -> Iterator[Subscription]:
+        """Yield a subscription that is notified of this run's events inside the block."""
         subscription = Subscription()
         with self._lock:
-            for run_id in run_ids:
-                self._by_run.setdefault(run_id, set()).add(subscription)
+            self._by_run.setdefault(run_id, set()).add(subscription)
         try:
             yield subscription
         finally:
             with self._lock:
-                for run_id in run_ids:
-                    self._by_run[run_id].discard(subscription)
-                    if not self._by_run[run_id]:
-                        del self._by_run[run_id]
+                self._by_run[run_id].discard(subscription)
+                if not self._by_run[run_id]:
+                    del self._by_run[run_id]
 
     def notify(self, run_id: str, ended: bool = False) -> None:
         with self._lock:

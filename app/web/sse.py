@@ -96,28 +96,6 @@ class Renderer(Protocol):
         """Return a message with the run's place in the queue, "" where it has not changed."""
 
 
-class MessageSource(Protocol):
-    """Messages about one run or several."""
-
-    @property
-    def ended(self) -> bool:
-        """Return whether there will be no more messages."""
-
-    def next(self, wait: float) -> str:
-        """Return the messages about new events, waiting up to `wait` seconds for some; "" where there are none."""
-
-    def idle(self) -> str:
-        """Return a message about places in the queue, which change without events; "" if nothing has changed."""
-
-
-def apply_events(run: StoredRun, events: Sequence[StoredEvent]) -> StoredRun:
-    """Return the run after these events, skipping those that it contains already."""
-    for stored in events:
-        if stored.seq > run.last_seq:
-            run = replace(run, report=apply_event(run.report, stored.event, stored.seconds), last_seq=stored.seq)
-    return run
-
-
 class PageUpdates:
     """The Renderer for a browser: the elements of the page that the events changed."""
 
@@ -131,7 +109,10 @@ class PageUpdates:
         return bool(self.run.report.ended)
 
     def render(self, events: Sequence[StoredEvent]) -> str:
-        self.run = apply_events(self.run, events)
+        for stored in events:
+            if stored.seq > self.run.last_seq:
+                report = apply_event(self.run.report, stored.event, stored.seconds)
+                self.run = replace(self.run, report=report, last_seq=stored.seq)
         self.place = None  # a run with new events is not waiting
         html = self._html(self._changed_hops(events), has_progress=True, has_buttons=self._buttons_change(events))
         return message(html, events[-1].seq)
@@ -182,66 +163,32 @@ class PageUpdates:
         )
 
 
-class _RunMessages:
-    """The MessageSource of one run, from the event after number `after` on."""
-
-    def __init__(self, run: StoredRun, renderer: Renderer, after: int) -> None:
-        self._run_id = run.id
-        self._last_seq = run.last_seq
-        self._renderer = renderer
-        self._after = after
-
-    @property
-    def ended(self) -> bool:
-        """Return whether the run has ended and the client has received all events up to that end."""
-        return self._renderer.ended and self._after >= self._last_seq
-
-    def next(self, wait: float) -> str:
-        new = services().runs.follow(self._run_id, self._after, wait)
-        if not new:
-            return ""
-        self._after = new[-1].seq
-        return self._renderer.render(new)
-
-    def idle(self) -> str:
-        return self._renderer.render_place(services().runs.place(self._run_id))
-
-
 def stream_run(run: StoredRun, renderer: Renderer) -> Response:
-    """Stream the run's events after the last one that the client has seen, as `renderer` renders them."""
-    (after,) = last_seen()
-    return stream_messages(_RunMessages(run, renderer, after), f"run {run.id}")
+    """Stream the run's events after the last one that the client has seen, as `renderer` renders them.
 
-
-def stream_messages(source: MessageSource, subject: str) -> Response:
-    """Stream the messages of `source`, which takes one follower slot; `subject` is for the log."""
-    body = stream_with_context(_log_failures(subject, _messages(source)))
-    headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-    return Response(body, mimetype="text/event-stream", headers=headers)
-
-
-def last_seen(runs: int = 1) -> tuple[int, ...]:
-    """Return the number of the last event that the client has seen, for each of `runs` runs; 0 where unknown.
-
-    The client sends the numbers joined by "-", as it got them in `id:`.
+    An error is logged and ends the stream; the browser then reconnects.
     """
-    for text in (request.headers.get("Last-Event-ID", ""), request.args.get("after", "")):
-        numbers = text.split("-")
-        if len(numbers) == runs and all(number.isascii() and number.isdigit() for number in numbers):
-            return tuple(int(number[:18]) for number in numbers)  # fits a 64-bit column
-    return (0,) * runs
+
+    def messages() -> Iterator[str]:
+        try:
+            yield from _messages(run, renderer, last_seen())
+        except HopcheckError as error:
+            log.warning("the stream of run %s was closed: %s", run.id, error)
+
+    headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+    return Response(stream_with_context(messages()), mimetype="text/event-stream", headers=headers)
 
 
-def _log_failures(subject: str, messages: Iterator[str]) -> Iterator[str]:
-    """Pass the messages on. An error is logged and ends the stream; the browser then reconnects."""
-    try:
-        yield from messages
-    except HopcheckError as error:
-        log.warning("the stream of %s was closed: %s", subject, error)
+def last_seen() -> int:
+    """Return the number of the last event that the client has seen, 0 where unknown."""
+    for number in (request.headers.get("Last-Event-ID", ""), request.args.get("after", "")):
+        if number.isascii() and number.isdigit():
+            return int(number[:18])  # fits a 64-bit column
+    return 0
 
 
-def _messages(source: MessageSource) -> Iterator[str]:
-    """Yield messages until all runs have ended. Without a free slot, yield only the present ones.
+def _messages(run: StoredRun, renderer: Renderer, after: int) -> Iterator[str]:
+    """Yield messages until the run has ended. Without a free slot, yield only the present ones.
 
     The time to wait before reconnecting comes with the first event: by itself, some clients read it as an empty event.
     """
@@ -249,11 +196,12 @@ def _messages(source: MessageSource) -> Iterator[str]:
     with services().followers.slot() as has_slot:
         while True:
             asked_at = time.monotonic()
-            new = source.next(TICK_SECONDS if has_slot else 0.0)
+            new = services().runs.follow(run.id, after, TICK_SECONDS if has_slot else 0.0)
             if new:
-                yield retry + new
+                after = new[-1].seq
+                yield retry + renderer.render(new)
                 retry = ""
-            if source.ended:
+            if renderer.ended and after >= run.last_seq:
                 yield retry + END
                 return
             if not has_slot:
@@ -261,11 +209,11 @@ def _messages(source: MessageSource) -> Iterator[str]:
             if not new:
                 if time.monotonic() - asked_at < TICK_SECONDS / 2:
                     return  # no more events can come: the run was deleted, or this process shuts down
-                yield source.idle() or HEARTBEAT
+                yield renderer.render_place(services().runs.place(run.id)) or HEARTBEAT
 
 
-def message(html: str, event_id: int | str | None = None) -> str:
-    """Return an SSE message named "update"; `event_id` is the last event's number, for several runs joined by "-"."""
+def message(html: str, event_id: int | None = None) -> str:
+    """Return an SSE message named "update"; `event_id` is the last event's number."""
     lines = re.split(r"\r\n|\r|\n", html)  # the line ends of SSE; str.splitlines splits at others too
     head = "" if event_id is None else f"id: {event_id}\n"
     return f"{head}event: update\n" + "".join(f"data: {line}\n" for line in lines) + "\n"

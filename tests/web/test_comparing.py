@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import re
+from html import unescape
 from html.parser import HTMLParser
 
 import pytest
 
 from app.domain.model import Judgement, Label, Sentence, Verdict
-from app.web.sse import THREADS_FOR_PAGES
 from tests.fakes import TWO_HOPS, Gate, Script, ScriptedHop, answer, scripted_container
 from tests.waiting import LONG
 from tests.web.conftest import started, token, wait_for
-from tests.web.test_sse import chunks_until, swapped
 
 CLAIM = "Hamlet's author was born in England."
 
@@ -112,15 +111,6 @@ def test_a_run_given_twice_is_shown_once(two):
     assert len(row(compare(client, one, other, one).text, "Verdict")) == 2
 
 
-def stream(client, *ids: str, after: str = "", **headers):
-    return client.get("/compare/events", query_string={"run": ids, "after": after}, headers=headers)
-
-
-def message_ids(answer) -> list[str]:
-    """The ids of a stream's messages."""
-    return re.findall(r"^id: (\S+)$", answer.text, re.MULTILINE)
-
-
 @pytest.fixture
 def running(make_app):
     """Start an ended run and one that waits before its third answer; return the browser, both ids and the gate."""
@@ -139,59 +129,24 @@ def running(make_app):
         gate.open()
 
 
-def test_one_stream_updates_all_runs_and_ends_with_the_last(running):
+def asked_again(client, page: str):
+    """The answer to the request that the page sends for news."""
+    return client.get(unescape(re.search(r'id="poll" hx-get="([^"]+)"', page)[1]))
+
+
+def test_a_comparison_with_a_running_run_asks_for_news_until_all_have_ended(running):
     client, one, other, gate = running()
-    gate.open()
-    answered = stream(client, one, other)
-    assert answered.mimetype == "text/event-stream" and answered.text.endswith("event: end\ndata: end\n\n")
-    assert all(re.fullmatch(r"\d+-\d+", each) for each in message_ids(answered))
-    assert {"glance", "questions", "sources", "agreement"} <= set(swapped(answered.text))
-    assert "Different verdicts" in answered.text
-
-
-def test_a_reader_with_the_last_id_gets_only_the_end_and_with_any_other_id_everything(two):
-    everything = stream(*two)
-    (last,) = message_ids(everything)
-    for headers in ({"after": last}, {"after": "1-1", "Last-Event-ID": last}):
-        answered = stream(*two, **headers)
-        assert message_ids(answered) == [] and "event: end" in answered.text
-    for after in ("1-1", "7", "x-y", "9999-9999", f"{last}-3"):
-        assert message_ids(stream(*two, after=after)) == [last]
-
-
-def test_a_reconnected_reader_ends_with_the_same_content_as_the_page(running):
-    client, one, other, gate = running()
-    first = stream(client, one, other)
-    chunks_until(first, "event: update")
-    first.close()
+    page = compare(client, one, other).text
+    assert "1 of 2 is still running." in page
+    assert row(page, "Where was William Shakespeare born?")[1].startswith("B Step 3 In progress")
+    assert row(page, "Verdict")[1].startswith("B Running")
+    assert asked_again(client, page).status_code == 204, "nothing has happened"
     gate.open()
     wait_for(client, f"/runs/{other}", 'id="verdict-heading"')
-    again = stream(client, one, other, after="2-2").text
-    page = compare(client, one, other).text
-    assert row(again, "Verdict") == row(page, "Verdict") and row(again, "Ur-Hamlet") == row(page, "Ur-Hamlet")
-
-
-@pytest.mark.parametrize("slots", [1, 2])
-def test_a_comparison_takes_one_stream_slot_for_any_number_of_runs(make_app, slots):
-    gate = Gate("answer 1")
-    app = make_app(scripted_container(gate=gate), threads=THREADS_FOR_PAGES + slots, workers=3)
-    client, followers = app.test_client(), app.extensions["hopcheck"].followers
-    ids = [started(client).removeprefix("/runs/") for _ in range(3)]
-    following = stream(client, *ids)
-    chunks_until(following, "event: update")
-    assert followers.has_room is (slots == 2)
-    following.close()
-    assert followers.has_room
-    gate.open()
-
-
-def test_without_a_free_stream_slot_the_page_refreshes_itself(running):
-    client, one, other, _ = running(threads=1)
-    with client.application.extensions["hopcheck"].followers.slot():
-        page = compare(client, one, other).text
-        assert '<meta http-equiv="refresh"' in page and "sse-connect" not in page
-        answered = stream(client, one, other)
-        assert len(message_ids(answered)) == 1 and "event: end" not in answered.text
+    news = asked_again(client, page).text
+    assert re.search('id="agreement"[^>]*hx-swap-oob', news) and "Different verdicts" in news
+    assert row(news, "Verdict") == row(compare(client, one, other).text, "Verdict")
+    assert "hx-get" not in news[news.index('id="poll"') :]
 
 
 def test_the_page_of_a_run_offers_other_checks_of_its_claim_for_comparison(two):

@@ -91,7 +91,6 @@ ROUTES: dict[str, str | Link | Owned] = {
     "POST /batches/<batch_id>/delete": Owned(code=303),
     "POST /batches/<batch_id>/restore": Owned(code=303, batch="deleted"),
     "GET /compare": Link("run={0}&run={1}"),
-    "GET /compare/events": Link("run={0}&run={1}"),
     "GET /runs/<run_id>": Link(),
     "GET /runs/<run_id>/events": Link(),
     "GET /runs/<run_id>/export.json": Link(),

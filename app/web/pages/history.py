@@ -1,29 +1,27 @@
 """The history of this browser's runs, with search, filters and cursors, and the comparison of runs of one claim.
 
-Anybody with the links of two to four runs can compare them. One stream serves all compared runs.
+Anybody with the links of two to four runs can compare them.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from urllib.parse import urlencode
 
-from flask import Blueprint, Response, abort, render_template, request, session, url_for
+from flask import Blueprint, render_template, request, session, url_for
 from flask.typing import ResponseReturnValue
 
 from app.domain.comparison import MAX_RUNS, NoSuchRun, PageUsed, Row, pages, rows, runs_to_compare
 from app.domain.errors import HopcheckError, InvalidInput
-from app.domain.events import PhaseEntered, TokensUsed
 from app.domain.model import HopStatus, Label
 from app.domain.report import Report
 from app.runs.projections import Cursor
-from app.runs.service import RunFilter, StoredEvent, StoredRun
+from app.runs.service import RunFilter, StoredRun
 from app.web import capabilities, services
-from app.web.run_view import others_of, update_mode
-from app.web.sse import apply_events, last_seen, message, stream_messages
+from app.web.run_view import others_of
 from app.web.views import FACES
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -110,9 +108,6 @@ def _address(wanted: RunFilter, after: str = "") -> str:
 
 comparing = Blueprint("comparing", __name__)
 
-GLANCE_EVENTS = (PhaseEntered, TokensUsed)
-"""Events that change only the table "At a glance": no hop and no source."""
-
 STATUS_ORDER = (HopStatus.KEPT, HopStatus.SET_ASIDE, HopStatus.FAILED, HopStatus.INTERRUPTED, HopStatus.OPEN)
 
 LETTERS = "ABCD"
@@ -138,8 +133,9 @@ class Comparison:
         return tuple(run.report.verdict.label if run.report.verdict else None for run in self.runs)
 
     @property
-    def seen(self) -> tuple[int, ...]:
-        return tuple(run.last_seq for run in self.runs)
+    def seen(self) -> str:
+        """Return the number of the last event of each run, such as "12-7"."""
+        return "-".join(str(run.last_seq) for run in self.runs)
 
     @property
     def rows(self) -> tuple[Row, ...]:
@@ -152,7 +148,10 @@ class Comparison:
 
 @comparing.get("/compare")
 def compare() -> ResponseReturnValue:
-    """Compare the requested runs; where that is impossible, show why and offer other runs."""
+    """Compare the requested runs; where that is impossible, show why and offer other runs.
+
+    While a run is running, the page asks again, with the events that it has `seen`; 204 if there are no others.
+    """
     ids = request.args.getlist("run")
     try:
         runs = runs_to_compare(services().runs.report, ids)
@@ -160,59 +159,11 @@ def compare() -> ResponseReturnValue:
         return _choose(ids, error), 404
     except InvalidInput as error:
         return _choose(ids, error), 422
-    comparison = Comparison(runs)
-    return render_template("compare.html", comparison=comparison, mode=update_mode(comparison.running_count > 0))
-
-
-@comparing.get("/compare/events")
-def events() -> Response:
-    """Stream updates of the running runs. An `id:` contains the number of the last event of each run: "12-7"."""
-    try:
-        runs = runs_to_compare(services().runs.report, request.args.getlist("run"))
-    except NoSuchRun:
-        abort(404)
-    except InvalidInput:
-        abort(422)
-    return stream_messages(ComparisonMessages(Comparison(runs), last_seen(len(runs))), "a comparison")
-
-
-class ComparisonMessages:
-    """The MessageSource of a comparison, which renders whole sections.
-
-    A page that has missed events gets every section once.
-    """
-
-    def __init__(self, comparison: Comparison, seen: tuple[int, ...]) -> None:
-        self._comparison = comparison
-        self._behind = seen != comparison.seen
-
-    @property
-    def ended(self) -> bool:
-        return not self._behind and not self._comparison.running_count
-
-    def next(self, wait: float) -> str:
-        if self._behind:
-            self._behind = False
-            return self._render(hops=True, agreement=True)
-        open_runs = {run.id: run.last_seq for run in self._comparison.runs if not run.report.ended}
-        new = services().runs.events.follow_all(open_runs, wait)
-        return self._advance(new) if new else ""
-
-    def idle(self) -> str:
-        return ""  # the comparison shows no places in the queue
-
-    def _advance(self, new: Mapping[str, Sequence[StoredEvent]]) -> str:
-        before = self._comparison.running_count
-        self._comparison = Comparison(tuple(apply_events(run, new.get(run.id, ())) for run in self._comparison.runs))
-        hops_changed = any(not isinstance(each.event, GLANCE_EVENTS) for events in new.values() for each in events)
-        return self._render(hops_changed, agreement=before != self._comparison.running_count)
-
-    def _render(self, hops: bool, agreement: bool) -> str:
-        """Render the update; the agreement only where it changed, since screen readers announce each insertion."""
-        pieces = render_template(
-            "compare_update.html", comparison=self._comparison, hops=hops, agreement_changed=agreement
-        )
-        return message(pieces, "-".join(map(str, self._comparison.seen)))
+    comparison, known = Comparison(runs), request.args.get("running")
+    if request.args.get("seen") == comparison.seen:
+        return "", 204
+    has_news = known is not None and known != str(comparison.running_count)
+    return render_template("compare.html", comparison=comparison, agreement_changed=has_news)
 
 
 @comparing.app_template_filter("hop_counts")

@@ -77,12 +77,12 @@ def purge(age: str, yes: bool) -> None:
     """Delete for good the unpublished runs that ended long ago, and old batches without runs."""
     if not re.fullmatch(r"[0-9]{1,5}d", age):
         raise click.UsageError("--older-than takes days, like 90d.")
-    days, retention = int(age[:-1]), services().runs.retention
+    days, deletion = int(age[:-1]), services().runs.deletion
     with one_line_errors():
-        number = retention.count(days)
+        number = deletion.count_older(days)
         if number and not yes:
             click.confirm(f"Runs to be deleted for good: {number}. Go on?", abort=True)
-        click.echo(f"Runs deleted for good: {retention.purge(days)}.")
+        click.echo(f"Runs deleted for good: {deletion.purge_older(days)}.")
         services().runs.batch_deletion.forget(days)
 
 

@@ -136,29 +136,15 @@ def signing_key(settings: Settings) -> Iterator[Finding]:
 
 
 def database(settings: Settings) -> Iterator[Finding]:
-    """Check that the database is reachable, migrated, intact, unlocked and in WAL mode."""
-    from app.runs.db import check_database
+    """Check that the database is reachable, migrated, intact and unlocked."""
+    from app.runs.db import DatabaseUnavailable, check_database
 
-    found = check_database(settings.database_url)
-    if found.is_missing:
-        yield problem(f"{found.where} is not there", "make setup")
-        return
-    if found.problem:
-        yield problem(f"{found.where}: {found.problem}", "Fix that, then run doctor again")
-        return
-    if found.revision != found.newest:
-        text = f"Its schema has version {found.revision or 'none'}, not {found.newest}"
-        yield problem(text, f"make setup, or {FLASK} db upgrade")
-    if found.damage:
-        yield problem(f"{found.where} is damaged: {found.damage}", "Put a backup in its place")
-    if found.is_locked:
-        fix = f"Find and stop that program: fuser {found.where}"
-        yield problem("Another program holds it locked, so no run can be stored", fix)
-    if found.journal not in (None, "wal"):
-        text = f"Its journal mode is {found.journal} and not WAL, so pages wait for runs"
-        yield warning(text, "Keep it on a disk of this machine, not on a network share")
-    if found.revision == found.newest and not found.damage and not found.is_locked:
-        yield ok(f"{found.where}, version {found.revision}, whole")
+    try:
+        check_database(settings.database_url)
+    except DatabaseUnavailable as error:
+        yield problem(f"{error}", "Fix that, then run doctor again")
+    else:
+        yield ok("It is there, whole and up to date")
 
 
 def workers(settings: Settings) -> Iterator[Finding]:

@@ -146,10 +146,6 @@ class ChatGenerator(Protocol):
         """Return the option that is the value of the schema's only property."""
 
 
-Asked = Sequence[tuple[str, str]]
-"""(question, answer) of each kept hop."""
-
-
 @dataclass(frozen=True, slots=True)
 class Bounds:
     """Minimum probabilities for the verdicts SUPPORTED and REFUTED."""
@@ -162,18 +158,6 @@ class Bounds:
         likely = max((Label.SUPPORTED, Label.REFUTED), key=lambda label: probabilities[label])
         bound = self.supported if likely is Label.SUPPORTED else self.refuted
         return likely if probabilities[likely] >= bound else None
-
-
-class EntailmentModel(Protocol):
-    """Returns (p(supports), p(refutes), p(not enough)), which sum to 1, for each pair of `pairs`.
-
-    A pair is a claim and its evidence, as (title, text) passages. `asked` is empty, or has for each pair the
-    (question, answer) pairs that led to its evidence.
-    """
-
-    def classify(
-        self, pairs: Sequence[tuple[str, Sequence[tuple[str, str]]]], asked: Sequence[Asked] = ()
-    ) -> list[tuple[float, float, float]]: ...
 
 
 @dataclass(frozen=True, slots=True)

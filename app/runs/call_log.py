@@ -12,27 +12,7 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
 
-from sqlalchemy import (
-    JSON,
-    BigInteger,
-    Boolean,
-    ColumnElement,
-    Connection,
-    Insert,
-    Select,
-    String,
-    Table,
-    and_,
-    bindparam,
-    delete,
-    exists,
-    func,
-    literal,
-    or_,
-    select,
-    true,
-    update,
-)
+import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session, aliased, sessionmaker
 
@@ -50,20 +30,20 @@ TOUCH_AFTER = timedelta(minutes=1)  # minimum time between two updates of `used_
 
 _calls, _links, _runs = ModelCallRow.__table__, RunCallRow.__table__, RunRow.__table__
 _COLUMNS = ("scope", "key", "reply", "size_bytes", "used_at")
-_RUN, _KEY = bindparam("run", type_=String), bindparam("call", type_=String)
+_RUN, _KEY = sa.bindparam("run", type_=sa.String), sa.bindparam("call", type_=sa.String)
 _VALUES = (
     _KEY,
-    bindparam("reply", type_=JSON),
-    bindparam("size", type_=BigInteger),
-    bindparam("now", type_=UtcDateTime),
+    sa.bindparam("reply", type_=sa.JSON),
+    sa.bindparam("size", type_=sa.BigInteger),
+    sa.bindparam("now", type_=UtcDateTime),
 )
 # Whether the run has made or used the shared reply with this key.
-_IS_LINKED = exists().where(_links.c.run_id == _RUN, _links.c.key == _KEY)
+_IS_LINKED = sa.exists().where(_links.c.run_id == _RUN, _links.c.key == _KEY)
 
 
-def _insert_missing(table: Table, columns: Sequence[str], rows: Select[Any]) -> dict[str, Insert]:
+def _insert_missing(table: sa.Table, columns: Sequence[str], rows: sa.Select[Any]) -> dict[str, sa.Insert]:
     """Return, by dialect name, the statement that inserts `rows` and skips those that the table already has."""
-    inserts: dict[str, Callable[[Table], Any]] = {"sqlite": sqlite.insert, "postgresql": postgresql.insert}
+    inserts: dict[str, Callable[[sa.Table], Any]] = {"sqlite": sqlite.insert, "postgresql": postgresql.insert}
     return {
         name: insert(table)
         .from_select(columns, rows)
@@ -75,18 +55,18 @@ def _insert_missing(table: Table, columns: Sequence[str], rows: Select[Any]) -> 
 
 # Constants, because every model call executes them.
 _FIND = (
-    select(_calls.c.scope, _calls.c.reply, _calls.c.used_at, _IS_LINKED.label("is_linked"))
+    sa.select(_calls.c.scope, _calls.c.reply, _calls.c.used_at, _IS_LINKED.label("is_linked"))
     .where(_calls.c.key == _KEY, _calls.c.scope.in_([_RUN, SHARED]))
-    .where(or_(_calls.c.scope == _RUN, _IS_LINKED, bindparam("shares", type_=Boolean)))
+    .where(sa.or_(_calls.c.scope == _RUN, _IS_LINKED, sa.bindparam("shares", type_=sa.Boolean)))
     .order_by(_calls.c.scope.desc())  # the run's own reply before the shared one
     .limit(1)
 )
 # SQLite needs a WHERE between SELECT and ON CONFLICT.
-_ADD_SHARED = _insert_missing(_calls, _COLUMNS, select(literal(SHARED, String), *_VALUES).where(true()))
+_ADD_SHARED = _insert_missing(_calls, _COLUMNS, sa.select(sa.literal(SHARED, sa.String), *_VALUES).where(sa.true()))
 _ADD_OWN = _insert_missing(
-    _calls, _COLUMNS, select(_runs.c.id, *_VALUES).where(_runs.c.id == _RUN, _runs.c.state == RUNNING, ~_IS_LINKED)
+    _calls, _COLUMNS, sa.select(_runs.c.id, *_VALUES).where(_runs.c.id == _RUN, _runs.c.state == RUNNING, ~_IS_LINKED)
 )
-_LINK = _insert_missing(_links, ("run_id", "key"), select(_runs.c.id, _KEY).where(_runs.c.id == _RUN))
+_LINK = _insert_missing(_links, ("run_id", "key"), sa.select(_runs.c.id, _KEY).where(_runs.c.id == _RUN))
 
 
 class CallLog:
@@ -126,7 +106,7 @@ class CallLog:
 
     def mark_used(self, run_id: str, key: str) -> None:
         """Store that the run has used a shared reply now."""
-        used = update(_calls).where(_calls.c.scope == SHARED, _calls.c.key == key).values(used_at=self._now())
+        used = sa.update(_calls).where(_calls.c.scope == SHARED, _calls.c.key == key).values(used_at=self._now())
         with write_transaction(self._engine) as connection:
             connection.execute(used)
             connection.execute(_LINK[connection.dialect.name], {"run": run_id, "call": key})
@@ -149,18 +129,18 @@ class CallLog:
         """Return the number of shared replies and their size in bytes."""
         with self._engine.connect() as connection:
             count, total = connection.execute(
-                select(func.count(), func.sum(_calls.c.size_bytes)).where(_calls.c.scope == SHARED)
+                sa.select(sa.func.count(), sa.func.sum(_calls.c.size_bytes)).where(_calls.c.scope == SHARED)
             ).one()
         return count, int(total or 0)
 
     def purge(self) -> int:
         """Delete all shared replies; return their number."""
         with write_transaction(self._engine) as connection:
-            return _delete_shared(connection, true())
+            return _delete_shared(connection, sa.true())
 
-    def _measure(self, connection: Connection) -> None:
+    def _measure(self, connection: sa.Connection) -> None:
         """Compute the total size of the shared replies, and evict some if it is above the limit."""
-        total = connection.scalar(select(func.sum(_calls.c.size_bytes)).where(_calls.c.scope == SHARED)) or 0
+        total = connection.scalar(sa.select(sa.func.sum(_calls.c.size_bytes)).where(_calls.c.scope == SHARED)) or 0
         if total > self._limit:
             _evict(connection, float(total) - self._limit * TARGET_SHARE)
         self._unmeasured_bytes = 0.0
@@ -206,23 +186,23 @@ class RunCalls:
             return None
 
 
-def delete_own_calls(connection: Connection, run_id: str) -> None:
+def delete_own_calls(connection: sa.Connection, run_id: str) -> None:
     """Delete the replies that belong to the run alone, as part of the connection's transaction."""
-    connection.execute(delete(ModelCallRow).where(ModelCallRow.scope == run_id))
+    connection.execute(sa.delete(ModelCallRow).where(ModelCallRow.scope == run_id))
 
 
-def delete_calls(connection: Connection, run_id: str) -> None:
+def delete_calls(connection: sa.Connection, run_id: str) -> None:
     """Delete the run's own replies and the shared ones that no other stored run has used."""
     other = aliased(RunCallRow)
-    is_used_elsewhere = select(other.key).where(other.key == RunCallRow.key, other.run_id != run_id).exists()
-    alone = select(RunCallRow.key).where(RunCallRow.run_id == run_id, ~is_used_elsewhere)
-    connection.execute(delete(ModelCallRow).where(ModelCallRow.scope == SHARED, ModelCallRow.key.in_(alone)))
+    is_used_elsewhere = sa.select(other.key).where(other.key == RunCallRow.key, other.run_id != run_id).exists()
+    alone = sa.select(RunCallRow.key).where(RunCallRow.run_id == run_id, ~is_used_elsewhere)
+    connection.execute(sa.delete(ModelCallRow).where(ModelCallRow.scope == SHARED, ModelCallRow.key.in_(alone)))
     delete_own_calls(connection, run_id)
 
 
-def _evict(connection: Connection, excess: float) -> None:
+def _evict(connection: sa.Connection, excess: float) -> None:
     """Delete the least recently used shared replies that together have at least `excess` bytes."""
-    oldest_first = select(_calls.c.used_at, _calls.c.size_bytes).where(_calls.c.scope == SHARED)
+    oldest_first = sa.select(_calls.c.used_at, _calls.c.size_bytes).where(_calls.c.scope == SHARED)
     rows = connection.execute(oldest_first.order_by(_calls.c.used_at).execution_options(yield_per=1000))
     for used_at, size in rows:
         excess -= size
@@ -232,14 +212,14 @@ def _evict(connection: Connection, excess: float) -> None:
             return
 
 
-def _delete_shared(connection: Connection, condition: ColumnElement[bool]) -> int:
+def _delete_shared(connection: sa.Connection, condition: sa.ColumnElement[bool]) -> int:
     """Delete shared replies and return how many. Each unfinished run gets its own copy of those that it has used."""
-    chosen = and_(_calls.c.scope == SHARED, condition)
+    chosen = sa.and_(_calls.c.scope == SHARED, condition)
     used = (
-        select(_runs.c.id, *(_calls.c[name] for name in _COLUMNS[1:]))
+        sa.select(_runs.c.id, *(_calls.c[name] for name in _COLUMNS[1:]))
         .join_from(_calls, _links, _links.c.key == _calls.c.key)
         .join(_runs, _runs.c.id == _links.c.run_id)
         .where(chosen, _runs.c.state == RUNNING)
     )
     connection.execute(_insert_missing(_calls, _COLUMNS, used)[connection.dialect.name])
-    return connection.execute(delete(_calls).where(chosen)).rowcount
+    return connection.execute(sa.delete(_calls).where(chosen)).rowcount

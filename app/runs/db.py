@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, cast
@@ -28,7 +28,6 @@ from sqlalchemy import (
     event,
     literal,
     make_url,
-    text,
 )
 from sqlalchemy import cast as sql_cast
 from sqlalchemy.exc import SQLAlchemyError
@@ -38,7 +37,7 @@ from sqlalchemy.sql.functions import FunctionElement
 
 from app.config import FLASK
 from app.domain.errors import HopcheckError
-from app.runs.schema_version import newest_revision
+from app.runs.schema_version import is_newest
 
 UPGRADE_COMMAND = f"make setup, or {FLASK} db upgrade"
 
@@ -220,62 +219,25 @@ LOCK_TIMEOUT_SECONDS = 2
 """A lock held longer than this is reported; appending an event holds it for milliseconds."""
 
 
-@dataclass(frozen=True, slots=True)
-class DatabaseStatus:
-    """The state of a database; if it has a `problem`, most other fields are not set."""
-
-    where: str
-    """The path of the file, or the URL without its password."""
-    problem: str = ""
-    """The reason why it cannot be used, "" if it can."""
-    is_missing: bool = False
-    revision: str | None = None
-    newest: str | None = None
-    damage: str = ""
-    """The first line of SQLite's integrity_check, "" for "ok"."""
-    journal: str | None = None
-    """SQLite's journal mode."""
-    is_locked: bool = False
-
-
-def check_database(url: str) -> DatabaseStatus:
-    """Return the state of the database at `url`. Never raises for a broken one."""
-    from alembic.migration import MigrationContext  # takes half a second, which would delay the start
-
-    parts = make_url(url)
-    is_sqlite = parts.get_backend_name() == "sqlite"
-    status = DatabaseStatus(parts.database or "" if is_sqlite else parts.render_as_string(hide_password=True))
-    if is_sqlite and not Path(status.where).exists():
-        return replace(status, is_missing=True)
-    newest = newest_revision()
+def check_database(url: str) -> None:
+    """Raise DatabaseUnavailable unless the database answers, is undamaged, current and writable. Changes nothing."""
     try:
+        parts = make_url(url)
+        is_sqlite = parts.get_backend_name() == "sqlite"
+        if is_sqlite and not Path(parts.database or "").exists():
+            raise DatabaseUnavailable(f"{parts.database} is not there. Fix it with: make setup")
         engine = create_engine(url)
-        try:
-            with engine.connect() as connection:
-                revision = MigrationContext.configure(connection).get_current_revision()
-                status = replace(status, newest=newest, revision=revision)
-                return _check_sqlite(connection, status) if is_sqlite else status
-        finally:
-            engine.dispose()
-    except DatabaseUnavailable as error:
-        return replace(status, problem=str(error))
+        with engine.connect() as connection:
+            if is_sqlite:
+                connection.exec_driver_sql(f"PRAGMA busy_timeout = {LOCK_TIMEOUT_SECONDS * 1000}")
+                found = connection.exec_driver_sql("PRAGMA integrity_check(1)").scalar()
+                if found != "ok":
+                    raise DatabaseUnavailable(f"{parts.database} is damaged: {found}. Put a backup in its place.")
+                connection.exec_driver_sql("BEGIN IMMEDIATE")
+                connection.exec_driver_sql("PRAGMA user_version = 0")  # BEGIN alone succeeds on a read-only database
+                connection.rollback()
+        engine.dispose()
     except (SQLAlchemyError, ImportError) as error:  # an unknown kind of database, a driver that is not installed
-        return replace(status, problem=f"The database cannot be used ({type(error).__name__}).")
-
-
-def _check_sqlite(connection: Connection, status: DatabaseStatus) -> DatabaseStatus:
-    found = connection.scalars(text("PRAGMA integrity_check(1)")).first()
-    journal = connection.scalar(text("PRAGMA journal_mode"))
-    connection.execute(text(f"PRAGMA busy_timeout = {LOCK_TIMEOUT_SECONDS * 1000}"))
-    connection.rollback()
-    raw: Any = connection.connection.driver_connection  # a sqlite3.Connection
-    is_locked = False
-    try:
-        raw.execute("BEGIN IMMEDIATE")
-        raw.execute("PRAGMA user_version = 0")  # rolled back; BEGIN alone succeeds on a read-only database
-        raw.execute("ROLLBACK")
-    except Exception as error:  # the driver's own, which SQLAlchemy does not translate
-        if not getattr(error, "sqlite_errorname", "").startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
-            raise describe_db_error(error) or error from None
-        is_locked = True
-    return replace(status, damage="" if found == "ok" else str(found), journal=journal, is_locked=is_locked)
+        raise DatabaseUnavailable(f"The database cannot be used ({type(error).__name__}).") from None
+    if not is_newest(url):
+        raise DatabaseUnavailable(_OLD_SCHEMA)

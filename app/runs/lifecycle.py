@@ -76,13 +76,22 @@ class Deletion:
 
     def purge(self) -> tuple[str, ...]:
         """Purge up to PURGE_LIMIT runs that can no longer be restored; return their ids."""
-        return self.purge_where(RunRow.deleted_at <= database_now(-self._undo_seconds), PURGE_LIMIT)
+        return self._purge_where(RunRow.deleted_at <= database_now(-self._undo_seconds), PURGE_LIMIT)
 
-    def purge_where(self, condition: ColumnElement[bool], limit: int | None = None) -> tuple[str, ...]:
+    def _purge_where(self, condition: ColumnElement[bool], limit: int | None = None) -> tuple[str, ...]:
         """Purge up to `limit` runs that meet the condition; return their ids."""
         with self._sessions() as session:
             run_ids = tuple(session.scalars(select(RunRow.id).where(condition).limit(limit)))
         return tuple(run_id for run_id in run_ids if self._purge(run_id, condition))
+
+    def purge_older(self, days: int, limit: int | None = None) -> int:
+        """Purge up to `limit` unpublished runs that ended more than `days` ago; return their number."""
+        return len(self._purge_where(_ended_before(days), limit))
+
+    def count_older(self, days: int) -> int:
+        """Return the number of runs that `purge_older` would purge."""
+        with self._sessions() as session:
+            return session.scalar(select(func.count()).select_from(RunRow).where(_ended_before(days))) or 0
 
     def _purge(self, run_id: str, condition: ColumnElement[bool]) -> bool:
         """Purge one run; False if it no longer meets the condition, because it was just restored or published."""
@@ -106,28 +115,6 @@ GONE = "This check is not there any more."
 NO_VERDICT = "Only a check that has come to a verdict can be published."
 IMPORTED = "An imported report cannot be published, because it was not made here."
 TAKEN_DOWN = "The operator of this site has taken this report down, so it cannot be published again."
-
-
-class Retention:
-    """Purges unpublished runs that ended more than `days` ago; 0 keeps all."""
-
-    def __init__(self, sessions: sessionmaker[Session], deletion: Deletion, days: int = 0) -> None:
-        self._sessions = sessions
-        self._deletion = deletion
-        self._days = days
-
-    def apply(self) -> tuple[str, ...]:
-        """Purge up to PURGE_LIMIT of the expired runs; return their ids."""
-        return self._deletion.purge_where(_ended_before(self._days), PURGE_LIMIT) if self._days else ()
-
-    def count(self, days: int) -> int:
-        """Return the number of runs that `purge` would delete."""
-        with self._sessions() as session:
-            return session.scalar(select(func.count()).select_from(RunRow).where(_ended_before(days))) or 0
-
-    def purge(self, days: int) -> int:
-        """Purge every unpublished run that ended more than `days` ago; return their number."""
-        return len(self._deletion.purge_where(_ended_before(days)))
 
 
 @dataclass(frozen=True, slots=True)

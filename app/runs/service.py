@@ -44,11 +44,11 @@ from app.runs.db import changes_row
 from app.runs.event_store import EventStore, RunEnded, StoredEvent, Unreadable
 from app.runs.jobs import RESUBMIT_SECONDS, JobRunner, Scheduler, ThreadJobs
 from app.runs.leases import LeaseLost, Leases
-from app.runs.lifecycle import Deletion, Publishing, Retention
+from app.runs.lifecycle import PURGE_LIMIT, Deletion, Publishing
 from app.runs.models import RUNNING, RunRow
 from app.runs.notes import Notes
 from app.runs.notifications import Notifier
-from app.runs.projections import Cursor, OperatorQueries, RunFilter, RunQueries, RunSummary, StoredRun
+from app.runs.projections import OperatorQueries, RunFilter, RunQueries, RunSummary, StoredRun
 from app.runs.runner import MetricsSink, Runner
 from app.runs.schema_version import is_newest
 from app.runs.transfer import read_export
@@ -137,17 +137,19 @@ class Runs:
     ) -> None:
         self._sessions = sessions
         self.events = EventStore(sessions, notifier=notifier)
+        self.follow = self.events.follow
         self.queries = RunQueries(sessions, self.events)
+        self.report, self.recent = self.queries.get, self.queries.of_owner
         self._leases = leases or Leases(sessions)
         self.admission = Admission(sessions, workers, max_waiting, limits)
         self._limits = limits
         self._runner = runner = Runner(sessions, self.events, self._leases, strategy_for, limits, calls)
         self._jobs = jobs(runner.carry_out, workers)
+        self.carry_out, self.workers = self._jobs.carry_out, self._jobs.workers
         self.notes = Notes(sessions)
         self.deletion = Deletion(sessions, self.interrupt)
         self.publishing = Publishing(sessions)
         self.operator_queries = OperatorQueries(sessions)
-        self.retention = Retention(sessions, self.deletion, retention_days)
         self.batches = Batches(sessions)
         self.batch_commands = BatchCommands(sessions, self.interrupt)
         self.batch_deletion = BatchDeletion(sessions, self.batch_commands.stop_all)
@@ -240,13 +242,6 @@ class Runs:
                 return replace(place, seconds=None, has_worker=False)
         return place
 
-    def workers(self) -> tuple[str, ...] | None:
-        """Return the names of the workers that are alive; None where this process executes its runs.
-
-        Raises HopcheckError when that cannot be found out.
-        """
-        return self._jobs.workers()
-
     def wake(self, run_id: str) -> None:
         """Expire stale leases and submit the run.
 
@@ -255,32 +250,10 @@ class Runs:
         self._leases.expire_stale()
         self._jobs.submit(run_id, self.queries.queue_of(run_id))
 
-    def carry_out(self, run_id: str) -> None:
-        """Carry the run out in this thread, unless another process does."""
-        self._jobs.carry_out(run_id)
-
-    def report(self, run_id: str) -> StoredRun | None:
-        """Return the run as it is now, or None. Raises Unreadable for one of another version."""
-        return self.queries.get(run_id)
-
     def check_database(self) -> None:
         """Raise DatabaseUnavailable if the database cannot be written. Changes nothing."""
         with self._sessions.begin() as session:
             session.execute(update(RunRow).where(RunRow.id == "").values(last_seq=RunRow.last_seq))
-
-    def recent(
-        self,
-        owner: str,
-        limit: int = 20,
-        after: Cursor | None = None,
-        wanted: RunFilter = RunFilter(),  # noqa: B008 - frozen
-    ) -> tuple[RunSummary, ...]:
-        """Return the owner's newest runs, newest first; `after` is the position after which to continue."""
-        return self.queries.of_owner(owner, limit, after, wanted)
-
-    def follow(self, run_id: str, after: int, wait: float) -> tuple[StoredEvent, ...]:
-        """Return the events numbered above `after`; wait up to `wait` seconds for some, unless none can come."""
-        return self.events.follow(run_id, after, wait)
 
     def until_end(
         self, run_id: str, after: int = 0, seconds: float = math.inf, wait: float = RESUBMIT_SECONDS
@@ -329,8 +302,8 @@ class Runs:
     def _purge(self) -> None:
         self.deletion.purge()
         self.batch_deletion.purge()
-        self.retention.apply()
         if self._retention_days:
+            self.deletion.purge_older(self._retention_days, PURGE_LIMIT)
             self.batch_deletion.forget(self._retention_days)
 
     def stop(self, wait: float = 0.0) -> None:

@@ -12,46 +12,9 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from app.domain import events, model
 from app.domain.errors import InvalidInput
-from app.domain.events import (
-    AnswerFound,
-    Event,
-    FactChecksFound,
-    HopFailed,
-    HopInterrupted,
-    HopKept,
-    HopSetAside,
-    QuestionAsked,
-    QuestioningEnded,
-    RunBranched,
-    RunFailed,
-    RunImported,
-    RunInterrupted,
-    RunResumed,
-    RunStarted,
-    StepFailed,
-    TokensUsed,
-    VerdictReached,
-)
 from app.domain.messages import Code, Text
-from app.domain.model import (
-    Answer,
-    Branch,
-    Claim,
-    FactCheck,
-    Hop,
-    HopStatus,
-    Imported,
-    Note,
-    Origin,
-    Passage,
-    Question,
-    RunOptions,
-    Sentence,
-    Span,
-    Usage,
-    Verdict,
-)
 from app.domain.report import Report
 from app.runs.json_schema import as_json
 from app.runs.projections import StoredRun
@@ -119,27 +82,27 @@ def _words(text: Text | None) -> str | None:
     return str(text) if text else None
 
 
-def options_of(options: RunOptions) -> Options:
+def options_of(options: model.RunOptions) -> Options:
     """Return the options in the form of a report, which lists the modules separately."""
     return Options(**{each.name: getattr(options, each.name) for each in fields(Options)})
 
 
-def usage_of(usage: Usage) -> RunUsage:
+def usage_of(usage: model.Usage) -> RunUsage:
     """Return the usage in the form of a report, without the digits of its cost that depend on the order of addition."""
     cost = None if usage.cost is None else round(usage.cost, 9)
     return RunUsage(**{**asdict(usage), "cost": cost})
 
 
-def note_of(note: Note) -> RunNote:
+def note_of(note: model.Note) -> RunNote:
     return RunNote(**asdict(note))
 
 
-def _sentence(sentence: Sentence, report: Report) -> RationaleSentence:
+def _sentence(sentence: model.Sentence, report: Report) -> RationaleSentence:
     recited = any(hop.from_memory for hop in report.hops if hop.number in sentence.hops)
     return RationaleSentence(text=str(sentence.text), hops=sentence.hops, from_memory=recited, quote=sentence.quote)
 
 
-def _hop_report(hop: Hop, report: Report) -> RunHop:
+def _hop_report(hop: model.Hop, report: Report) -> RunHop:
     return RunHop(
         number=hop.number,
         question=hop.question.text,
@@ -155,7 +118,7 @@ def _hop_report(hop: Hop, report: Report) -> RunHop:
     )
 
 
-def _evidence(answer: Answer) -> Iterator[Evidence]:
+def _evidence(answer: model.Answer) -> Iterator[Evidence]:
     """Yield every retrieved passage, and the cited one even if it was not retrieved."""
     cited = answer.cited.passage if answer.cited else None
     passages = answer.retrieved if cited is None or cited in answer.retrieved else (cited, *answer.retrieved)
@@ -163,7 +126,7 @@ def _evidence(answer: Answer) -> Iterator[Evidence]:
         span = answer.cited if passage == cited else None
         yield Evidence(
             **asdict(passage),
-            fact_check=passage.origin is Origin.WEB and is_fact_check(passage.url),
+            fact_check=passage.origin is model.Origin.WEB and is_fact_check(passage.url),
             cited=span is not None,
             start=span.start if span else None,
             end=span.end if span else None,
@@ -176,7 +139,7 @@ MAX_BYTES = 2 * 1024 * 1024
 TOO_LARGE = f"The report is larger than {MAX_BYTES // 1024**2} MB, which is the most that is read."
 NO_EXPORT = "This is no report as Hopcheck exports it"
 
-TimedEvent = tuple[Event, float]
+TimedEvent = tuple[events.Event, float]
 """An event, and its time in seconds after the run's start."""
 
 
@@ -218,7 +181,7 @@ def _check_consistency(exported: RunReport) -> None:
     """Raise InvalidInput where valid parts of the report contradict each other."""
     if exported.state == "running":
         raise rejection(f"{NO_EXPORT}: in state, input should be 'verdict', 'failed' or 'interrupted'")
-    if unfinished := next((hop.number for hop in exported.hops if hop.status is HopStatus.OPEN), None):
+    if unfinished := next((hop.number for hop in exported.hops if hop.status is model.HopStatus.OPEN), None):
         raise rejection(f"{NO_EXPORT}: in hops {unfinished} status, input should be that of a hop that has ended")
     numbers = [hop.number for hop in exported.hops]
     if numbers != list(range(1, len(numbers) + 1)):
@@ -233,7 +196,7 @@ def _check_consistency(exported: RunReport) -> None:
         raise rejection(f"{NO_EXPORT}: an answer has no answerer")
 
 
-def _claim(exported: RunReport) -> Claim:
+def _claim(exported: RunReport) -> model.Claim:
     """Return the claim, validated like that of a form."""
     try:
         return parse_claim(exported.claim, exported.speaker or "", exported.date or "")
@@ -241,86 +204,86 @@ def _claim(exported: RunReport) -> Claim:
         raise InvalidInput(str(error), "report") from None
 
 
-def _events(exported: RunReport, claim: Claim) -> Iterator[TimedEvent]:
+def _events(exported: RunReport, claim: model.Claim) -> Iterator[TimedEvent]:
     made_at = exported.imported.made_at if exported.imported else exported.created_at
-    yield RunStarted(claim, _options(exported)), 0.0
-    yield RunImported(Imported(made_at.astimezone(UTC).isoformat())), 0.0
+    yield events.RunStarted(claim, _options(exported)), 0.0
+    yield events.RunImported(model.Imported(made_at.astimezone(UTC).isoformat())), 0.0
     if exported.branch:
-        question = None if exported.branch.question is None else Question(exported.branch.question)
-        yield RunBranched(Branch(exported.branch.parent, exported.branch.hop, question)), 0.0
+        question = None if exported.branch.question is None else model.Question(exported.branch.question)
+        yield events.RunBranched(model.Branch(exported.branch.parent, exported.branch.hop, question)), 0.0
     for hop in exported.hops:
         yield from _hop_events(hop)
     last = exported.seconds
-    yield TokensUsed(_usage_outside_hops(exported)), last
+    yield events.TokensUsed(_usage_outside_hops(exported)), last
     for _ in range(exported.resumed):
-        yield RunResumed(Code.CUT_OFF()), last
+        yield events.RunResumed(Code.CUT_OFF()), last
     for failure in exported.failures:
-        yield StepFailed("", failure), last
+        yield events.StepFailed("", failure), last
     if exported.fact_checks is not None:
-        yield FactChecksFound(tuple(FactCheck(**asdict(each)) for each in exported.fact_checks)), last
+        yield events.FactChecksFound(tuple(model.FactCheck(**asdict(each)) for each in exported.fact_checks)), last
     if reason := exported.stopped_because:
-        yield QuestioningEnded(coded(reason), exported.ended_early or is_early(reason)), last
+        yield events.QuestioningEnded(coded(reason), exported.ended_early or is_early(reason)), last
     yield _terminal_event(exported), last
 
 
-def _usage(usage: RunUsage) -> Usage:
-    return Usage(**asdict(usage))
+def _usage(usage: RunUsage) -> model.Usage:
+    return model.Usage(**asdict(usage))
 
 
-def _options(exported: RunReport) -> RunOptions:
+def _options(exported: RunReport) -> model.RunOptions:
     modules = tuple((module.role, module.implementation) for module in exported.modules)
-    return RunOptions(**asdict(exported.options), modules=modules)
+    return model.RunOptions(**asdict(exported.options), modules=modules)
 
 
 def _hop_events(hop: RunHop) -> Iterator[TimedEvent]:
     ended = hop.began + hop.seconds
-    yield QuestionAsked(hop.number, Question(hop.question)), hop.began
-    yield TokensUsed(_usage(hop.usage)), hop.began
+    yield events.QuestionAsked(hop.number, model.Question(hop.question)), hop.began
+    yield events.TokensUsed(_usage(hop.usage)), hop.began
     if hop.answerer is not None:
-        yield AnswerFound(hop.number, _answer(hop, hop.answerer)), ended
+        yield events.AnswerFound(hop.number, _answer(hop, hop.answerer)), ended
     yield _outcome_event(hop), ended
 
 
-def _answer(hop: RunHop, answerer: str) -> Answer:
-    cited = next((Span(_passage(each), each.start or 0, each.end or 0) for each in hop.evidence if each.cited), None)
-    return Answer(hop.answer, cited, tuple(map(_passage, hop.evidence)), answerer)
+def _answer(hop: RunHop, answerer: str) -> model.Answer:
+    found = (model.Span(_passage(each), each.start or 0, each.end or 0) for each in hop.evidence if each.cited)
+    return model.Answer(hop.answer, next(found, None), tuple(map(_passage, hop.evidence)), answerer)
 
 
-def _passage(each: Evidence) -> Passage:
-    return Passage(
+def _passage(each: Evidence) -> model.Passage:
+    return model.Passage(
         each.text, each.title, each.source, each.url, each.published, each.origin, each.score, each.described
     )
 
 
-def _outcome_event(hop: RunHop) -> Event:
+def _outcome_event(hop: RunHop) -> events.Event:
     match hop.status:
-        case HopStatus.KEPT:
-            return HopKept(hop.number, coded(hop.reason))
-        case HopStatus.SET_ASIDE:
-            return HopSetAside(hop.number, coded(hop.reason))
-        case HopStatus.INTERRUPTED:
-            return HopInterrupted(hop.number, coded(hop.reason))
-    return HopFailed(hop.number, "", hop.reason)
+        case model.HopStatus.KEPT:
+            return events.HopKept(hop.number, coded(hop.reason))
+        case model.HopStatus.SET_ASIDE:
+            return events.HopSetAside(hop.number, coded(hop.reason))
+        case model.HopStatus.INTERRUPTED:
+            return events.HopInterrupted(hop.number, coded(hop.reason))
+    return events.HopFailed(hop.number, "", hop.reason)
 
 
-USAGE_COUNTS = tuple(each.name for each in fields(Usage) if each.name != "cost")
+USAGE_COUNTS = tuple(each.name for each in fields(model.Usage) if each.name != "cost")
 
 
-def _usage_outside_hops(exported: RunReport) -> Usage:
+def _usage_outside_hops(exported: RunReport) -> model.Usage:
     """Return the run's usage less that of its hops.
 
     Raises InvalidInput where the hops' calls or tokens are more; the cost is not compared, because it is rounded.
     """
-    total, hops = exported.usage, sum((_usage(hop.usage) for hop in exported.hops), Usage())
+    total, hops = exported.usage, sum((_usage(hop.usage) for hop in exported.hops), model.Usage())
     counts = {name: getattr(total, name) - getattr(hops, name) for name in USAGE_COUNTS}
     if min(counts.values()) < 0:
         raise rejection(f"{NO_EXPORT}: its hops have more calls and tokens than the whole of it")
-    return Usage(**counts, cost=None if total.cost is None else total.cost - (hops.cost or 0.0))
+    return model.Usage(**counts, cost=None if total.cost is None else total.cost - (hops.cost or 0.0))
 
 
-def _terminal_event(exported: RunReport) -> Event:
+def _terminal_event(exported: RunReport) -> events.Event:
     if exported.label is not None:
-        sentences = (Sentence(each.text, each.hops, each.quote) for each in exported.rationale)
+        sentences = (model.Sentence(each.text, each.hops, each.quote) for each in exported.rationale)
         rationale = tuple(each if each.quote else with_quote(each) for each in sentences)
-        return VerdictReached(Verdict(exported.label, rationale, exported.missing, exported.confidence))
-    return (RunFailed if exported.state == "failed" else RunInterrupted)(coded(exported.problem or ""))
+        return events.VerdictReached(model.Verdict(exported.label, rationale, exported.missing, exported.confidence))
+    return (events.RunFailed if exported.state == "failed" else events.RunInterrupted)(coded(exported.problem or ""))

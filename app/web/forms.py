@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import re
 from dataclasses import dataclass, replace
@@ -27,24 +28,6 @@ from app.domain.model import CORPUS_SEARCH, Claim, Label, RunOptions
 from app.presets import PROMPTED, PROMPTED_PURSUIT, defaults_of
 from app.run_request import CLAIM_FIELDS
 
-SINGLE_VALUE = (
-    "from_source",
-    "source_chosen",
-    "answerer",
-    "strategy",
-    "preset",
-    "pursuit",
-    "search",
-    "model",
-    "labels",
-    "max_hops",
-    "speaker",
-    "date",
-)
-TICKS = ("undated", "fact_checks", "look_up_fact_checks")
-"""Fields of checkboxes that are submitted unticked as well."""
-RAW_FIELDS = (*CLAIM_FIELDS, "strategy", "answerer", "labels", "corpora", "fresh", *TICKS)
-"""Fields that `raw` returns unchanged."""
 SET_BY_SOURCE = ("answerer", "corpora", "search")
 """Fields that count only without `from_source`; an answerer that was chosen must go with it."""
 
@@ -89,6 +72,9 @@ class ClaimForm:
     def repeating(cls, claim: Claim, options: RunOptions, blank: ClaimForm) -> ClaimForm:
         """Return the form that repeats an earlier run; `fresh` and options the run did not use come from `blank`."""
         is_pursuit = options.strategy == PURSUIT
+        used = {
+            name: getattr(options, name) or getattr(blank, name) for name in ("answerer", "search", "model", "corpora")
+        }
         return replace(
             blank,
             claim=claim.text,
@@ -96,18 +82,13 @@ class ClaimForm:
             date=claim.date or "",
             from_source=source_of(options),
             source_chosen="yes" if "answerer" in defaults_of(options.strategy, options.preset) else "",
-            answerer=options.answerer or blank.answerer,
             strategy=options.strategy,
-            search=options.search or blank.search,
-            model=options.model or blank.model,
-            corpora=options.corpora or blank.corpora,
             labels=options.labels.value,
             max_hops=str(options.max_hops),
-            undated=options.undated,
-            fact_checks=options.fact_checks,
-            look_up_fact_checks=options.look_up_fact_checks,
             preset=blank.preset if is_pursuit else options.preset,
             pursuit=options.preset if is_pursuit else blank.pursuit,
+            **used,
+            **{name: getattr(options, name) for name in TICKS},
         )
 
     @classmethod
@@ -121,18 +102,17 @@ class ClaimForm:
         answerer differs from what the page showed.
         """
         found = fields.get("found_model")
-        single = {"from_source": "", **{name: fields[name] for name in SINGLE_VALUE if name in fields}}
-        single |= {"model": found, "preset": PROMPTED, "pursuit": PROMPTED_PURSUIT} if found else {}
+        sent: dict[str, Any] = {"from_source": "", **{name: fields[name] for name in SINGLE_VALUE if name in fields}}
+        sent |= {"model": found, "preset": PROMPTED, "pursuit": PROMPTED_PURSUIT} if found else {}
+        # The page always submits an empty value of a checkbox as well.
+        sent |= {name: any(fields.getlist(name)) for name in TICKS if name in fields}
         form = replace(
             blank,
             claim=fields.get("sample") or fields.get("claim", ""),
             corpora=tuple(filter(None, fields.getlist("corpora"))) if "corpora" in fields else blank.corpora,
             fresh="fresh" in fields,
-            undated=_is_ticked("undated", fields, blank.undated),
-            fact_checks=_is_ticked("fact_checks", fields, blank.fact_checks),
-            look_up_fact_checks=_is_ticked("look_up_fact_checks", fields, blank.look_up_fact_checks),
             is_answerer_chosen=fields.get("answerer", blank.answerer) != blank.answerer,
-            **single,
+            **sent,
         )
         shown = fields.get("from_source", blank.from_source) == blank.from_source and not form.source_chosen
         own = defaults_of(form.strategy, form._preset()).get("answerer")
@@ -140,7 +120,8 @@ class ClaimForm:
 
     def raw(self) -> dict[str, Any]:
         """Return the fields as RunRequest.resolve accepts them, without `labels` if it is empty."""
-        fields = {name: getattr(self, name) for name in RAW_FIELDS if name != "labels" or self.labels}
+        unchanged = (*CLAIM_FIELDS, "strategy", "answerer", "labels", "corpora", "fresh", *TICKS)
+        fields = {name: getattr(self, name) for name in unchanged if name != "labels" or self.labels}
         # None is outside of the range, so that the request is rejected with the range's message.
         number = int(self.max_hops) if re.fullmatch("[0-9]{1,3}", self.max_hops) else None
         converted = {"preset": self._preset(), "model": self.model or None, "search": self.search or None}
@@ -167,15 +148,15 @@ class ClaimForm:
         return self.pursuit if self.strategy == PURSUIT else self.preset
 
 
+TICKS = ("undated", "fact_checks", "look_up_fact_checks")
+"""Fields of checkboxes that are submitted unticked as well."""
+SINGLE_VALUE = tuple(each.name for each in dataclasses.fields(ClaimForm) if each.type == "str" and each.name != "claim")
+
+
 def answerers_of_presets(capabilities: Capabilities) -> dict[str, str]:
     """Return the answerer of each question-guided preset that has one of its own, by preset."""
     own = ((each.name, defaults_of(GUIDED, each.name).get("answerer")) for each in capabilities.presets)
     return {name: answerer for name, answerer in own if answerer}
-
-
-def _is_ticked(name: str, fields: MultiDict[str, str], blank: bool) -> bool:
-    """Return whether a checkbox is ticked. The page always submits an empty value too; without any, `blank` applies."""
-    return any(fields.getlist(name)) if name in fields else blank
 
 
 FROM_MEMORY = "a language model’s memory"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,6 +22,7 @@ from app.capabilities.options import (
     VITAL,
     WEB,
     WEB_SEARCH,
+    Choice,
     searches_corpora,
     source_of,
 )
@@ -291,6 +292,18 @@ STRATEGY_WORDS = {
 }
 
 
+def plain_label(label: Label) -> str:
+    return PLAIN_LABELS[label]
+
+
+def formal_label(label: Label) -> str:
+    return FORMAL_LABELS[label]
+
+
+def strategy_words(options: RunOptions) -> str:
+    return STRATEGY_WORDS.get(options.strategy, options.strategy)
+
+
 def corpora_words(options: RunOptions) -> str:
     """Return the titles of a check's corpora: from SOURCE_TITLES, else from this installation, else the name."""
     titles = SOURCE_TITLES
@@ -319,6 +332,10 @@ ASKED_WORDS = {
 """Sources as buttons name them: "Ask live Wikipedia"."""
 
 
+def asked_words(source: Choice) -> str:
+    return ASKED_WORDS.get(source.name, source.title)
+
+
 def hop_to_ask_again(report: Report) -> Hop | None:
     """Return the hop from which another source is asked: the first that found nothing of use, else the last."""
     return next(iter(report.set_aside or report.hops[-1:]), None)
@@ -333,7 +350,7 @@ def choices(options: RunOptions) -> dict[str, str]:
     """Return the comparable choices of a check by name, in a few words each."""
     return {
         "source": source_words(options),
-        "method": STRATEGY_WORDS.get(options.strategy, options.strategy),
+        "method": strategy_words(options),
         "models": models_words(options),
         "labels": f"{options.labels.value} labels",
         "steps": f"up to {options.max_hops} step{'s' if options.max_hops > 1 else ''}",
@@ -366,28 +383,3 @@ def branch_words(branch: Branch | None) -> str:
     if branch is None:
         return ""
     return f"step {branch.hop} asked “{branch.question.text}”" if branch.question else f"step {branch.hop} left out"
-
-
-FILTERS: dict[str, Callable] = {
-    "plain_label": PLAIN_LABELS.__getitem__,
-    "formal_label": FORMAL_LABELS.__getitem__,
-    "source_words": source_words,
-    "models_words": models_words,
-    "asked_words": lambda source: ASKED_WORDS.get(source.name, source.title),
-    "hop_to_ask_again": hop_to_ask_again,
-    "strategy_words": lambda options: STRATEGY_WORDS.get(options.strategy, options.strategy),
-    "choices": choices,
-    "distinct_choices": distinct_choices,
-    "excerpt": excerpt,
-    "opening": opening,
-    "passages_of": passages_of,
-    "relevance": relevance,
-    "reliability": reliability,
-    "sentence_link": sentence_link,
-    "shown_verdict": shown_verdict,
-    "site": site,
-    "sites": sites,
-    "safe_address": safe_address,
-    "web_link": web_link,
-}
-"""This file's template filters, by name."""

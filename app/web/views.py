@@ -7,15 +7,15 @@ streamed card agree.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from datetime import UTC, datetime
+from inspect import isfunction
 from typing import TYPE_CHECKING, NamedTuple
 
 from app.capabilities.options import BASELINES, PURSUIT
 from app.domain.messages import BEFORE_READING, Code, Message, Text, code_of
 from app.domain.model import Hop, HopStatus, Imported, Label, LabelSet, Origin, Passage, RunOptions, Usage
 from app.domain.report import Report
-from app.text.fact_checkers import is_fact_check
+from app.text.fact_checkers import is_fact_check as is_fact_check  # a filter, too
 from app.web import report_view
 
 if TYPE_CHECKING:
@@ -157,6 +157,10 @@ FACES = {
 NOT_CHECKED = Face("Not checked yet", "dots", "open")
 
 
+def face(name: str) -> Face:
+    return FACES[name]
+
+
 def claim_face(claim: BatchClaim) -> Face:
     """Return the face of a batch's claim: its verdict or the state of its run."""
     return FACES.get(claim.label or claim.state, NOT_CHECKED)
@@ -279,30 +283,13 @@ def since(at: datetime) -> float:
     return max(0.0, (datetime.now(UTC) - at).total_seconds())
 
 
-FILTERS: dict[str, Callable] = {
-    **report_view.FILTERS,
-    "ago": ago,
-    "at_work": at_work,
-    "upcoming_hop": upcoming_hop,
-    "claim_face": claim_face,
-    "claim_only": claim_only,
-    "capitalize_first": lambda text: text[:1].upper() + text[1:],
-    "confidence_words": confidence_words,
-    "cost_words": cost_words,
-    "date_words": date_words,
-    "current_activity": current_activity,
-    "duration": duration,
-    "face": FACES.__getitem__,
-    "is_fact_check": is_fact_check,
-    "page_words": page_words,
-    "made_at": made_at,
-    "moment": moment,
-    "place_words": place_words,
-    "pursues": pursues,
-    "since": since,
-    "stage": stage,
-    "is_announced": is_announced,
-    "usage_words": usage_words,
-    "web_search_words": web_search_words,
+def capitalize_first(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+FILTERS = {
+    name: each
+    for name, each in (vars(report_view) | globals()).items()
+    if isfunction(each) and each.__module__.startswith("app.") and not name.startswith("_")
 }
-"""The filters of the templates, by name."""
+"""The filters of the templates: every function of this file and of `report_view`, by name."""

@@ -52,7 +52,7 @@ def test_only_unpublished_runs_that_ended_long_ago_are_purged_with_their_events(
     old, published, young = made(runs), made(runs), made(runs)
     runs.publishing.publish(published)
     age(old, 91), age(published, 91), age(young, 89)
-    assert runs.retention.count(90) == 1 and runs.retention.purge(90) == 1
+    assert runs.deletion.count_older(90) == 1 and runs.deletion.purge_older(90) == 1
     assert [runs.report(each) is None for each in (old, published, young)] == [True, False, False]
     assert events(sessions) == sum(runs.report(each).last_seq for each in (published, young))
 
@@ -63,7 +63,7 @@ def test_a_running_run_is_kept_however_old_it_is(runs_with, age):
     run_id = runs.start(CLAIM, RunOptions(), "me")
     assert gate.reached.wait(LONG)
     age(run_id, 1000)
-    assert runs.retention.purge(0) == 0 and runs.report(run_id)
+    assert runs.deletion.purge_older(0) == 0 and runs.report(run_id)
     gate.open()
 
 
@@ -77,7 +77,7 @@ def test_the_scheduler_purges_by_the_retention_setting(runs_with, age):
 
 
 def test_one_sweep_purges_at_most_the_limit(runs_with, sessions):
-    runs = runs_with(scripted_container(), retention_days=1)
+    runs = runs_with(scripted_container())
     then = datetime.now(UTC) - timedelta(days=2)
     rows = [
         RunRow(id=f"{n:022}", owner="me", claim="Old.", options={}, created_at=then, ended_at=then, state="failed")
@@ -85,7 +85,7 @@ def test_one_sweep_purges_at_most_the_limit(runs_with, sessions):
     ]
     with sessions.begin() as session:
         session.add_all(rows)
-    assert [len(runs.retention.apply()) for _ in range(3)] == [PURGE_LIMIT, 1, 0]
+    assert [runs.deletion.purge_older(1, PURGE_LIMIT) for _ in range(3)] == [PURGE_LIMIT, 1, 0]
 
 
 def test_the_overview_counts_runs_by_state_and_label(runs_with):

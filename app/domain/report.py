@@ -6,29 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from app.domain.events import (
-    AnswerFound,
-    Event,
-    FactChecksFound,
-    HopFailed,
-    HopInterrupted,
-    HopKept,
-    HopSetAside,
-    PhaseEntered,
-    QuestionAsked,
-    QuestioningEnded,
-    RunBranched,
-    RunFailed,
-    RunImported,
-    RunInterrupted,
-    RunResumed,
-    RunStarted,
-    StepFailed,
-    SufficiencyJudged,
-    TokensUsed,
-    TroubleMet,
-    VerdictReached,
-)
+from app.domain import events
 from app.domain.messages import CUT_OFF, Code, Text, code_of
 from app.domain.model import (
     Branch,
@@ -100,14 +78,14 @@ class Report:
         return self.hops[-1] if self.hops and self.hops[-1].status is HopStatus.OPEN else None
 
 
-def reduce_events(events: Iterable[tuple[Event, float]]) -> Report:
+def reduce_events(timed: Iterable[tuple[events.Event, float]]) -> Report:
     """Compute a Report from (event, seconds since the run's start) pairs, RunStarted first.
 
     Raises ValueError when the first event is not RunStarted, or there are none.
     """
     report: Report | None = None
-    for event, seconds in events:
-        if isinstance(event, RunStarted):
+    for event, seconds in timed:
+        if isinstance(event, events.RunStarted):
             report = Report(event.claim, event.options)
         elif report is None:
             raise ValueError(f"a run must begin with run_started, not {event.kind}")
@@ -118,56 +96,56 @@ def reduce_events(events: Iterable[tuple[Event, float]]) -> Report:
     return report
 
 
-def apply_event(report: Report, event: Event, seconds: float) -> Report:
+def apply_event(report: Report, event: events.Event, seconds: float) -> Report:
     """Return the report after one more event, which happened `seconds` after the run's start."""
     report = replace(report, seconds=seconds)
     match event:
-        case PhaseEntered(phase):
+        case events.PhaseEntered(phase):
             return replace(report, phase=phase, phase_over=False, since=seconds)
-        case RunResumed():
+        case events.RunResumed():
             report = replace(_without_open_hop(report), resumed=report.resumed + 1)
             return replace(report, phase=Code.TAKING_UP(), phase_over=False, since=seconds)
-        case RunBranched(branch):
+        case events.RunBranched(branch):
             return replace(report, branch=branch)
-        case RunImported(imported):
+        case events.RunImported(imported):
             return replace(report, imported=imported)
-        case TokensUsed(usage):
+        case events.TokensUsed(usage):
             return _add_usage(report, usage)
-        case TroubleMet(message):
+        case events.TroubleMet(message):
             known = message in report.failures
             return report if known else replace(report, failures=(*report.failures, message))
-        case FactChecksFound(found):
+        case events.FactChecksFound(found):
             return replace(report, fact_checks=tuple(dict.fromkeys((*(report.fact_checks or ()), *found))))
     return _end_activity(_apply_outcome(report, event, seconds), seconds)
 
 
-def _apply_outcome(report: Report, event: Event, seconds: float) -> Report:
+def _apply_outcome(report: Report, event: events.Event, seconds: float) -> Report:
     """Apply an event that ends the current activity: a question, an answer, a judgement, an end."""
     match event:
-        case QuestionAsked(number, question):
+        case events.QuestionAsked(number, question):
             return _open_hop(report, Hop(number, question), seconds)
-        case AnswerFound(number, answer):
+        case events.AnswerFound(number, answer):
             return _update_hop(report, number, seconds, answer=answer)
-        case HopKept(number, reason):
+        case events.HopKept(number, reason):
             return _update_hop(report, number, seconds, status=HopStatus.KEPT, reason=reason)
-        case HopSetAside(number, reason):
+        case events.HopSetAside(number, reason):
             return _update_hop(report, number, seconds, status=HopStatus.SET_ASIDE, reason=reason)
-        case HopFailed(number, module, message):
+        case events.HopFailed(number, module, message):
             return _fail_hop(report, number, _failure(module, message), seconds)
-        case HopInterrupted(number, reason):
+        case events.HopInterrupted(number, reason):
             return _update_hop(report, number, seconds, status=HopStatus.INTERRUPTED, reason=reason)
-        case StepFailed(module, message):
+        case events.StepFailed(module, message):
             failures = (*report.failures, _failure(module, message))
             return replace(report, failures=failures, judged_after=len(report.hops), unclaimed=Usage())
-        case SufficiencyJudged(judgement):
+        case events.SufficiencyJudged(judgement):
             return replace(report, sufficiency=judgement, judged_after=len(report.hops), unclaimed=Usage())
-        case QuestioningEnded(reason, early):
+        case events.QuestioningEnded(reason, early):
             return replace(report, stopped_because=reason, ended_early=early, unclaimed=Usage())
-        case VerdictReached(verdict):
+        case events.VerdictReached(verdict):
             return replace(_interrupt_open_hops(report, seconds), verdict=verdict, ended="verdict", phase="")
-        case RunFailed(message):
+        case events.RunFailed(message):
             return replace(_interrupt_open_hops(report, seconds), problem=message, ended="failed", phase="")
-        case RunInterrupted(message):
+        case events.RunInterrupted(message):
             report = _interrupt_open_hops(report, None if code_of(message) in CUT_OFF else seconds)
             return replace(report, problem=message, ended="interrupted", phase="")
     return report

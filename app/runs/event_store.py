@@ -17,18 +17,8 @@ from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 from sqlalchemy import Connection, bindparam, insert, select, update
 from sqlalchemy.orm import Session, sessionmaker
 
+from app.domain import events
 from app.domain.errors import HopcheckError
-from app.domain.events import (
-    SCHEMA_VERSION,
-    TERMINAL,
-    Event,
-    PhaseEntered,
-    RunBranched,
-    RunFailed,
-    RunStarted,
-    TokensUsed,
-    VerdictReached,
-)
 from app.domain.messages import Code, Message
 from app.domain.model import RunOptions
 from app.domain.ports import RunCommand
@@ -47,14 +37,14 @@ COALESCE_SECONDS = 0.05
 """Time for which a follower waits for more events after the first one, so that a burst is rendered once. A terminal
 event ends the wait."""
 
-WAITING = PhaseEntered(Code.WAITING())
+WAITING = events.PhaseEntered(Code.WAITING())
 """The last of the events that a run is created with."""
 
 _STRICT = ConfigDict(hide_input_in_errors=True, extra="forbid")
 """Errors are logged, so they must not contain users' text. Unknown fields are errors: a newer version wrote them."""
 
-_AnyEvent = Annotated[Event, Field(discriminator="kind")]
-_events: TypeAdapter[Event] = TypeAdapter(_AnyEvent, config=_STRICT)
+_AnyEvent = Annotated[events.Event, Field(discriminator="kind")]
+_events: TypeAdapter[events.Event] = TypeAdapter(_AnyEvent, config=_STRICT)
 _options: TypeAdapter[list[RunOptions]] = TypeAdapter(list[RunOptions], config=_STRICT)
 """In a list, because pydantic accepts no configuration for a bare dataclass."""
 
@@ -94,7 +84,7 @@ class StoredEvent:
 
     seq: int
     seconds: float
-    event: Event
+    event: events.Event
 
 
 class EventStore:
@@ -120,9 +110,9 @@ class EventStore:
         self,
         run_id: str,
         owner: str,
-        started: RunStarted,
+        started: events.RunStarted,
         admit: Callable[[Session], None] = lambda session: None,
-        inherited: Sequence[Event] = (),
+        inherited: Sequence[events.Event] = (),
         batch: str | None = None,
     ) -> None:
         """Commit a new run with its first events, for a branch including the `inherited` ones.
@@ -130,7 +120,7 @@ class EventStore:
         `admit` is called in the transaction after the run was written; an exception that it raises rolls the run back.
         """
         with write_lock(self._engine), self._sessions.begin() as session:
-            parent = next((each.branch.parent for each in inherited if isinstance(each, RunBranched)), None)
+            parent = next((each.branch.parent for each in inherited if isinstance(each, events.RunBranched)), None)
             last_seq = len(inherited) + 2
             now = _insert_run(session, run_id, owner, started, last_seq=last_seq, parent=parent, batch=batch)
             admit(session)
@@ -138,13 +128,13 @@ class EventStore:
                 _insert_event(session.connection(), run_id, seq, now, event)
         self._notify(run_id, WAITING)
 
-    def import_run(self, run_id: str, owner: str, timed_events: Sequence[tuple[Event, float]]) -> None:
+    def import_run(self, run_id: str, owner: str, timed_events: Sequence[tuple[events.Event, float]]) -> None:
         """Commit a whole run read from a file: RunStarted first and a terminal event last.
 
         Each event comes with its seconds after the run's start. The parent of an imported branch is not linked.
         """
         (started, _), (ended, _) = timed_events[0], timed_events[-1]
-        if not isinstance(started, RunStarted):
+        if not isinstance(started, events.RunStarted):
             raise ValueError(f"a run begins with run_started, not {started.kind}")
         last_seq = len(timed_events)
         with write_lock(self._engine), self._sessions.begin() as session:
@@ -152,7 +142,7 @@ class EventStore:
             for seq, (event, seconds) in enumerate(timed_events, 1):
                 _insert_event(session.connection(), run_id, seq, now + timedelta(seconds=seconds), event)
 
-    def append(self, lease: Lease, event: Event, on_command: Callable[[RunCommand], None] | None = None) -> int:
+    def append(self, lease: Lease, event: events.Event, on_command: Callable[[RunCommand], None] | None = None) -> int:
         """Commit one event and return its number. `on_command` gets the owner's command as of that transaction.
 
         Raises LeaseLost when the lease's epoch is over, RunEnded after a terminal event. Incrementing `last_seq` first
@@ -166,9 +156,9 @@ class EventStore:
                 raise _append_error(connection, lease)
             seq, now, command = row
             _insert_event(connection, lease.run_id, seq, lease.clock.now(), event)
-            if isinstance(event, TokensUsed):
+            if isinstance(event, events.TokensUsed):
                 add_to_day(connection, now.date(), event.usage)
-            elif isinstance(event, TERMINAL):
+            elif isinstance(event, events.TERMINAL):
                 delete_own_calls(connection, lease.run_id)
         self._notify(lease.run_id, event)
         if on_command:
@@ -211,8 +201,8 @@ class EventStore:
                     return self.read(run_id, after) if has_new else ()
                 if has_new or subscription.changed.wait(min(left, self._poll_seconds)):
                     subscription.ended.wait(min(left, self._coalesce_seconds))
-                    if events := self.read(run_id, after):
-                        return events
+                    if new := self.read(run_id, after):
+                        return new
 
     def command(self, run_id: str) -> RunCommand:
         """Return the owner's current command."""
@@ -225,23 +215,23 @@ class EventStore:
         self._notifier.close()
         self._subscribers.notify_all(ended=True)
 
-    def _notify(self, run_id: str, event: Event) -> None:
-        self._subscribers.notify(run_id, ended=isinstance(event, TERMINAL))
+    def _notify(self, run_id: str, event: events.Event) -> None:
+        self._subscribers.notify(run_id, ended=isinstance(event, events.TERMINAL))
         self._notifier.publish()
 
 
-def encode(event: Event) -> dict[str, Any]:
+def encode(event: events.Event) -> dict[str, Any]:
     """Return the event as JSON types, its kind included."""
     return _events.dump_python(event, mode="json")
 
 
-def decode(body: dict[str, Any], version: int) -> Event:
+def decode(body: dict[str, Any], version: int) -> events.Event:
     """Return the event that `encode` was given.
 
     Raises ValueError for an unknown version, kind or field, and for a body that is not an event.
     """
-    if version not in (1, SCHEMA_VERSION):
-        raise ValueError(f"events of schema version {version} cannot be read, only of 1 and {SCHEMA_VERSION}")
+    if version not in (1, events.SCHEMA_VERSION):
+        raise ValueError(f"events of schema version {version} cannot be read, only of 1 and {events.SCHEMA_VERSION}")
     try:
         event = _events.validate_python(body)
         return with_codes(event) if version == 1 else event
@@ -249,7 +239,7 @@ def decode(body: dict[str, Any], version: int) -> Event:
         raise ValueError(f"a stored event cannot be read: {_first_error(error)}") from None
 
 
-def in_words(event: Event) -> dict[str, Any]:
+def in_words(event: events.Event) -> dict[str, Any]:
     """Return the event as JSON types, with words in place of codes."""
     return _in_words(encode(event))
 
@@ -312,7 +302,7 @@ def _first_error(error: ValidationError) -> str:
     return f"{first['type'].replace('_', ' ')} at {'.'.join(map(str, first['loc'])) or 'its kind'}"
 
 
-def _insert_run(session: Session, run_id: str, owner: str, started: RunStarted, **columns: Any) -> datetime:
+def _insert_run(session: Session, run_id: str, owner: str, started: events.RunStarted, **columns: Any) -> datetime:
     """Insert a run's row and return its time by the database's clock."""
     row = insert(RunRow).values(
         id=run_id,
@@ -325,19 +315,26 @@ def _insert_run(session: Session, run_id: str, owner: str, started: RunStarted, 
     return session.execute(row.returning(RunRow.created_at)).scalar_one()
 
 
-def _insert_event(connection: Connection, run_id: str, seq: int, at: datetime, event: Event) -> None:
-    row = {"run_id": run_id, "seq": seq, "at": at, "kind": event.kind, "version": SCHEMA_VERSION, "body": encode(event)}
+def _insert_event(connection: Connection, run_id: str, seq: int, at: datetime, event: events.Event) -> None:
+    row = {
+        "run_id": run_id,
+        "seq": seq,
+        "at": at,
+        "kind": event.kind,
+        "version": events.SCHEMA_VERSION,
+        "body": encode(event),
+    }
     connection.execute(_INSERT_EVENT, row)
 
 
-def _end_columns(event: Event) -> dict[str, Any]:
+def _end_columns(event: events.Event) -> dict[str, Any]:
     """Return the columns of the run's row that a terminal event sets; none for any other event."""
-    if not isinstance(event, TERMINAL):
+    if not isinstance(event, events.TERMINAL):
         return {}
     ended = {"ended_at": database_now(), "holder": None, "leased_until": None}
-    if isinstance(event, VerdictReached):
+    if isinstance(event, events.VerdictReached):
         return {"state": "verdict", "label": event.verdict.label.value, **ended}
-    return {"state": "failed" if isinstance(event, RunFailed) else "interrupted", **ended}
+    return {"state": "failed" if isinstance(event, events.RunFailed) else "interrupted", **ended}
 
 
 def command_from_column(column: str | None) -> RunCommand:

@@ -13,21 +13,8 @@ from itertools import pairwise
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session, sessionmaker
 
+from app.domain import events
 from app.domain.errors import HopcheckError
-from app.domain.events import (
-    TERMINAL,
-    Event,
-    HopFailed,
-    HopKept,
-    HopSetAside,
-    PhaseEntered,
-    Reported,
-    RunFailed,
-    RunInterrupted,
-    RunResumed,
-    TokensUsed,
-    VerdictReached,
-)
 from app.domain.instrumentation import Call, Listener, listening, use_stores
 from app.domain.messages import Code
 from app.domain.model import RunOptions
@@ -44,7 +31,7 @@ from app.runs.leases import Lease, LeaseLost, Leases
 class MetricsSink:
     """Gets the events and calls of this process's runs, and ignores them. Never raises; thread-safe."""
 
-    def record(self, run_id: str, event: Event) -> None:
+    def record(self, run_id: str, event: events.Event) -> None:
         """Record an event that was stored."""
 
     def forget(self, run_id: str) -> None:
@@ -69,13 +56,13 @@ class Runner:
     def __init__(
         self,
         sessions: sessionmaker[Session],
-        events: EventStore,
+        store: EventStore,
         leases: Leases,
         strategy_for: Callable[[RunOptions], Strategy],
         limits: Limits = Limits(),  # noqa: B008 - it is frozen
         calls: CallLog | None = None,
     ) -> None:
-        self._events = events
+        self._store = store
         self._leases = leases
         self._strategy_for = strategy_for
         self._limits = limits
@@ -138,11 +125,11 @@ class Runner:
             is_expected = isinstance(error, HopcheckError)
             if not is_expected:
                 log.exception("run %s failed", lease.run_id)
-            self._end(lease, RunFailed(str(error) if is_expected else Code.INTERNAL_ERROR()))
+            self._end(lease, events.RunFailed(str(error) if is_expected else Code.INTERNAL_ERROR()))
 
     def _start_or_resume(self, lease: Lease) -> None:
         """Start or resume the run. Raises Unreadable for events that this version cannot read."""
-        stored = self._events.read(lease.run_id)
+        stored = self._store.read(lease.run_id)
         if not stored:
             raise RunEnded(f"run {lease.run_id} was deleted")
         try:
@@ -150,15 +137,15 @@ class Runner:
         except ValueError as error:  # known events in an unknown order
             raise Unreadable from error
         if stored[-1].event == WAITING:
-            self._append(lease, PhaseEntered(Code.STARTING()))
+            self._append(lease, events.PhaseEntered(Code.STARTING()))
             return self._run_strategy(lease, self._strategy_for(report.options), report, is_new=True)
         if lease.lost_leases >= MAX_LOST_LEASES:
-            return self._end(lease, RunInterrupted(Code.CUT_OFF_OFTEN(times=lease.lost_leases)))
+            return self._end(lease, events.RunInterrupted(Code.CUT_OFF_OFTEN(times=lease.lost_leases)))
         try:
             strategy = self._strategy_for(report.options)
         except HopcheckError as error:
-            return self._end(lease, RunInterrupted(Code.CUT_OFF_FOR_GOOD(problem=str(error))))
-        resumed = RunResumed(Code.CUT_OFF())
+            return self._end(lease, events.RunInterrupted(Code.CUT_OFF_FOR_GOOD(problem=str(error))))
+        resumed = events.RunResumed(Code.CUT_OFF())
         self._append(lease, resumed)
         report = apply_event(report, resumed, report.seconds)
         self._run_strategy(lease, strategy, report, worked=worked_seconds(stored))
@@ -171,16 +158,16 @@ class Runner:
             self._spending.today,
             report.usage,
             worked,
-            read_command=lambda: self._events.command(lease.run_id),
+            read_command=lambda: self._store.command(lease.run_id),
         )
         if control.command() is not RunCommand.CONTINUE and not report.hops:
-            return self._end(lease, RunFailed(control.reason()))
-        event: Event | None = None
+            return self._end(lease, events.RunFailed(control.reason()))
+        event: events.Event | None = None
         calls = self._calls.for_run(lease.run_id, is_new=is_new, is_fresh=report.options.fresh)
         with listening(self._listener(lease, control)), use_stores(calls, on_call=self.metrics.record_call):
             for event in strategy.run(report.claim, report.options, report, control):
                 self._append(lease, event, control)
-        if not isinstance(event, TERMINAL):
+        if not isinstance(event, events.TERMINAL):
             raise RuntimeError(f"strategy {report.options.strategy} ended without a terminal event")
 
     def _listener(self, lease: Lease, control: RunBudget) -> Listener:
@@ -190,24 +177,24 @@ class Runner:
         replays its reply.
         """
 
-        def listen(event: Reported) -> None:
+        def listen(event: events.Reported) -> None:
             try:
                 self._append(lease, event, control)
             except (LeaseLost, RunEnded):
-                if not isinstance(event, TokensUsed):
+                if not isinstance(event, events.TokensUsed):
                     raise
                 self._spending.add(event.usage)
-            if isinstance(event, TokensUsed):
+            if isinstance(event, events.TokensUsed):
                 control.count(event.usage)
 
         return listen
 
-    def _append(self, lease: Lease, event: Event, control: RunBudget | None = None) -> None:
-        self._events.append(lease, event, control.receive if control else None)
+    def _append(self, lease: Lease, event: events.Event, control: RunBudget | None = None) -> None:
+        self._store.append(lease, event, control.receive if control else None)
         self.metrics.record(lease.run_id, event)
         _log(lease.run_id, event)
 
-    def _end(self, lease: Lease, event: RunFailed | RunInterrupted) -> None:
+    def _end(self, lease: Lease, event: events.RunFailed | events.RunInterrupted) -> None:
         """Append the terminal event, unless the run was ended elsewhere."""
         try:
             self._append(lease, event)
@@ -220,22 +207,22 @@ def worked_seconds(stored: Iterable[StoredEvent]) -> float:
     return sum(
         later.seconds - earlier.seconds
         for earlier, later in pairwise(stored)
-        if earlier.event != WAITING and not isinstance(later.event, RunResumed)
+        if earlier.event != WAITING and not isinstance(later.event, events.RunResumed)
     )
 
 
-def _log(run_id: str, event: Event) -> None:
+def _log(run_id: str, event: events.Event) -> None:
     """Log a resumption, the end of each hop, and the end of the run, without text written by users."""
     match event:
-        case HopKept(hop):
+        case events.HopKept(hop):
             log.info("run %s hop %d kept", run_id, hop)
-        case HopSetAside(hop):  # the reason may quote the question
+        case events.HopSetAside(hop):  # the reason may quote the question
             log.info("run %s hop %d set aside", run_id, hop)
-        case HopFailed(hop, module, message):
+        case events.HopFailed(hop, module, message):
             log.warning("run %s hop %d failed in the %s: %s", run_id, hop, module, message)
-        case RunResumed():
+        case events.RunResumed():
             log.info("run %s resumed", run_id)
-        case VerdictReached(verdict):
+        case events.VerdictReached(verdict):
             log.info("run %s verdict %s", run_id, verdict.label)
-        case RunFailed(message) | RunInterrupted(message):
+        case events.RunFailed(message) | events.RunInterrupted(message):
             log.warning("run %s %s: %s", run_id, event.kind, message)

@@ -5,18 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from app.domain.events import (
-    Event,
-    HopInterrupted,
-    HopKept,
-    HopSetAside,
-    PhaseEntered,
-    QuestioningEnded,
-    RunFailed,
-    RunInterrupted,
-    SufficiencyJudged,
-    VerdictReached,
-)
+from app.domain import events
 from app.domain.messages import Code, Text
 from app.domain.model import Sentence
 
@@ -39,21 +28,21 @@ _HOP = re.compile(
 _QUOTATION = re.compile(r"[^“]*: “(.*)”", re.DOTALL)
 
 
-def with_codes(event: Event) -> Event:
+def with_codes(event: events.Event) -> events.Event:
     """Return the event with codes in place of sentences that programs compare, and the words of today in others."""
     match event:
-        case PhaseEntered(phase):
+        case events.PhaseEntered(phase):
             return replace(event, phase=coded(phase))
-        case HopKept(_, reason) | HopSetAside(_, reason) | HopInterrupted(_, reason):
+        case events.HopKept(_, reason) | events.HopSetAside(_, reason) | events.HopInterrupted(_, reason):
             return replace(event, reason=coded(reason))
-        case SufficiencyJudged(judgement):
+        case events.SufficiencyJudged(judgement):
             return replace(event, judgement=replace(judgement, reason=coded(judgement.reason)))
-        case QuestioningEnded(reason, early):
-            return QuestioningEnded(coded(reason), early or is_early(reason))
-        case RunFailed(message) | RunInterrupted(message):
+        case events.QuestioningEnded(reason, early):
+            return events.QuestioningEnded(coded(reason), early or is_early(reason))
+        case events.RunFailed(message) | events.RunInterrupted(message):
             return replace(event, message=coded(message))
-        case VerdictReached(verdict):
-            return VerdictReached(replace(verdict, rationale=tuple(map(with_quote, verdict.rationale))))
+        case events.VerdictReached(verdict):
+            return events.VerdictReached(replace(verdict, rationale=tuple(map(with_quote, verdict.rationale))))
     return event
 
 

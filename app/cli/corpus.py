@@ -9,9 +9,9 @@ import click
 from flask.cli import AppGroup
 
 from app.backends.corpus.bm25 import Java
-from app.backends.corpus.builder import BuildRequest, build_corpus, check_replaced
+from app.backends.corpus.builder import BuildCounts, BuildRequest, build_corpus, check_replaced
 from app.backends.corpus.formats import FORMATS
-from app.backends.corpus.index import PROBLEMS, BuildState, Manifest
+from app.backends.corpus.index import PROBLEMS, Manifest
 from app.backends.corpus.registry import (
     CORPORA,
     VITAL,
@@ -46,13 +46,9 @@ corpus = AppGroup("corpus", help="The corpora that evidence comes from.")
     help="For a broken entry.",
 )
 @click.option("--replace", is_flag=True, help="Replace the corpus of this name once the new one is whole.")
-@click.option("--anew", is_flag=True, help="Discard an unfinished build instead of resuming it.")
 @click.option("--if-needed", is_flag=True, help="Leave a built-in index that is whole and up to date.")
 def build(name: str | None, path: Path | None, if_needed: bool, **chosen: Any) -> None:
-    """Build the corpus NAME from documents; without --from the one that ships.
-
-    With --from, the same command resumes a build that was killed.
-    """
+    """Build the corpus NAME from documents; without --from the one that ships."""
     settings = _settings()
     name = name or VITAL.name
     with one_line_errors():
@@ -66,26 +62,25 @@ def build(name: str | None, path: Path | None, if_needed: bool, **chosen: Any) -
             )
 
 
-def _build(settings: Settings, name: str, path: Path, on_error: str, replace: bool, anew: bool, **fields: str) -> None:
+def _build(settings: Settings, name: str, path: Path, on_error: str, replace: bool, **fields: str) -> None:
     folder = folder_of(settings.instance, name)
     request = BuildRequest(name, path, refuse=on_error == "refuse", **fields)
-    _print_built(folder, *build_corpus(request, folder, _java(settings), click.echo, replaces=replace, anew=anew))
+    _print_built(folder, *build_corpus(request, folder, _java(settings), click.echo, replaces=replace))
 
 
-def _print_built(folder: Path, manifest: Manifest, state: BuildState) -> None:
-    size = f"{manifest.count:,} passages of {state.documents:,} documents, {manifest.bytes / 1e6:,.1f} MB of index"
+def _print_built(folder: Path, manifest: Manifest, counts: BuildCounts) -> None:
+    size = f"{manifest.count:,} passages of {counts.documents:,} documents, {manifest.bytes / 1e6:,.1f} MB of index"
     click.echo(f"{manifest.corpus}: {size}")
-    if state.problems:
-        click.echo(f"skipped {state.problems:,} broken entries, listed in {folder / PROBLEMS}")
+    if counts.problems:
+        click.echo(f"skipped {counts.problems:,} broken entries, listed in {folder / PROBLEMS}")
 
 
 @corpus.command("fetch")
 @click.argument("name")
 @click.option("--replace", is_flag=True, help="Replace the corpus of this name once the new one is whole.")
-@click.option("--anew", is_flag=True, help="Discard an unfinished build instead of resuming it.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
-def fetch(name: str, replace: bool, anew: bool, yes: bool) -> None:
-    """Fetch and index a Wikipedia: simple-wikipedia, or LANGUAGE-wikipedia. The same command resumes it."""
+def fetch(name: str, replace: bool, yes: bool) -> None:
+    """Fetch and index a Wikipedia: simple-wikipedia, or LANGUAGE-wikipedia. The same command resumes the download."""
     settings = _settings()
     folder = folder_of(settings.instance, name)
     with one_line_errors():
@@ -94,9 +89,7 @@ def fetch(name: str, replace: bool, anew: bool, yes: bool) -> None:
         click.echo(_described(found))
         if not yes:
             click.confirm("Fetch it?", abort=True)
-        _print_built(
-            folder, *install_wikipedia(found, folder, _java(settings), click.echo, replaces=replace, anew=anew)
-        )
+        _print_built(folder, *install_wikipedia(found, folder, _java(settings), click.echo, replaces=replace))
 
 
 def _described(found: WikipediaSnapshot) -> str:

@@ -66,10 +66,10 @@ def make(path: Path) -> Path:
     return path
 
 
-def read(folder: Path, position=None) -> dict[str, tuple[str, str]]:
+def read(folder: Path) -> dict[str, tuple[str, str]]:
     """Return (title, text) for each file, or ("", problem)."""
     found = {}
-    for entry in entries(folder, "folder", position, folder.parent):
+    for entry in entries(folder, "folder", folder.parent):
         document = entry.document
         found[entry.where] = ("", entry.problem) if document is None else (document.title, text_of(document))
     return found
@@ -105,14 +105,6 @@ class TestFiles:
         os.mkfifo(folder / "pipe.txt")
         assert list(files_in(folder)) == []
 
-    def test_reading_can_resume_after_any_file(self, folder):
-        make(folder / "b")
-        for name in ("a.txt", "b/c.txt", "b.txt", "d.txt"):
-            (folder / name).write_text("x")
-        names = list(read(folder))
-        for number, name in enumerate(names, 1):
-            assert list(read(folder, position=name)) == names[number:]
-
 
 class TestText:
     @pytest.mark.parametrize("text", [b"fine\ncaf\xe9\n", "Grüße".encode("utf-16"), b"fine\ncut \xe2\x82"])
@@ -125,7 +117,7 @@ class TestText:
         def most(size: int) -> int:
             (folder / "large.txt").write_text("and the river flows on " * (size // 23))
             tracemalloc.start()
-            (entry,) = entries(folder, "folder", None, folder)
+            (entry,) = entries(folder, "folder", folder)
             for _ in passages_of(entry.document.paragraphs):
                 pass
             peak = tracemalloc.get_traced_memory()[1]

@@ -31,8 +31,8 @@ def write(path: Path, *lines: dict | str | bytes) -> Path:
     return path
 
 
-def read(path: Path, format: str = "jsonl", position=None):
-    return list(entries(path, format, position, path.parent))
+def read(path: Path, format: str = "jsonl"):
+    return list(entries(path, format, path.parent))
 
 
 @pytest.fixture
@@ -92,13 +92,6 @@ class TestJsonLines:
         assert found[2].where == "facts.jsonl, line 3"
         assert peak < 2.5 * MAX_LINE_BYTES
 
-    def test_reading_can_resume_from_any_position(self, source):
-        write(source, GOOD, "broken", "", GOOD | {"id": "2"}, GOOD | {"id": "3"})
-        whole = read(source)
-        for number, entry in enumerate(whole, 1):
-            position = json.loads(json.dumps(entry.position))
-            assert [each.where for each in read(source, position=position)] == [each.where for each in whole[number:]]
-
     def test_a_utf16_file_is_refused(self, source):
         source.write_text(json.dumps(GOOD), encoding="utf-16")
         with pytest.raises(Unreadable, match="UTF-16"):
@@ -109,7 +102,7 @@ class TestJsonLines:
             text = "The river flows through nine old towns to the sea. " * 40
             write(source, *({"id": str(number), "contents": text} for number in range(lines)))
             tracemalloc.start()
-            for entry in entries(source, "jsonl", None, source.parent):
+            for entry in entries(source, "jsonl", source.parent):
                 for _ in passages_of(entry.document.paragraphs):
                     pass
             peak = tracemalloc.get_traced_memory()[1]

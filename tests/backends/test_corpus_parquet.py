@@ -1,4 +1,4 @@
-"""Articles are read from Parquet files, cut at their sections, from any position on."""
+"""Articles are read from Parquet files, cut at their sections."""
 
 from __future__ import annotations
 
@@ -49,35 +49,26 @@ def test_no_passage_crosses_two_sections():
 def test_every_article_has_its_id_title_and_address_across_files(tmp_path):
     write(tmp_path / "a.parquet", "One.", "Two.", "Three.")
     write(tmp_path / "b.parquet", "Four.")
-    found = list(parquet_articles(tmp_path, None))
+    found = list(parquet_articles(tmp_path))
     assert [each.document.id for each in found] == ["a0", "a1", "a2", "b0"]
     assert found[2].document.title == "Article 2" and found[2].document.url == "https://simple.wikipedia.org/wiki/2"
     assert found[-1].read == total_bytes(tmp_path, "wikipedia")
 
 
-def test_reading_resumes_after_any_article_of_any_file(tmp_path):
-    write(tmp_path / "a.parquet", "One.", "Two.", "Three.")
-    write(tmp_path / "b.parquet", "Four.", "Five.")
-    whole = list(parquet_articles(tmp_path, None))
-    for at, entry in enumerate(whole):
-        rest = parquet_articles(tmp_path, entry.position)
-        assert [each.where for each in rest] == [each.where for each in whole[at + 1 :]]
-
-
 def test_unfinished_downloads_in_hidden_folders_are_not_read(tmp_path):
     write(tmp_path / "a.parquet", "One.")
     write(tmp_path / ".cache" / "b.parquet", "Two.")
-    assert [each.document.id for each in parquet_articles(tmp_path, None)] == ["a0"]
+    assert [each.document.id for each in parquet_articles(tmp_path)] == ["a0"]
 
 
 def test_a_file_that_is_no_parquet_or_lacks_a_column_is_named(tmp_path):
     broken = tmp_path / "broken.parquet"
     broken.write_bytes(b"PAR1 it is not PAR1")
     with pytest.raises(Unreadable, match=r"cannot be read as Parquet at broken\.parquet"):
-        list(parquet_articles(broken, None))
+        list(parquet_articles(broken))
     parquet.write_table(pyarrow.Table.from_pylist([{"id": "1", "url": "", "title": "A"}]), broken)
     with pytest.raises(Unreadable, match=r"has no column text in broken\.parquet"):
-        list(parquet_articles(broken, None))
+        list(parquet_articles(broken))
 
 
 @pytest.mark.parametrize("compression", ["snappy", "none"])
@@ -90,24 +81,24 @@ def test_a_file_with_a_damaged_page_is_named(tmp_path, compression):
     for place in range(4, len(whole) * 9 // 10, len(whole) // 20):
         path.write_bytes(whole[:place] + b"\xff" * 64 + whole[place + 64 :])
         try:
-            list(parquet_articles(path, None))
+            list(parquet_articles(path))
         except Unreadable as error:
             named += "cannot be read as Parquet at damaged.parquet" in str(error)
     assert named > 10
 
 
 def test_an_error_of_the_disk_is_not_called_damage(tmp_path, monkeypatch):
-    def fail(*_: object) -> None:
+    def fail(*_: object, **__: object) -> None:
         raise OSError(errno.EIO, "Input/output error")
 
     write(tmp_path / "a.parquet", "One.")
     monkeypatch.setattr(parquet.ParquetFile, "iter_batches", fail)
     with pytest.raises(OSError, match="Input/output error"):
-        list(parquet_articles(tmp_path, None))
+        list(parquet_articles(tmp_path))
 
 
 def test_an_article_without_an_id_is_a_problem_of_that_article_alone(tmp_path):
     rows = [{"id": id, "url": None, "title": "A", "text": "Text."} for id in ("", "2")]
     parquet.write_table(pyarrow.Table.from_pylist(rows), tmp_path / "a.parquet")
-    first, second = parquet_articles(tmp_path, None)
+    first, second = parquet_articles(tmp_path)
     assert first.problem == "has no id" and second.document and second.document.id == "2"

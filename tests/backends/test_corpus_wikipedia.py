@@ -148,19 +148,17 @@ def test_a_file_that_arrives_damaged_is_not_kept(hub, folder, monkeypatch):
 
 
 @pytest.mark.jvm
-def test_another_snapshot_does_not_go_on_with_an_unfinished_build(hub, folder):
+def test_a_newer_snapshot_replaces_the_download_of_an_older_one(hub, folder):
     def interrupted(line: str) -> None:
         if line == "starting Java":
             raise KeyboardInterrupt
 
-    found = find_wikipedia(NAME)
     with pytest.raises(KeyboardInterrupt):
-        install_wikipedia(found, folder, DEFAULT_JAVA, interrupted)
+        install_wikipedia(find_wikipedia(NAME), folder, DEFAULT_JAVA, interrupted)
     hub.files = {"20240101.simple/train-00000-of-00001.parquet": articles("It is new.")}
-    with pytest.raises(InvalidInput, match="add --anew to give it up"):
-        install_wikipedia(find_wikipedia(NAME), folder, DEFAULT_JAVA, print)
-    manifest, _ = install_wikipedia(find_wikipedia(NAME), folder, DEFAULT_JAVA, print, anew=True)
+    manifest, _ = install_wikipedia(find_wikipedia(NAME), folder, DEFAULT_JAVA, print)
     assert manifest.count == 1
+    assert sorted(each.name for each in folder.iterdir()) == sorted([MANIFEST, read_complete(folder).index])
 
 
 def fetch(hub: HubServer, instance: Path, *arguments: str, answer: str = "") -> subprocess.CompletedProcess[str]:

@@ -1,55 +1,40 @@
 """Build a corpus from a user's documents: read them, cut them into passages, and index those.
 
-Passages are written in shards, so an interrupted build resumes after the last one. An existing corpus of the same name
-is used until the new index is complete.
+An existing corpus of the same name is used until the new index is complete.
 """
 
 from __future__ import annotations
 
-import hashlib
 import logging
-import os
 import re
 import shutil
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
-from dataclasses import asdict, dataclass, replace
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass, replace
+from hashlib import blake2b
 from pathlib import Path
-from typing import TextIO
 
 from app.backends.corpus import jvm
 from app.backends.corpus.bm25 import Java
 from app.backends.corpus.documents import Unreadable
-from app.backends.corpus.formats import (
-    Entry,
-    SourceDocument,
-    clean,
-    entries,
-    format_of,
-    passages_of,
-    source_files,
-    total_bytes,
-)
+from app.backends.corpus.formats import Entry, SourceDocument, clean, entries, format_of, passages_of, total_bytes
 from app.backends.corpus.index import (
     BUILDING,
     BUILT_IN,
     MANIFEST,
     PROBLEMS,
-    RESUME_FIX,
-    BuildCheckpoint,
-    BuildState,
+    RETRY_FIX,
     Manifest,
     PrintLine,
     install_index,
     manifest_for,
     passage_json,
     write_index,
-    write_lines,
 )
 from app.backends.corpus.wikipedia import LIVE
-from app.domain.errors import InvalidInput, ModelUnavailable
+from app.domain.errors import HopcheckError, InvalidInput, ModelUnavailable
 
 REPORT_INTERVAL_SECONDS = 2.0
 
@@ -59,28 +44,18 @@ class ProgressReporter:
 
     def __init__(self, total: int, say: Callable[[str], None], clock: Callable[[], float] = time.monotonic) -> None:
         self._total, self._say, self._clock = total, say, clock
-        self._read_at_start: int | None = None
         self._started = self._reported = clock()
 
     def report(self, read: int, documents: int, passages: int) -> None:
         """Report the progress unless it was reported just now. `read` counts bytes from the source's start."""
         now = self._clock()
-        if self._read_at_start is None:  # bytes before an interruption must not count as speed
-            self._read_at_start, self._started = read, now
         if now - self._reported < REPORT_INTERVAL_SECONDS:
             return
         self._reported = now
-        speed = (read - self._read_at_start) / max(now - self._started, 0.001)
+        speed = read / max(now - self._started, 0.001)
         left = f", {format_duration((self._total - read) / speed)} left" if speed > 0 else ""
         share = f"{read / self._total:.0%}" if self._total else "100%"
         self._say(f"{share} read: {documents:,} documents, {passages:,} passages, {speed / 1e6:.1f} MB/s{left}")
-
-    def report_indexed(self, done: int, total: int) -> None:
-        """Report the number of indexed passages unless it was reported just now; always at the end."""
-        now = self._clock()
-        if done == total or now - self._reported >= REPORT_INTERVAL_SECONDS:
-            self._reported = now
-            self._say(f"indexed {done:,} of {total:,} passages")
 
 
 def format_duration(seconds: float) -> str:
@@ -90,8 +65,6 @@ def format_duration(seconds: float) -> str:
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
-PASSAGES_PER_SHARD = 20_000
-"""Also roughly the maximum number of passages that a resumed build writes again."""
 MAX_REPORTED_PROBLEMS = 20
 """Problems reported during the build; problems.txt lists all of them."""
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,62}[a-z0-9]|[a-z0-9]")
@@ -112,14 +85,14 @@ class BuildRequest:
     refuse: bool = False
     """Stop at the first broken entry instead of skipping and reporting broken entries."""
 
-    def plan(self) -> dict:
-        """Return the options and the state of the source, which must be unchanged to resume an interrupted build."""
-        self.path.stat()  # raises OSError when there is no source
-        state = hashlib.sha256()
-        for file, name in source_files(self.path, self.format):
-            about = file.stat()
-            state.update(os.fsencode(f"{name}\0{about.st_size}\0{about.st_mtime_ns}\0"))
-        return {**asdict(self), "path": str(self.path.resolve()), "source_state": state.hexdigest()}
+
+@dataclass(slots=True)
+class BuildCounts:
+    """What a build has read up to now."""
+
+    documents: int = 0
+    passages: int = 0
+    problems: int = 0
 
 
 def checked_name(name: str) -> str:
@@ -142,155 +115,119 @@ def check_replaced(folder: Path, replaces: bool) -> None:
 
 
 def build_corpus(
-    request: BuildRequest,
-    folder: Path,
-    java: Java,
-    say: PrintLine,
-    *,
-    replaces: bool = False,
-    anew: bool = False,
-    per_shard: int = PASSAGES_PER_SHARD,
-) -> tuple[Manifest, BuildState]:
-    """Build the corpus in `folder`, or resume its build; return the manifest and the final state.
+    request: BuildRequest, folder: Path, java: Java, say: PrintLine, *, replaces: bool = False
+) -> tuple[Manifest, BuildCounts]:
+    """Build the corpus in `folder`; return its manifest and what was read.
 
-    `replaces`: an existing corpus may be replaced. `anew`: discard an unfinished build first. Raises InvalidInput for
-    an invalid request or source and ModelUnavailable when Java is missing; the corpus in `folder` is then unchanged.
-    ModelUnavailable is also raised when a file cannot be written; the same call then resumes.
+    `replaces`: an existing corpus may be replaced. Raises InvalidInput for an invalid request or source, and
+    ModelUnavailable when Java is missing or a file cannot be written; the corpus in `folder` is then unchanged.
     """
+    from filelock import FileLock, Timeout
+
     checked_name(request.name)
     check_replaced(folder, replaces)
-    request, plan = _resolve_request(request)
-    jvm.choose_java(java.home)  # reading the source may take an hour
+    request = _with_format(request)
+    jvm.choose_java(java.home)  # before anything is written
+    making = folder / BUILDING
     try:
-        with closing(BuildCheckpoint(folder / BUILDING)) as checkpoint:
-            _resume(checkpoint, request, plan, anew, say)
-            try:
-                with _unreadable_is_invalid(request.path):
-                    _write_passages(checkpoint, request, folder / BUILDING, say, per_shard)
-            except InvalidInput:
-                checkpoint.discard()
-                raise
-            manifest, state = _index(checkpoint, request, folder, java, say), checkpoint.state
-            checkpoint.discard()
+        making.mkdir(parents=True, exist_ok=True)
+        with FileLock(making / "lock", blocking=False), _removed_at_the_end(making):
+            say("starting Java")
+            lucene = jvm.start(java.home, java.memory)
+            counts = _index(lucene, request, making, say)
+            manifest = manifest_for(
+                request.name, request.title, request.source, "built", counts.passages, making / "index"
+            )
+            if counts.problems:
+                (making / PROBLEMS).replace(folder / PROBLEMS)
+            else:
+                (folder / PROBLEMS).unlink(missing_ok=True)
+            install_index(folder, making / "index", manifest)
+    except Timeout:
+        raise InvalidInput(f"Another build of the corpus {request.name} is running.", "name") from None
     except (OSError, sqlite3.OperationalError) as error:
         why = getattr(error, "strerror", None) or str(error)
-        raise ModelUnavailable(f"The build of {request.name} broke off ({why})", fix=RESUME_FIX) from error
-    return manifest, state
+        raise ModelUnavailable(f"The build of {request.name} broke off ({why})", fix=RETRY_FIX) from error
+    return manifest, counts
 
 
-def _resolve_request(request: BuildRequest) -> tuple[BuildRequest, dict]:
-    """Return the request with its format detected, and its plan. Raises InvalidInput for an unreadable source."""
+@contextmanager
+def _removed_at_the_end(making: Path) -> Iterator[None]:
+    """Empty the folder of unfinished builds first, and remove it at the end, with an empty folder around it."""
+    for path in (making / "index", making / "ids.sqlite3"):  # of a build that was killed
+        shutil.rmtree(path, ignore_errors=True) if path.is_dir() else path.unlink(missing_ok=True)
     try:
-        with _unreadable_is_invalid(request.path):
-            request = replace(request, format=format_of(request.path) if request.format == "auto" else request.format)
-            return request, request.plan()
+        yield
+    finally:
+        shutil.rmtree(making, ignore_errors=True)
+        with suppress(OSError):
+            making.parent.rmdir()  # fails if the folder holds a corpus
+
+
+def _with_format(request: BuildRequest) -> BuildRequest:
+    try:
+        format = format_of(request.path) if request.format == "auto" else request.format
+        request.path.stat()
+        return replace(request, format=format)
+    except Unreadable as error:
+        raise InvalidInput(f"{request.path} {error}.", "from") from error
     except OSError as error:
         raise InvalidInput(f"{request.path} cannot be read ({error.strerror}).", "from") from error
 
 
-@contextmanager
-def _unreadable_is_invalid(path: Path) -> Iterator[None]:
+def _index(lucene: jvm.Pyserini, request: BuildRequest, making: Path, say: PrintLine) -> BuildCounts:
+    counts = BuildCounts()
     try:
-        yield
+        write_index(lucene, making / "index", _passages(request, making, counts, say), lambda done: None)
     except Unreadable as error:
-        raise InvalidInput(f"{path} {error}.", "from") from error
-
-
-def _resume(checkpoint: BuildCheckpoint, request: BuildRequest, plan: dict, anew: bool, say: PrintLine) -> None:
-    if checkpoint.plan is None or anew:
-        checkpoint.begin(plan)
-    elif checkpoint.plan != plan:
-        raise InvalidInput(
-            f"An unfinished build of {request.name} was begun with another source or other options; repeat that "
-            "command to go on with it, or add --anew to give it up.",
-            "name",
-        )
-    elif checkpoint.state.shards:
-        say(f"going on after {checkpoint.state.documents:,} documents, {checkpoint.state.passages:,} passages")
-
-
-def _write_passages(
-    checkpoint: BuildCheckpoint, request: BuildRequest, scratch: Path, say: PrintLine, per_shard: int
-) -> None:
-    if not checkpoint.state.ended:
-        progress = ProgressReporter(total_bytes(request.path, request.format), say)
-        coming = entries(request.path, request.format, checkpoint.state.position, scratch)
-        while not checkpoint.state.ended:
-            with checkpoint.open_shard() as shard:
-                state = _fill(shard, coming, checkpoint, request, say, progress, per_shard)
-            checkpoint.commit_shard(state)
-    if not checkpoint.state.passages:
-        raise InvalidInput(f"{request.path} holds no passage; nothing was built.", "from")
-
-
-def _fill(
-    shard: TextIO,
-    coming: Iterator[Entry],
-    checkpoint: BuildCheckpoint,
-    request: BuildRequest,
-    say: PrintLine,
-    progress: ProgressReporter,
-    per_shard: int,
-) -> BuildState:
-    """Write whole documents until the shard has `per_shard` passages or the source ends; return the new state."""
-    state, enough = checkpoint.state, checkpoint.state.passages + per_shard
-    for entry in coming:
-        problem = entry.problem or _record_id(checkpoint, entry)
-        written = 0 if problem or not entry.document else _write(shard, entry.document)
-        if not written:
-            _report_problem(checkpoint, f"{entry.where} {problem or 'holds no text'}", request, state.problems, say)
-        state = replace(
-            state,
-            position=entry.position,
-            documents=state.documents + bool(written),
-            passages=state.passages + written,
-            problems=state.problems + (not written),
-        )
-        progress.report(entry.read, state.documents, state.passages)
-        if state.passages >= enough:
-            return state
-    return replace(state, ended=True)
-
-
-def _record_id(checkpoint: BuildCheckpoint, entry: Entry) -> str:
-    """Record the id of the entry's document; return the problem if an earlier one has it, else ""."""
-    before = checkpoint.record_id(entry.document.id, entry.where) if entry.document else None
-    return f'has the id "{entry.document.id}" of {before}' if entry.document and before else ""
-
-
-def _write(shard: TextIO, source: SourceDocument) -> int:
-    """Write the document's passages, one per line; return their number."""
-    number = 0
-    for number, text in enumerate(passages_of(source.paragraphs), 1):
-        shard.write(passage_json(f"{source.id}#{number}", source.title or source.id, text, source.url) + "\n")
-    return number
-
-
-def _report_problem(
-    checkpoint: BuildCheckpoint, problem: str, request: BuildRequest, before: int, say: PrintLine
-) -> None:
-    line = clean(problem)
-    if request.refuse:
-        raise InvalidInput(f"{line}; nothing was built.", "from")
-    checkpoint.add_problem(line)
-    if before < MAX_REPORTED_PROBLEMS:
-        say(f"left out: {line}")
-
-
-def _index(checkpoint: BuildCheckpoint, request: BuildRequest, folder: Path, java: Java, say: PrintLine) -> Manifest:
-    say("starting Java")
-    lucene = jvm.start(java.home, java.memory)
-    made = folder / BUILDING / "index"
-    shutil.rmtree(made, ignore_errors=True)
-    total = checkpoint.state.passages
-    progress = ProgressReporter(0, say)  # no bytes are read here
-    try:
-        write_index(lucene, made, checkpoint.passage_lines(), lambda done: progress.report_indexed(done, total))
+        raise InvalidInput(f"{request.path} {error}.", "from") from error
+    except (HopcheckError, OSError, sqlite3.OperationalError):
+        raise
     except Exception as error:  # pyjnius wraps any Java exception, e.g. for a full disk
         log.exception("The index of %s could not be written", request.name)
         message = f"The index of {request.name} could not be written ({type(error).__name__})"
-        raise ModelUnavailable(message, fix=RESUME_FIX) from error
-    manifest = manifest_for(request.name, request.title, request.source, "built", total, made)
-    write_lines(folder / PROBLEMS, checkpoint.problems())
-    install_index(folder, made, manifest)
-    return manifest
+        raise ModelUnavailable(message, fix=RETRY_FIX) from error
+    if not counts.passages:
+        raise InvalidInput(f"{request.path} holds no passage; nothing was built.", "from")
+    return counts
+
+
+def _passages(request: BuildRequest, making: Path, counts: BuildCounts, say: PrintLine) -> Iterator[str]:
+    """Yield the passages of the source's documents as JSON, and count them; report and list what is left out."""
+    progress = ProgressReporter(total_bytes(request.path, request.format), say)
+    problems = (making / PROBLEMS).open("w", encoding="utf-8", errors="replace")
+    with closing(sqlite3.connect(making / "ids.sqlite3")) as ids, problems:
+        ids.execute("PRAGMA journal_mode = OFF")
+        ids.execute("CREATE TABLE seen (id BLOB PRIMARY KEY, place TEXT) WITHOUT ROWID")
+        for entry in entries(request.path, request.format, making):
+            before, problem = counts.passages, entry.problem or _repeated_id(ids, entry)
+            if entry.document and not problem:
+                yield from _written(entry.document, counts)
+            if counts.passages > before:
+                counts.documents += 1
+            else:
+                line = clean(f"{entry.where} {problem or 'holds no text'}")
+                if request.refuse:
+                    raise InvalidInput(f"{line}; nothing was built.", "from")
+                problems.write(line + "\n")
+                counts.problems += 1
+                if counts.problems <= MAX_REPORTED_PROBLEMS:
+                    say(f"left out: {line}")
+            progress.report(entry.read, counts.documents, counts.passages)
+
+
+def _repeated_id(ids: sqlite3.Connection, entry: Entry) -> str:
+    """Record the id of the entry's document; return the problem if an earlier one has it, else ""."""
+    if entry.document is None:
+        return ""
+    key = blake2b(entry.document.id.encode("utf-8", "replace"), digest_size=16).digest()
+    if ids.execute("INSERT OR IGNORE INTO seen VALUES (?, ?)", (key, entry.where)).rowcount:
+        return ""
+    (before,) = ids.execute("SELECT place FROM seen WHERE id = ?", (key,)).fetchone()
+    return f'has the id "{entry.document.id}" of {before}'
+
+
+def _written(source: SourceDocument, counts: BuildCounts) -> Iterator[str]:
+    for number, text in enumerate(passages_of(source.paragraphs), 1):
+        counts.passages += 1
+        yield passage_json(f"{source.id}#{number}", source.title or source.id, text, source.url)

@@ -1,6 +1,6 @@
 """Read the source of a corpus as a stream of documents: JSON lines, KILT's knowledge source, a folder, or Wikipedia.
 
-Every reader can resume from a position, reports problems by their place in the source, and holds at most one line, one
+Every reader reports problems by their place in the source, and holds at most one line, one
 batch of rows or one file in memory. KILT: Petroni et al., 2021, "KILT: a Benchmark for Knowledge Intensive Language
 Tasks".
 
@@ -90,7 +90,7 @@ def _sentence_ends(text: list[str]) -> list[int]:
     return [joined.count(" ", 0, end) + 1 for _, end in sentence_spans(joined)[:-1]]
 
 
-# The readable files of a folder, always in the same order, so that a build can resume.
+# The readable files of a folder, always in the same order.
 
 
 def source_files(path: Path, format: str) -> Iterator[tuple[Path, str]]:
@@ -154,11 +154,10 @@ class SourceDocument:
 class Entry:
     """One line or file of a source: a document, or its problem ("" for none).
 
-    `where` names it in messages, `position` is where reading resumes after it, `read` the bytes read up to there.
+    `where` names it in messages, `read` is the number of bytes read up to there.
     """
 
     where: str
-    position: Any
     read: int
     document: SourceDocument | None = None
     problem: str = ""
@@ -184,19 +183,19 @@ def format_of(path: Path) -> str:
         raise Unreadable(f"is of no format that is known: its first line {error}") from None
 
 
-def entries(path: Path, format: str, position: Any, scratch: Path) -> Iterator[Entry]:
-    """Yield the entries of the source after `position` (None: from the start), always in the same order."""
+def entries(path: Path, format: str, scratch: Path) -> Iterator[Entry]:
+    """Yield the entries of the source, always in the same order. `scratch` is a folder for temporary files."""
     if path.is_dir() and format not in ("folder", "wikipedia"):
         raise Unreadable(f"is a folder, and the format {format} is one file")
     if format == "folder":
         if path.is_file() and path.suffix.lower() not in SUFFIXES:
             raise Unreadable("is no text, Markdown, HTML, PDF or Word file")
-        return _files(path, position, scratch)
+        return _files(path, scratch)
     if format == "wikipedia":
         from app.backends.corpus.parquet import parquet_articles
 
-        return parquet_articles(path, position)
-    return _json_lines(path, position, {"jsonl": _plain_document, "kilt": _kilt_document}[format])
+        return parquet_articles(path)
+    return _json_lines(path, {"jsonl": _plain_document, "kilt": _kilt_document}[format])
 
 
 def total_bytes(path: Path, format: str) -> int:
@@ -204,19 +203,16 @@ def total_bytes(path: Path, format: str) -> int:
     return sum(_size(each) for each, _ in source_files(path, format))
 
 
-def _json_lines(path: Path, position: Any, parse: Callable[[dict], SourceDocument]) -> Iterator[Entry]:
-    number, offset = position or (0, 0)
+def _json_lines(path: Path, parse: Callable[[dict], SourceDocument]) -> Iterator[Entry]:
     with path.open("rb") as file:
         _refuse_utf16(file)
-        file.seek(offset)
-        for line in _lines(file):
-            number, offset = number + 1, file.tell()
-            where, here = f"{path.name}, line {number}", (number, offset)
+        for number, line in enumerate(_lines(file), 1):
+            where, read = f"{path.name}, line {number}", file.tell()
             try:
                 if line is None or line.strip():
-                    yield Entry(where, here, offset, parse(_object(line)))
+                    yield Entry(where, read, parse(_object(line)))
             except Unreadable as error:
-                yield Entry(where, here, offset, problem=str(error))
+                yield Entry(where, read, problem=str(error))
 
 
 def _refuse_utf16(file: BinaryIO) -> None:
@@ -302,20 +298,18 @@ def web_address(url: Any) -> str | None:
     return url
 
 
-def _files(path: Path, position: Any, scratch: Path) -> Iterator[Entry]:
+def _files(path: Path, scratch: Path) -> Iterator[Entry]:
     read = 0
     for file, name in files_in(path):
         read += _size(file)
-        if position is not None and name.split("/") <= position.split("/"):
-            continue
         shown = name.encode("utf-8", "replace").decode()
         try:
             found = file_text(file, scratch)
         except Unreadable as error:
-            yield Entry(shown, name, read, problem=str(error))
+            yield Entry(shown, read, problem=str(error))
         else:
             title = clean(found.title) or re.sub(r"[-_]+", " ", file.stem.encode("utf-8", "replace").decode()).strip()
-            yield Entry(shown, name, read, SourceDocument(shown, title, found.paragraphs))
+            yield Entry(shown, read, SourceDocument(shown, title, found.paragraphs))
 
 
 def _size(file: Path) -> int:

@@ -1,19 +1,13 @@
-"""Lucene indexes on disk: layout, manifest, atomic replacement, and checkpoints of an unfinished build.
+"""Lucene indexes on disk: layout, manifest and atomic replacement.
 
     INSTANCE/corpora/NAME/manifest.json    names the index folder in use, its files, their sizes and their checksum
     INSTANCE/corpora/NAME/index-TOKEN/     Lucene's files, unchanged once a manifest names them
     INSTANCE/corpora/NAME/problems.txt     the entries of the source that were left out, if there are any
     INSTANCE/corpora/NAME/download/        the files of a Wikipedia that is being fetched
-    INSTANCE/corpora/NAME/building/        the state of an unfinished build
-        notebook.sqlite3               the plan, the position in the source, the ids seen, the problems
-        00000.jsonl ...                the passages, as they will be indexed; a shard ends where a document ends
-        index/                         Lucene's files until they are complete
+    INSTANCE/corpora/NAME/building/        the files of an unfinished build
 
 An index is replaced by renaming manifest.json over the old one, so an incomplete index is never searched and a running
 server finds the new one by the manifest.
-
-The same command resumes an unfinished build. A shard is committed in one transaction with the position in the source;
-anything written after it is written again. A running build holds an exclusive lock on the database.
 """
 
 from __future__ import annotations
@@ -23,20 +17,17 @@ import json
 import os
 import secrets
 import shutil
-import sqlite3
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
-from hashlib import blake2b
 from importlib.metadata import version
-from itertools import chain, islice
+from itertools import islice
 from pathlib import Path
-from typing import Any, Literal, TextIO, get_args
+from typing import Literal, get_args
 
 from app.backends.corpus import jvm
 from app.config import FLASK
-from app.domain.errors import InvalidInput, ModelUnavailable
+from app.domain.errors import ModelUnavailable
 
 MANIFEST = "manifest.json"
 BUILDING = "building"
@@ -47,7 +38,7 @@ BUILT_IN = ("vital",)
 """Reserved names: those of the built-in corpora."""
 FETCHED_SOURCE = "Wikipedia of "
 """The beginning of the source of a fetched Wikipedia; a date follows."""
-RESUME_FIX = "the same command again, which goes on where it was"
+RETRY_FIX = "the same command again"
 BATCH_SIZE = 1000
 BUFFER_MB = 64
 """Lucene's buffer for a segment; the JVM's heap (JAVA_MEMORY) must be larger."""
@@ -212,114 +203,3 @@ def write_index(lucene: jvm.Pyserini, index: Path, passages: Iterable[str], repo
     finally:
         indexer.close()
     return count
-
-
-_TABLES = """
-CREATE TABLE IF NOT EXISTS about (plan TEXT, state TEXT);
-CREATE TABLE IF NOT EXISTS seen (id BLOB PRIMARY KEY, place TEXT) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS problems (line TEXT);
-"""
-
-
-@dataclass(frozen=True, slots=True)
-class BuildState:
-    """Progress of a build; `ended` when the source was read completely."""
-
-    position: Any = None
-    shards: int = 0
-    documents: int = 0
-    passages: int = 0
-    problems: int = 0
-    ended: bool = False
-
-
-class BuildCheckpoint:
-    """The folder of an unfinished build, opened exclusively."""
-
-    def __init__(self, folder: Path) -> None:
-        """Open or create it. Raises InvalidInput when another build has it open, OSError and sqlite3's errors."""
-        self._folder = folder
-        folder.mkdir(parents=True, exist_ok=True)
-        self._db = sqlite3.connect(folder / "notebook.sqlite3", timeout=0, isolation_level=None)
-        try:
-            self._db.execute("PRAGMA locking_mode = EXCLUSIVE")
-            self._db.execute("PRAGMA cache_size = -32000")
-            self._db.executescript(_TABLES)
-            self._db.execute("BEGIN EXCLUSIVE")
-        except sqlite3.OperationalError as error:
-            self._db.close()
-            if error.sqlite_errorname != "SQLITE_BUSY":
-                raise
-            raise InvalidInput(f"Another build of the corpus {folder.parent.name} is running.", "name") from error
-        self.plan, self.state = self._read()
-
-    def _read(self) -> tuple[dict | None, BuildState]:
-        row = self._db.execute("SELECT plan, state FROM about").fetchone()
-        if not row:
-            return None, BuildState()
-        state = BuildState(**json.loads(row[1]))
-        if isinstance(state.position, list):  # JSON has no tuples
-            state = replace(state, position=tuple(state.position))
-        return json.loads(row[0]), state
-
-    def begin(self, plan: dict) -> None:
-        """Clear everything and store the plan."""
-        for table in ("about", "seen", "problems"):
-            self._db.execute(f"DELETE FROM {table}")
-        self.plan, self.state = plan, BuildState()
-        self._db.execute("INSERT INTO about VALUES (?, ?)", (json.dumps(plan), json.dumps(asdict(self.state))))
-        self._commit()
-
-    def record_id(self, id: str, place: str) -> str | None:
-        """Store that a document with this id is at `place`; return the place of an earlier one, if any."""
-        key = blake2b(id.encode("utf-8", "replace"), digest_size=16).digest()
-        if self._db.execute("INSERT OR IGNORE INTO seen VALUES (?, ?)", (key, place)).rowcount:
-            return None
-        return self._db.execute("SELECT place FROM seen WHERE id = ?", (key,)).fetchone()[0]
-
-    def add_problem(self, line: str) -> None:
-        self._db.execute("INSERT INTO problems VALUES (?)", (line,))
-
-    def problems(self) -> Iterator[str]:
-        yield from (line for (line,) in self._db.execute("SELECT line FROM problems ORDER BY rowid"))
-
-    def open_shard(self) -> TextIO:
-        return self._path(self.state.shards).open("w", encoding="ascii")
-
-    def commit_shard(self, state: BuildState) -> None:
-        """Commit the shard with the new state and all ids and problems stored since the last one."""
-        self.state = replace(state, shards=self.state.shards + 1)
-        self._db.execute("UPDATE about SET state = ?", (json.dumps(asdict(self.state)),))
-        self._commit()
-
-    def passage_lines(self) -> Iterator[str]:
-        """Yield the lines of all committed shards."""
-        for number in range(self.state.shards):
-            with self._path(number).open(encoding="ascii") as file:
-                yield from file
-
-    def close(self) -> None:
-        """Close the database; the state after the last committed shard remains."""
-        self._db.close()
-
-    def discard(self) -> None:
-        """Close and remove the folder, after the build has finished or was abandoned."""
-        self.close()
-        shutil.rmtree(self._folder, ignore_errors=True)
-        with suppress(OSError):
-            self._folder.parent.rmdir()  # fails if the folder holds a corpus
-
-    def _path(self, number: int) -> Path:
-        return self._folder / f"{number:05}.jsonl"
-
-    def _commit(self) -> None:
-        self._db.execute("COMMIT")
-        self._db.execute("BEGIN EXCLUSIVE")
-
-
-def write_lines(path: Path, lines: Iterator[str]) -> None:
-    """Replace the file by one with these lines; without lines, only remove it."""
-    path.unlink(missing_ok=True)
-    if (first := next(lines, None)) is not None:
-        with path.open("w", encoding="utf-8", errors="replace") as file:
-            file.writelines(f"{line}\n" for line in chain((first,), lines))

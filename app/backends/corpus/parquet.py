@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -23,18 +24,16 @@ _HEADING = re.compile(r"\S.{0,98}[^\s.!?:;,…\"”]|\S")
 """A line of at most 100 characters that does not end with the punctuation of a sentence."""
 
 
-def parquet_articles(path: Path, position: Any) -> Iterator[Entry]:
-    """Yield the articles after `position`, a pair of file and row. At most a batch of rows is held in memory."""
-    first, rows_done = position or (0, 0)
+def parquet_articles(path: Path) -> Iterator[Entry]:
+    """Yield the articles of all files. At most a batch of rows is held in memory."""
     bytes_before = 0
-    for number, file in enumerate(file for file, _ in source_files(path, "wikipedia")):
+    for file, _ in source_files(path, "wikipedia"):
         size = file.stat().st_size
-        if number >= first:
-            yield from _articles(file, number, rows_done if number == first else 0, bytes_before, size)
+        yield from _articles(file, bytes_before, size)
         bytes_before += size
 
 
-def _articles(file: Path, number: int, rows_done: int, bytes_before: int, size: int) -> Iterator[Entry]:
+def _articles(file: Path, bytes_before: int, size: int) -> Iterator[Entry]:
     import pyarrow
     from pyarrow import parquet
 
@@ -42,34 +41,24 @@ def _articles(file: Path, number: int, rows_done: int, bytes_before: int, size: 
         with parquet.ParquetFile(file) as table:
             if missing := set(COLUMNS) - set(table.schema_arrow.names):
                 raise Unreadable(f"has no column {min(missing)} in {file.name}")
-            total, row = max(table.metadata.num_rows, 1), 0
-            for group in range(table.num_row_groups):
-                rows = table.metadata.row_group(group).num_rows
-                if row + rows <= rows_done:
-                    row += rows
-                    continue
-                for batch in table.iter_batches(ROWS_AT_ONCE, [group], COLUMNS):
-                    for article in batch.to_pylist():
-                        row += 1
-                        if row > rows_done:
-                            where, here = f"{file.name}, row {row}", (number, row)
-                            yield _entry(where, here, bytes_before + size * row // total, article)
+            total = max(table.metadata.num_rows, 1)
+            batches = table.iter_batches(ROWS_AT_ONCE, columns=COLUMNS)
+            for row, article in enumerate(chain.from_iterable(each.to_pylist() for each in batches), 1):
+                yield _entry(f"{file.name}, row {row}", bytes_before + size * row // total, article)
     except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
         if isinstance(error, OSError) and error.errno is not None:  # of the disk; pyarrow's own have no number
             raise
         raise Unreadable(f"cannot be read as Parquet at {file.name} ({type(error).__name__})") from error
 
 
-def _entry(where: str, position: tuple[int, int], read: int, article: dict[str, Any]) -> Entry:
+def _entry(where: str, read: int, article: dict[str, Any]) -> Entry:
     try:
         id, title, text = (str(article[name] or "") for name in ("id", "title", "text"))
         if not id:
             raise Unreadable("has no id")
-        return Entry(
-            where, position, read, SourceDocument(id, clean(title), sections(text), web_address(article["url"]))
-        )
+        return Entry(where, read, SourceDocument(id, clean(title), sections(text), web_address(article["url"])))
     except Unreadable as error:
-        return Entry(where, position, read, problem=str(error))
+        return Entry(where, read, problem=str(error))
 
 
 def sections(text: str) -> Iterator[str | None]:

@@ -28,7 +28,7 @@ from app.backends.corpus.bm25 import DEFAULT_JAVA, Bm25Retriever, Java
 from app.backends.corpus.index import (
     BUILDING,
     MANIFEST,
-    RESUME_FIX,
+    RETRY_FIX,
     Kind,
     Manifest,
     PrintLine,
@@ -193,7 +193,7 @@ def _about(folder: Path, _stamp: tuple[object, ...]) -> CorpusInfo:
         state: Literal["missing", "damaged", "unfinished"] = "damaged" if there else "missing"
         message, fix = error.problem, error.fix
         if not there and (folder / BUILDING).exists() and not known:
-            state, fix = "unfinished", RESUME_FIX
+            state, fix = "unfinished", RETRY_FIX
             message = f"The corpus {name} was not built to its end."
         return CorpusInfo(name, title, source, "built-in" if known else "", 0, 0, "", state, message, fix)
     return CorpusInfo(

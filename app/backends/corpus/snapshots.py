@@ -13,8 +13,8 @@ from errno import EACCES, EDQUOT, EFBIG, EIO, EISDIR, ENOSPC, ENOTDIR, EPERM, ER
 from pathlib import Path
 
 from app.backends.corpus.bm25 import Java
-from app.backends.corpus.builder import BuildRequest, build_corpus, check_replaced
-from app.backends.corpus.index import FETCHED_SOURCE, BuildState, Manifest, PrintLine
+from app.backends.corpus.builder import BuildCounts, BuildRequest, build_corpus, check_replaced
+from app.backends.corpus.index import FETCHED_SOURCE, Manifest, PrintLine
 from app.backends.hub import download
 from app.domain.errors import InvalidInput, ModelUnavailable
 from app.text.claims import UNKNOWN_LANGUAGE, language_name
@@ -100,11 +100,11 @@ def _licence(listed: object) -> str:
 
 
 def install_wikipedia(
-    found: WikipediaSnapshot, folder: Path, java: Java, say: PrintLine, *, replaces: bool = False, anew: bool = False
-) -> tuple[Manifest, BuildState]:
+    found: WikipediaSnapshot, folder: Path, java: Java, say: PrintLine, *, replaces: bool = False
+) -> tuple[Manifest, BuildCounts]:
     """Fetch the files, build the corpus of this name from them in `folder`, and remove them.
 
-    After an interruption, the same call goes on with both. Raises as `find_wikipedia` and `build_corpus` do.
+    After an interruption, the same call goes on with the download. Raises as `find_wikipedia` and `build_corpus` do.
     """
     check_replaced(folder, replaces)
     from httpx2 import HTTPError
@@ -124,7 +124,7 @@ def install_wikipedia(
             raise _unreachable(found.name, error) from error
     files = (into / next(iter(found.files))).parent
     request = BuildRequest(found.name, files, "wikipedia", found.title, found.source)
-    return build_corpus(request, folder, java, say, replaces=replaces, anew=anew)
+    return build_corpus(request, folder, java, say, replaces=replaces)
 
 
 def _unreachable(name: str, error: Exception) -> ModelUnavailable:

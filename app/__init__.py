@@ -124,7 +124,6 @@ _shared_app_lock = threading.Lock()
 
 
 def _shared_app() -> Flask:
-    """Return the application of `check`, made at its first call."""
     with _shared_app_lock:
         return _make_shared_app()
 
@@ -157,7 +156,6 @@ def _container(settings: Settings) -> AppContainer:
 
 
 def _add_services(app: Flask, settings: Settings, container: AppContainer | None) -> None:
-    """Create the application's services and store them as `extensions["hopcheck"]`."""
     from app.runs.call_log import CallLog
     from app.runs.service import Runs
     from app.web import AppServices
@@ -216,7 +214,6 @@ def _database(app: Flask, settings: Settings) -> sessionmaker[Session]:
 
 
 def _distributed(settings: Settings) -> dict[str, Any]:
-    """Return the shared job runner and notifier when REDIS_URL is set."""
     if not settings.redis_url:
         return {}
     from app.runs.celery_jobs import CeleryJobs

@@ -169,7 +169,6 @@ def _check_file(claims_file: Path, out: Path | None, confirm: bool, chosen: dict
 
 @one_line_errors()
 def _resume_batch(batch_id: str, out: Path | None) -> None:
-    """Continue an earlier batch, or only write the results of a complete one."""
     runs = services().runs
     batch = runs.batches.get(batch_id)
     if batch is None or batch.state is BatchState.CANCELLED:
@@ -244,7 +243,6 @@ def _print_line(line: str, err: bool = True) -> None:
 
 
 def _print_estimate(claims: Sequence[str], options: RunOptions, confirm: bool) -> None:
-    """Print what a language model on a server would cost for these claims, and ask before it is called."""
     cost: object = services().container.capabilities().destination(options) and "unknown without `research`"
     if find_spec("research"):
         from research.evaluation.cost import estimate, unlabelled

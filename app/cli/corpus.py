@@ -93,7 +93,6 @@ def fetch(name: str, replace: bool, yes: bool) -> None:
 
 
 def _described(found: WikipediaSnapshot) -> str:
-    """Return what will be fetched: title, date, size and licence."""
     files = f"{len(found.files)} file{'' if len(found.files) == 1 else 's'}"
     return f"{found.title} of {found.day.isoformat()}: {files}, {found.bytes / 1e6:,.1f} MB, licence {found.licence}."
 

@@ -97,7 +97,6 @@ def _line(choice: Choice) -> str:
 
 
 def _details(choice: Choice) -> list[str]:
-    """Return the lines below a choice: the host that gets claims, and why it is unavailable, with the fix."""
     lines = [f"sends claims to {choice.destination}"] if choice.destination else []
     if not choice.available:
         lines.append(f"{choice.reason} Fix it with: {choice.mend}" if choice.mend else choice.reason)

@@ -78,7 +78,6 @@ def _print_answer(answer: Answer, say: Writer) -> None:
 
 
 def _source(passage: Passage) -> str:
-    """Return title and address; for web pages also site, date and whether it is a fact-check."""
     parts = [passage.title]
     if passage.origin is Origin.WEB:
         parts += [passage.source, passage.published or "date unknown"]

@@ -340,7 +340,6 @@ class Container:
         return LocalReasoner(self.judge)
 
     def _answerer_parts(self, options: RunOptions, model: TextGenerator | None) -> AnswererParts:
-        """Return the parts for the answerer of a run; `model` is the run's language model if it uses one."""
         preset = PURSUIT_PRESETS[options.preset if options.strategy == PURSUIT else "local"]
         as_qacheck = options.strategy != PURSUIT and options.preset == QACHECK
         return AnswererParts(

@@ -138,7 +138,6 @@ class SpeculationPolicy:
         return MAX_PREFETCHED_PAGES if of_the_web and self.overlap != "off" else 0
 
     def _may_overlap(self, model: TextGenerator | None) -> bool:
-        """Return whether OVERLAP allows speculative calls of this model."""
         if model is None or isinstance(model, Seq2Seq) or model.name in self.in_process:
             return False
         return self.overlap == "all" or (self.overlap == "remote" and model.destination is not None)

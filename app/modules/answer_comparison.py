@@ -65,7 +65,6 @@ def compare_answers(claim: Claim, context: Context) -> Comparison | None:
 
 
 def _compare(claim: str, *pair: Hop) -> Comparison | None:
-    """Compare the answers of two hops in the order in which the claim names what they ask about."""
     one, other = sorted(pair, key=lambda hop: _place(claim, hop))
     begin, end = _place(claim, one), _place(claim, other)
     first, second = _value(one), _value(other)
@@ -88,7 +87,6 @@ def _form(hop: Hop) -> str:
 
 
 def _without_names(text: str, *hops: Hop) -> str:
-    """Return `text` with a blank in place of each name in the hops' questions."""
     for name in (name for hop in hops for name in names(hop.question.text)):
         text = text.replace(name, "_")
     return " ".join(text.casefold().split())

@@ -67,7 +67,6 @@ def _chains_of_thought(labels: tuple[Label, ...]) -> tuple[str, ...]:
 
 
 def _disclosure(model: TextGenerator) -> Sentence:
-    """Return the sentence that begins each rationale and says that it is not based on evidence."""
     return Sentence(Code.FROM_MEMORY(model=model.name))
 
 

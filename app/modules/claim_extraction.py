@@ -62,7 +62,6 @@ class PromptedClaimExtractor:
 
 
 def _claims(sentence: Candidate, rewrites: Sequence[str], text: str) -> list[Candidate]:
-    """Return the sentence with each accepted rewrite as its claim, or unchanged where none is."""
     found = [_apply_rewrite(sentence, rewrite, text) for rewrite in rewrites[:MAX_CLAIMS_PER_SENTENCE]]
     return list(dict.fromkeys(each for each in found if each != sentence)) or [sentence]
 

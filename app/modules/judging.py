@@ -55,7 +55,6 @@ def unmentioned_name(claim: str, context: Context) -> str:
 
 
 def _texts_read(hop: Hop) -> Iterator[str]:
-    """Yield the answer's text, and the titles and texts of the passages that it retrieved or cites."""
     answer = hop.answer
     if answer:
         yield answer.text or ""

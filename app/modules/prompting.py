@@ -153,7 +153,6 @@ def one_line(text: str) -> str:
 
 
 def _evidence(about: str, hop: Hop, words: int) -> str:
-    """Return title and selected sentences of the cited passage, labelled if it is recited."""
     if hop.answer is None or hop.answer.cited is None:
         return ""
     passage = hop.answer.cited.passage

@@ -53,7 +53,6 @@ class LocalParaphraser:
         yield claim_as_question(claim)
 
     def _paraphrase(self, question: Question, opening: str) -> str | None:
-        """Return the model's paraphrase that begins with `opening`, or None if it wrote no question."""
         text = self.model.complete(f"{prompt_for(question)} {opening}".rstrip(), max_tokens=MAX_TOKENS, stop=("\n",))
         try:
             return question_from(f"{opening} {text.strip()}" if opening else text).text
@@ -92,7 +91,6 @@ def _names(text: str) -> frozenset[str]:
 
 
 def _kinds() -> frozenset[str]:
-    """Return the stems of nouns that only name the type of the answer."""
     return stems(" ".join(word_lists()["kind_nouns"]))
 
 

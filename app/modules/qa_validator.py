@@ -40,7 +40,6 @@ from app.text.wording import bare_title, differ_in_names, names, normalised, ove
 
 
 def _subject_mismatch(question: str, answer: Answer) -> Message | None:
-    """Return why the cited passage is not about the subject of `question`; None if it is."""
     asked = [name for name in names(question) if _is_distinctive(name)]
     if not asked or answer.cited is None or not answer.cited.passage.text.strip():
         return None
@@ -105,7 +104,6 @@ class RuleBasedValidator:
 
 
 def _repetition(context: Context, hop: Hop, answer: Answer) -> Message | None:
-    """Return what this pair repeats; None if it is new."""
     found = normalised(answer.text or "")
     asked = names(hop.question.text)
     if found in {normalised(name) for name in (*asked, *(f"the {name}" for name in asked))}:
@@ -124,7 +122,6 @@ def _repetition(context: Context, hop: Hop, answer: Answer) -> Message | None:
 
 
 def _relation(claim: Claim, context: Context, hop: Hop, answer: Answer) -> Message | None:
-    """Return how this pair is related to the claim or a kept answer; None if it is not."""
     about = stems(hop.question.text)
     if answer.cited:
         about |= stems(answer.cited.passage.title)
@@ -140,7 +137,6 @@ def _relation(claim: Claim, context: Context, hop: Hop, answer: Answer) -> Messa
 
 
 def _answer_stems(kept: Hop) -> frozenset[str]:
-    """Return the stems of the names in a kept answer, or all its stems if it has no names."""
     text = kept.answer_text
     return frozenset().union(*map(stems, names(text))) or stems(text)
 

@@ -138,7 +138,6 @@ def _case(
 
 
 def _previous(heading: str, questions: Sequence[str]) -> str:
-    """Return the heading and the questions, one per line; "" if there are none."""
     return "\n".join([heading, *(f"- {one_line(question)}" for question in questions)]) if questions else ""
 
 

@@ -84,8 +84,6 @@ class EvidencePursuit:
 
 @dataclass
 class _Pursuit:
-    """The state of one run."""
-
     parts: EvidencePursuit
     claim: Claim
     options: RunOptions
@@ -172,7 +170,6 @@ class _Pursuit:
         return next((Ask(question) for question in pursuer.first_questions(self.claim, 1)), None)
 
     def _judgement(self, step: Ask | Decide | None) -> Judgement:
-        """Return the judgement for a step that asks no new question."""
         if isinstance(step, Ask):
             return Judgement(False, Code.ONLY_REPEATED())
         if step is None:
@@ -199,13 +196,11 @@ class _Pursuit:
             yield from self._end_own_questions(self._judgement(step))
 
     def _reason_to_ask_no_more(self) -> Text:
-        """Return why no further question may be asked, or ""."""
         pairs = len(self.history.answered)
         complete = Code.COMPLETE(count=pairs) if pairs >= self.variant.pairs else ""
         return complete or limit_reached(self.history.asked, self.options)
 
     def _repeat_up_to(self) -> int:
-        """Return the number of pairs that repetitions fill up to; 0 for no repetitions."""
         return max(self.variant.inflate_to, self.variant.pairs if self.variant.padding == "repeat" else 0)
 
     def _preceding_hops(self) -> list[Hop]:
@@ -214,7 +209,6 @@ class _Pursuit:
         return [] if prepared else [hop for hop in self.history.asked if hop in self.history.own]
 
     def _paraphrased_hop(self) -> Generator[Event, None, Hop | None]:
-        """Ask the next paraphrase; return None when there is none or no further question may be asked."""
         asked = self.history.asked
         base = [hop for hop in asked[: self.own_count] if hop.status is not HopStatus.FAILED]
         done = asked[self.own_count :]
@@ -247,7 +241,6 @@ class _Pursuit:
         return self.parts.answerer.answer(question, self.claim)
 
     def _verdict_of(self, holds: bool) -> Verdict:
-        """Return the decision as a verdict, supported by the pairs that existed when it was made."""
         pairs = HopHistory(self.history.hops[: self.own_count]).context
         sentences = (Sentence(f"{hop.question.text} {hop.answer_text}", (hop.number,)) for hop in pairs)
         closing = Sentence(DECISIONS[holds](), tuple(hop.number for hop in pairs))

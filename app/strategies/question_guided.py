@@ -143,7 +143,6 @@ class _Questioning:
         return QuestioningEnded(Code.SATISFIED())
 
     def _reason_to_end(self, history: HopHistory) -> Text:
-        """Return why no further question may be asked, or ""."""
         return reason_to_stop(self.control) or self._reason_without_command(history)
 
     def _reason_without_command(self, history: HopHistory) -> Text:
@@ -151,7 +150,6 @@ class _Questioning:
         return limit_reached(history.hops, self.options) or stalled
 
     def _ask(self) -> Generator[Event, None, Hop | None]:
-        """Ask one question and return the closed hop, or None when no question is left."""
         number, module = self.history.next_number, "question generator"
         hop = Hop(number, Question(""))
         try:

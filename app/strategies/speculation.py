@@ -156,7 +156,6 @@ class SpeculativeTask(Generic[T]):
             self._changed.notify_all()
 
     def _may_call(self, call: Call | None) -> bool:
-        """Return whether this call may start, after a wait if it is costly."""
         with self._changed:
             if call and call.costly and self._costly_calls_left is not None:
                 timeout = GRACE_SECONDS if self._costly_calls_left else None

@@ -130,7 +130,6 @@ def _anserini_jar() -> Path:
 
 
 def _start_jvm(jar: Path, options: list[str]) -> Pyserini:
-    """Start the JVM by importing pyjnius, then import Pyserini."""
     import jnius_config
 
     jnius_config.add_classpath(str(jar))
@@ -180,7 +179,6 @@ def _stubbed(*names: str) -> Iterator[None]:
 
 @contextmanager
 def _environment(**values: str) -> Iterator[None]:
-    """Set the environment variables in `values` inside the block, and restore them at its end."""
     before = {name: os.environ.get(name) for name in values}
     os.environ.update(values)
     try:

@@ -80,7 +80,6 @@ _NUMBER = re.compile(r"\S ?\d+")
 
 
 def _page_text(page: Any, superscript: Callable[[str, str, str], str]) -> str:
-    """Return the text of a page, with raised numbers as `superscript` writes them."""
     from pypdfium2 import raw
 
     text = "".join(chr(raw.FPDFText_GetUnicode(page, at)) for at in range(page.count_chars()))
@@ -115,7 +114,6 @@ def _raised_numbers(page: Any, text: str) -> list[tuple[int, int, float]]:
 
 
 def _place(page: Any, at: int) -> tuple[float, float]:
-    """Return the base line and the size of a character."""
     import ctypes
 
     from pypdfium2 import raw

@@ -193,7 +193,6 @@ class Revision:
 
 
 def _pages(reply: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield the pages of a query, in the order of the search if there was one."""
     query = reply.get("query")
     pages = query.get("pages") if isinstance(query, dict) else None
     found = [page for page in pages if isinstance(page, dict)] if isinstance(pages, list) else []
@@ -290,7 +289,6 @@ class Wikipedia:
         return list(islice(filter(None, found), MAX_ARTICLES))
 
     def _revisions(self, **pages: str) -> list[Revision]:
-        """Return the current revisions of these pages, without missing ones and disambiguations."""
         return self._query(prop="revisions|pageprops", ppprop="disambiguation", **pages)
 
     def _before(self, article: Revision, day: date) -> Revision | None:
@@ -308,7 +306,6 @@ class Wikipedia:
         return [revision for page in _pages(reply) if (revision := _revision(page))]
 
     def _text(self, article: Revision) -> str:
-        """Return the text of a revision; "" if it was deleted or cannot be read."""
         call = Call("Wikipedia text, version 2", {"api": self._wiki.api, "revision": article.number}, costly=True)
         try:
             text: str = cached_call(call, lambda: self._fetched_text(article))

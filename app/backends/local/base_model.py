@@ -162,7 +162,6 @@ def found_on_machine(file: ModelFile, named: Iterable[Path] = ()) -> Iterator[Pa
 
 
 def _files(named: Iterable[Path]) -> Iterator[Path]:
-    """Yield the files among the paths, and those in the folders among them."""
     for each in named:
         found = (Path(at, name) for at, _, names in os.walk(each) for name in sorted(names))
         yield from islice(found, MAX_FILES_LOOKED_AT) if os.path.isdir(each) else (each,)  # noqa: PTH112 - never raises
@@ -256,8 +255,6 @@ SOURCES: dict[str, Callable[[Settings, Path, ModelFile, Writer], None]] = {
 
 
 class _Partial(io.FileIO):
-    """A file that grows to a known size and reports it."""
-
     def __init__(self, path: Path, size: int, say: Writer) -> None:
         super().__init__(path, "ab")
         self._size, self._say = size, say

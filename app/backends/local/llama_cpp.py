@@ -71,7 +71,6 @@ class Slots:
 
 
 def _shared(one: str, other: str) -> int:
-    """Return the number of characters at the beginning that both texts share."""
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
 
 
@@ -150,14 +149,12 @@ class LocalLM:
         return choice
 
     def _start(self) -> tuple[Any, str]:
-        """Return llama.cpp's server for the files, and the model's version name."""
         require_gguf(self._adapter, f"git checkout -- {self._adapter}")
         server = start_server(self._path, lambda: parameters(self._path, self._threads, self._adapter), self._fix)
         return server, f"{self._path.name} {fingerprint(self._path, self._adapter)}"
 
 
 def _log_probabilities(choice: dict[str, Any]) -> dict[str, float]:
-    """Return the log-probability of each likely next word."""
     found: dict[str, float] = {}
     for each in choice["logprobs"]["content"][0]["top_logprobs"]:
         word = each["token"].strip()  # " true" and "true" are two tokens
@@ -167,8 +164,6 @@ def _log_probabilities(choice: dict[str, Any]) -> dict[str, float]:
 
 @dataclass(frozen=True)
 class _Unadapted:
-    """Implements `TranscriptModel` over a model's base."""
-
     model: LocalLM
 
     def complete(self, prompt: str, *, max_tokens: int, stop: Sequence[str] = ()) -> str:

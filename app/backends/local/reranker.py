@@ -91,7 +91,6 @@ class CrossEncoderReranker:
         return scores
 
     def _read_files(self) -> tuple[Any, Any, str]:
-        """Return the onnxruntime session, the tokenizer, and the model's version name."""
         folder = self._folder or packaged_reranker()
         model, tokenizer = folder / "model.onnx", folder / "tokenizer.json"
         try:

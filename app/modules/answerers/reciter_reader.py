@@ -147,7 +147,6 @@ def _passage_to_read(example: dict[str, str]) -> str:
 
 
 def _with_and_without() -> tuple[dict[str, str], ...]:
-    """Return the first demonstration with an answer and the first without."""
     examples = demonstrations("reciting")
     return tuple(
         next(each for each in examples if is_no_answer(each["answer"]) is without) for without in (False, True)

@@ -73,7 +73,6 @@ class RetrieverReader:
         return list({(each.title, each.text): each for each in in_turn}.values())
 
     def _retrieved(self, before: str | None, *queries: str) -> list[Passage]:
-        """Return the first `depth` passages of the interleaved rankings of all queries, each passage once."""
         rankings = (self.retriever.retrieve(query, self.depth, before) for query in dict.fromkeys(queries))
         in_turn = chain.from_iterable(zip_longest(*rankings))
         return [*{each.text: each for each in in_turn if each}.values()][: self.depth]

@@ -72,7 +72,6 @@ def _windows(text: str) -> list[tuple[str, frozenset[str]]]:
 
 
 def _pieces(text: str, start: int, end: int) -> list[tuple[int, int]]:
-    """Split the sentence [start, end) into pieces of at most MAX_SENTENCE_WORDS words."""
     sentence = text[start:end]
     if len(sentence.split()) <= MAX_SENTENCE_WORDS:
         return [(start, end)]

@@ -125,7 +125,6 @@ class WebSearchAnswerer:
         return self._from_the_best(question, hits, admission)
 
     def _search(self, claim: Claim, question: Question, admission: Admission) -> list[SearchHit]:
-        """Return the admissible hits, best first. If there are none, search for the names alone."""
         before = admission.before.isoformat() if admission.before else None
         for query in dict.fromkeys((whole_query(claim, question), names_query(claim, question))):
             report_phase(Code.SEARCHING_WEB() if self.origin is Origin.WEB else Code.SEARCHING_CORPUS())
@@ -208,7 +207,6 @@ class WebSearchAnswerer:
         return replace(answer, cited=cited, retrieved=(*passages, *others), answerer=NAME)
 
     def _as_passages(self, hits: Sequence[SearchHit], admission: Admission) -> tuple[Passage, ...]:
-        """Return the hits that are admissible without opening their pages, as passages."""
         return tuple(passage_of_hit(hit, self.origin) for hit in hits if admission.admits(hit.url, hit.published))
 
 
@@ -218,7 +216,6 @@ def _describe(options: RunOptions, settings: Settings) -> str:
 
 
 def _build(parts: AnswererParts) -> QuestionAnswerer:
-    """Build the answerer with the run's language model if it has one, else with the local reader."""
     chooser: DocumentChooser
     reader: Reader
     if parts.model is None:

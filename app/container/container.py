@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from threading import BoundedSemaphore
+from threading import BoundedSemaphore, Lock
 
+from app.backends.added import with_added_keys
 from app.backends.corpus.bm25 import Java
 from app.backends.corpus.registry import CorpusRegistry
 from app.backends.corpus.wikipedia import live_wikipedia
@@ -23,7 +24,7 @@ from app.backends.local.inference_queue import Inference
 from app.backends.local.llama_cpp import LocalLM
 from app.backends.local.reranker import CrossEncoderReranker
 from app.backends.local.seq2seq import Seq2Seq
-from app.backends.web_search.registry import ProviderSearch, configured_searches, with_failover
+from app.backends.web_search.registry import configured_searches, with_failover
 from app.capabilities.availability import Availability
 from app.capabilities.options import BASELINES, PURSUIT, Capabilities, Group, default_corpora, searches_corpora
 from app.components import CORPUS, MODEL, RERANKER, Component, Components, start_loading
@@ -87,13 +88,33 @@ from app.text.wording import bare_title, names, stems, with_name
 
 
 class SearchEngines:
-    """The search engines by name. They keep connections and failures, so there is one of each in the process."""
+    """The search engines and fact-checks of the settings and of the keys that the operator added up to now.
 
-    def __init__(self, engines: Sequence[ProviderSearch], registry: CorpusRegistry, robots: bool) -> None:
-        """Use these engines; `robots` says whether robots.txt is respected when pages are fetched."""
-        self._by_name = with_failover(engines)
+    They keep connections and failures, so there is one of each in the process as long as the keys stay the same.
+    """
+
+    def __init__(self, settings: Settings, registry: CorpusRegistry) -> None:
+        """Use the engines of these settings. Raises SettingsError for an invalid SEARXNG_URL."""
+        self._given = settings
         self._registry = registry
-        self.pages = WebPages(robots=robots)
+        self._changing = Lock()
+        self.pages = WebPages(robots=settings.fetch_robots)
+        self._set_up(settings)
+
+    def _set_up(self, settings: Settings) -> None:
+        self.settings = settings
+        self.configured = configured_searches(settings.by_name(), settings.call_seconds)
+        self._by_name = with_failover(self.configured)
+        fact_checkers = FactCheckTools(settings.fact_check_api_key or "", settings.fact_check_url)
+        self.fact_checks = FactCheckSearch(fact_checkers, min(settings.call_seconds, FACT_CHECK_SECONDS))
+
+    def refresh(self) -> SearchEngines:
+        """Take over keys that were added or removed, also by another process, and return these engines."""
+        settings = with_added_keys(self._given)
+        with self._changing:
+            if settings != self.settings:
+                self._set_up(settings)
+        return self
 
     def of(self, options: RunOptions) -> tuple[WebSearch, PageReader, Origin]:
         """Return the search engine, the page reader and the origin of passages for these options."""
@@ -150,13 +171,15 @@ class Container:
         self._models = LanguageModels(settings, inference, self._seq2seq)
         self._speculation = SpeculationPolicy(settings.overlap, self._models.in_process)
         self._components = self._slow_components(inference)
-        engines = configured_searches(settings.by_name(), settings.call_seconds)
-        fact_checkers = FactCheckTools(settings.fact_check_api_key or "", settings.fact_check_url)
-        self._fact_checks = FactCheckSearch(fact_checkers, min(settings.call_seconds, FACT_CHECK_SECONDS))
         self._reading = BoundedSemaphore(MAX_PAGES_AT_ONCE)
-        self._engines = SearchEngines(engines, self._registry, settings.fetch_robots)
-        models = self._models
-        self._availability = Availability(settings, self._components, models.configured, engines, models.discovered)
+        self._engines = SearchEngines(settings, self._registry)
+
+    @property
+    def _availability(self) -> Availability:
+        engines, models = self._engines.refresh(), self._models
+        return Availability(
+            engines.settings, self._components, models.configured, engines.configured, models.discovered
+        )
 
     def _slow_components(self, inference: Inference) -> Components:
         """Return the components that load slowly; the model first, because it loads while Java starts."""
@@ -205,7 +228,7 @@ class Container:
         capabilities = self.capabilities()
         capabilities.check(options)
         strategy = self._deciding_strategy(options, capabilities)
-        return WithFactChecks(strategy, self._fact_checks.look_up) if options.look_up_fact_checks else strategy
+        return WithFactChecks(strategy, self._engines.fact_checks.look_up) if options.look_up_fact_checks else strategy
 
     def _deciding_strategy(self, options: RunOptions, capabilities: Capabilities) -> Strategy:
         load_sentences()  # before the first call of a model, which is not to wait for imports

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 
-from app.backends.llm.added import discovered_in
+from app.backends.added import discovered_in
 from app.backends.llm.openai_client import SEED, OpenAIChat, Sampling
 from app.backends.llm.registry import SERVERS, LocalServers, ModelSettings, configured_models
 from app.backends.local.inference_queue import Inference

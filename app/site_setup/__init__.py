@@ -1,4 +1,4 @@
-"""What the operator does on the page "Set up": language models, downloads, documents, and the checks of `doctor`."""
+"""The page "Set up": language models, search engines, downloads, documents, and the checks of `doctor`."""
 
 from app.site_setup.service import Offer, SiteSetup
 from app.site_setup.tasks import Task

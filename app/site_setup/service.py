@@ -13,23 +13,34 @@ from urllib.parse import urlsplit
 
 from pydantic import ValidationError
 
+from app.backends.added import (
+    KEY,
+    AddedModel,
+    add_key,
+    add_model,
+    added_keys,
+    added_models,
+    remove_model,
+    with_added_keys,
+)
 from app.backends.corpus.builder import checked_name
 from app.backends.corpus.documents import SUFFIXES
 from app.backends.corpus.index import MANIFEST
 from app.backends.corpus.registry import check_removable, folder_of, remove_corpus
 from app.backends.corpus.snapshots import DOWNLOAD, find_wikipedia
+from app.backends.fact_checks import FactCheckSearch, FactCheckTools
 from app.backends.fetch.addresses import checked_addresses, is_public, system_resolve
 from app.backends.hub import HUB_PREFIX, look_up, split_file_name
-from app.backends.llm.added import AddedModel, add_model, added_models, remove_model
 from app.backends.llm.openai_client import ask_for_a_word
 from app.backends.local.base_model import BASE, base_model_path, is_obtained
 from app.backends.local.llama_cpp import HUB_FOLDER, gguf_path
+from app.backends.web_search.registry import PROVIDERS, configured_searches
 from app.capabilities.options import default_corpora
 from app.config.settings import Settings
 from app.container.parts import language_models
 from app.doctor import Finding, run_checks
 from app.doctor.checks import CHECKS
-from app.domain.errors import InvalidInput
+from app.domain.errors import InvalidInput, SettingsError
 from app.site_setup.tasks import Task, Tasks, Work
 
 MAX_FILES = 200
@@ -37,6 +48,8 @@ MAX_STEM_BYTES = 120
 """UTF-8 bytes of a file's name without its suffix; file systems allow 255 for the whole name."""
 MAX_TITLE_CHARACTERS = 100
 RESOLVE_SECONDS = 5.0
+TRIED = "The Earth is flat"
+"""What a service is asked about before its key is stored."""
 LOCAL_MODEL = "local-model"
 """The name of the local model's base, for `models fetch` too."""
 
@@ -50,6 +63,17 @@ class Offer:
     bytes: int
     licence: str
     about: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """A search engine, or the lookup of published fact-checks, and whether it has a key."""
+
+    setting: str
+    title: str
+    is_given: bool
+    """By the settings, which this page cannot change."""
+    is_added: bool
 
 
 class SiteSetup:
@@ -103,6 +127,43 @@ class SiteSetup:
         except ValueError:
             raise InvalidInput(_EXPECTED["base_url"], "base_url") from None
         checked_addresses(address.hostname or "", port, RESOLVE_SECONDS, system_resolve, is_public)
+
+    # Search engines and published fact-checks
+
+    def services(self) -> tuple[Service, ...]:
+        """Return what a key can be added for. Raises SettingsError for a damaged file."""
+        added, given = added_keys(self._settings.instance), self._settings.by_name()
+        return tuple(
+            Service(each.setting, each.title, bool(given.get(each.setting)), each.setting in added)
+            for each in (*PROVIDERS, FactCheckTools)
+        )
+
+    def add_key(self, setting: str, key: str) -> str:
+        """Ask the service for a result and then store its key, or the address of a SearXNG; return `setting`.
+
+        Raises InvalidInput, naming the field, and CallFailed when the service gives none.
+        """
+        key, settings = key.strip(), self._settings
+        if setting not in (each.setting for each in self.services()):
+            raise InvalidInput("Choose a service of the list.", "service")
+        try:
+            searches = configured_searches({setting: KEY.validate_python(key)}, settings.call_seconds)
+        except ValidationError:
+            raise InvalidInput(_EXPECTED["api_key"], "service_key") from None
+        except SettingsError as error:
+            raise InvalidInput(f"{error}.", "service_key") from None
+        if "://" in key and not settings.is_local:
+            self._require_public(key)
+        for search in searches:
+            search.search(TRIED, 1)
+        if not searches:
+            FactCheckSearch(FactCheckTools(key, settings.fact_check_url), settings.call_seconds).look_up(TRIED)
+        add_key(settings.instance, setting, key)
+        return setting
+
+    def remove_key(self, setting: str) -> None:
+        """Forget the key of a service."""
+        add_key(self._settings.instance, setting, None)
 
     # Downloads
 
@@ -239,7 +300,7 @@ class SiteSetup:
     def check_installation(self) -> tuple[Finding, ...]:
         """Return the findings of `doctor`; one check at a time, since it reads whole model files."""
         with self._checking:
-            return tuple(run_checks(self._settings, CHECKS))
+            return tuple(run_checks(with_added_keys(self._settings), CHECKS))
 
 
 _EXPECTED = {

@@ -6,10 +6,12 @@ import io
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from app.backends.added import with_added_keys
 from app.backends.corpus.index import MANIFEST
 from app.config.settings import Settings
 from app.container.container import Container
@@ -20,6 +22,8 @@ from app.web.auth import new_token, token_line
 from tests import one_claim
 from tests.backends.hub_server import HubServer
 from tests.backends.test_corpus_wikipedia import articles
+from tests.backends.web_search.search_server import Reply as Found
+from tests.backends.web_search.search_server import SearchServer
 from tests.openai_server import HAMLET, Asked, OpenAIServer, Reply, error, play
 from tests.waiting import LONG, until
 from tests.web.conftest import token
@@ -28,7 +32,10 @@ from tests.web.test_every_route import routes_of
 from tests.word_files import word_file
 
 KEY = "sk-planted-4711"
-ROUTES = sorted(route for route in ("models", "models/remove", "offer", "downloads", "documents", "tasks/stop"))
+ROUTES = sorted(
+    route
+    for route in ("models", "models/remove", "keys", "keys/remove", "offer", "downloads", "documents", "tasks/stop")
+)
 
 
 def send(client, route: str, **fields):
@@ -102,7 +109,8 @@ def test_every_form_refuses_pages_of_other_sites_and_forged_tokens(make_app, rou
 
 def test_a_route_that_is_added_to_the_page_is_tried_here(make_app):
     posted = {route.removeprefix("POST /setup/") for route in routes_of(make_app()) if route.startswith("POST /setup/")}
-    assert posted == {*ROUTES, "tasks/<any(stop,resume,remove):action>", "sign-in"} - {"tasks/stop"}
+    added = {f"<any(models,keys):kind>{action}" for action in ("", "/remove")}
+    assert posted == {*added, "offer", "downloads", "documents", "tasks/<any(stop,resume,remove):action>", "sign-in"}
 
 
 @pytest.fixture
@@ -133,6 +141,60 @@ def test_a_model_and_its_key_are_tested_stored_for_the_owner_only_and_used_at_on
     assert "mine" not in models_of(elsewhere) and KEY not in file.read_text()
 
 
+@pytest.mark.parametrize("setting", ["SEARXNG_URL", "FACT_CHECK_API_KEY"])
+def test_a_search_engine_and_its_key_are_tested_stored_for_the_owner_only_and_used_at_once_everywhere(
+    make_app, tmp_path, database_url, setting
+):
+    with SearchServer([Found({"results": [], "claims": []})]) as server:
+        settings = {"instance": tmp_path, "database_url": database_url, "fact_check_url": server.url}
+        elsewhere = Container(Settings(**settings))
+        client = make_app(Container(Settings(**settings)), fact_check_url=server.url).test_client()
+        key = server.url if setting == "SEARXNG_URL" else KEY
+
+        def offered() -> set[str]:
+            known = elsewhere.capabilities()
+            return {each.name for each in (*known.searches, known.fact_checks) if each.available}
+
+        before = offered()
+        answer = send(client, "keys", service=setting, service_key=f" {key} ")
+        assert answer.status_code == 303 and len(server.asked) == 1
+        shown = client.get(answer.location).text
+        assert "It answered" in shown and key not in shown
+        assert len(offered() - before) == 1
+        on_live = RunOptions(corpora=("wikipedia-live",))
+        if setting == "SEARXNG_URL":
+            assert elsewhere._engines.of(replace(on_live, search="searxng"))[0].search("moon", 1) == ()
+        else:
+            elsewhere.strategy_for(replace(on_live, look_up_fact_checks=True)).look_up("moon")
+            assert server.asked[-1].headers["x-goog-api-key"] == KEY
+        assert len(server.asked) == 2
+        file = tmp_path / "keys.json"
+        assert stat.S_IMODE(file.stat().st_mode) == 0o600
+        assert not any(KEY in client.get(path).text for path in ("/", "/choices", "/setup/doctor", "/api/v1/choices"))
+        assert send(client, "keys/remove", name=setting).status_code == 303
+        assert offered() == before and key not in file.read_text()
+
+
+@pytest.mark.parametrize(
+    ("service", "key", "words"),
+    [
+        ("HOST", "0.0.0.0", "Choose a service"),
+        ("BRAVE_API_KEY", "two words", "characters that no key has"),
+        ("BRAVE_API_KEY", "", "characters that no key has"),
+        ("SEARXNG_URL", "no address", "characters that no key has"),
+        ("SEARXNG_URL", "ftp://host/", "must be a URL"),
+        ("SEARXNG_URL", "http://127.0.0.1:9", "cannot be reached"),
+        ("FACT_CHECK_API_KEY", "wrong", "does not accept the key"),
+    ],
+)
+def test_a_key_with_which_a_service_gives_nothing_is_not_stored(make_app, tmp_path, service, key, words):
+    with SearchServer([Found({"error": {"message": "API key not valid"}}, 403)]) as server:
+        client = make_app(call_seconds=2, fact_check_url=server.url).test_client()
+        answer = send(client, "keys", service=service, service_key=key)
+    assert (answer.status_code, words in answer.text) == (422, True), answer.text
+    assert not (tmp_path / "keys.json").exists()
+
+
 @pytest.mark.parametrize(
     ("reply", "fields", "words"),
     [
@@ -154,6 +216,14 @@ def test_what_does_not_answer_or_is_no_model_is_not_stored_and_no_key_is_repeate
     assert "Remove<" not in client.get("/setup").text
 
 
+def test_a_key_of_the_settings_is_named_and_wins(make_app, tmp_path):
+    (tmp_path / "keys.json").write_text('{"BRAVE_API_KEY": "added"}')
+    settings = Settings(instance=tmp_path, brave_api_key=KEY)
+    assert with_added_keys(settings) == settings
+    page = make_app(brave_api_key=KEY).test_client().get("/setup").text
+    assert "Brave is set up by <code>BRAVE_API_KEY</code>" in page and 'value="BRAVE_API_KEY"' not in page
+
+
 @pytest.mark.parametrize("host", ["127.0.0.1:11434", "10.0.0.1", "169.254.169.254", "[::1]", "localhost", "2130706433"])
 def test_a_site_that_others_reach_asks_no_server_inside_its_network(make_app, host):
     client = make_app(host="0.0.0.0", site_password="correct horse").test_client()
@@ -161,13 +231,17 @@ def test_a_site_that_others_reach_asks_no_server_inside_its_network(make_app, ho
     sent = {"csrf_token": token_of(client, "/setup"), "base_url": f"http://{host}/v1", "model": "tiny"}
     answer = client.post("/setup/models", data=sent)
     assert answer.status_code == 422 and "was not asked" in answer.text
+    sent = {"csrf_token": sent["csrf_token"], "service": "SEARXNG_URL", "service_key": f"http://{host}"}
+    answer = client.post("/setup/keys", data=sent)
+    assert answer.status_code == 422 and "was not asked" in answer.text
 
 
-def test_a_damaged_file_of_models_is_named_and_the_site_goes_on(make_app, elsewhere, tmp_path):
-    (tmp_path / "language-models.json").write_text('[{"name": "mine", "api_key": "' + KEY)
+@pytest.mark.parametrize("name", ["language-models.json", "keys.json"])
+def test_a_damaged_file_is_named_and_the_site_goes_on(make_app, elsewhere, tmp_path, name):
+    (tmp_path / name).write_text('[{"name": "mine", "api_key": "' + KEY)
     assert "mine" not in models_of(elsewhere)
     page = make_app().test_client().get("/setup").text
-    assert "remove it and add them again" in page and KEY not in page
+    assert f"{name} cannot be read, or is damaged" in page and KEY not in page
 
 
 WIKIPEDIA = "20231101.simple/train-00000-of-00001.parquet"

@@ -38,6 +38,7 @@ SERVERS = {
 }
 """Servers that the page proposes; any other with OpenAI's protocol can be typed."""
 
+FIELDS = {"models": ("base_url", "model", "api_key", "name"), "keys": ("service", "service_key")}
 UPLOAD_TOO_LARGE = f"These files have more than the {MAX_UPLOAD_BYTES // 1024**2} MB that can be sent at once."
 UNKNOWN_TOKEN = "This token is not known here."
 
@@ -73,22 +74,22 @@ def tasks() -> str:
     return render_template("setup_tasks.html", tasks=_site().tasks())
 
 
-@setup.post("/models")
-def add_model() -> ResponseReturnValue:
-    """Test the connection to a language model and store it."""
-    form = request.form
+@setup.post("/<any(models,keys):kind>")
+def add(kind: str) -> ResponseReturnValue:
+    """Test the connection to a language model, or to a search engine, and store it with its key."""
+    sent = (request.form.get(name, "") for name in FIELDS[kind])
     try:
-        added = _site().add_model(*(form.get(name, "") for name in ("base_url", "model", "api_key", "name")))
+        added = _site().add_key(*sent) if kind == "keys" else _site().add_model(*sent)
     except (InvalidInput, CallFailed) as error:
-        return _page(Problem("models", str(error), getattr(error, "field", "") or "")), 422
-    return redirect(url_for("setup.page", added=added, _anchor="models"), 303)
+        return _page(Problem(kind, str(error), getattr(error, "field", "") or "")), 422
+    return redirect(url_for("setup.page", added=added, _anchor=kind), 303)
 
 
-@setup.post("/models/remove")
-def remove_model() -> ResponseReturnValue:
-    """Forget a language model and its key."""
-    _site().remove_model(request.form.get("name", ""))
-    return redirect(url_for("setup.page", _anchor="models"), 303)
+@setup.post("/<any(models,keys):kind>/remove")
+def remove(kind: str) -> ResponseReturnValue:
+    """Forget a language model or a search engine, and its key."""
+    (_site().remove_key if kind == "keys" else _site().remove_model)(request.form.get("name", ""))
+    return redirect(url_for("setup.page", _anchor=kind), 303)
 
 
 @setup.post("/offer")
@@ -168,16 +169,17 @@ def _to_tasks() -> ResponseReturnValue:
 def _page(problem: Problem | None = None, **more: Any) -> str:
     site = _site()
     try:
-        models = site.models()
+        models, keyed = site.models(), site.services()
     except HopcheckError as error:
-        models, problem = (), problem or Problem("models", f"{error}.")
+        models, keyed, problem = (), (), problem or Problem("models", f"{error}.")
     # The body of a request that is too large cannot be parsed.
     sent = request.form if problem is None or problem.text != UPLOAD_TOO_LARGE else {}
-    form = {name: value for name, value in sent.items() if name != "api_key"}
+    form = {name: value for name, value in sent.items() if not name.endswith("_key")}
     return render_template(
         "setup.html",
         site=site,
         models=models,
+        keyed=keyed,
         tasks=site.tasks(),
         problem=problem,
         form=form,

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from app.capabilities.options import BASELINES, FACT_CHECKS, NO_FACT_CHECKS, Capabilities, Choice, Group
 from app.components import Component
 from app.domain import instrumentation as progress
-from app.domain.errors import CallFailed
+from app.domain.errors import CallFailed, ModelUnavailable
 from app.domain.model import (
     Answer,
     Claim,
@@ -38,8 +38,8 @@ from app.domain.model import (
     Usage,
     Verdict,
 )
-from app.domain.ports import Strategy, TextGenerator
-from app.modules.claim_extraction import PromptedClaimExtractor
+from app.domain.ports import Completer, Strategy, TextGenerator
+from app.modules.claim_extraction import LocalClaimExtractor, PromptedClaimExtractor
 from app.strategies.claim_only import ClaimOnly
 from app.strategies.fact_checks import WithFactChecks
 from app.strategies.question_guided import QuestionGuided
@@ -271,6 +271,8 @@ class FakeContainer:
     """What page_at finds, by address."""
     rewriter: TextGenerator | None = None
     """The language model of claims_of and statement_of."""
+    local_model: Completer | None = None
+    """The language model of `rewritten`."""
     look_up: Callable[[str], tuple[FactCheck, ...]] | None = None
     """The lookup of published fact-checks, where it is set up."""
     warmed: int = 0
@@ -302,6 +304,11 @@ class FakeContainer:
     def claims_of(self, found: Sequence[Candidate], options: RunOptions) -> tuple[Candidate, ...] | None:
         finder = self._claim_finder(options)
         return finder.decontextualise(found) if finder else None
+
+    def rewritten(self, sentence: Candidate, before: str) -> tuple[Candidate, ...]:
+        if self.local_model is None:
+            raise ModelUnavailable("The file of the local model is missing", "make models")
+        return LocalClaimExtractor(self.local_model).decontextualise(sentence, before)
 
     def statement_of(self, question: str, options: RunOptions) -> str | None:
         finder = self._claim_finder(options)

@@ -87,9 +87,8 @@ def with_added_keys(settings: Settings) -> Settings:
     except SettingsError as error:
         log.error("%s", error)
         return settings
-    fields = {each.metadata["env"]: each.name for each in settings_fields()}
-    given: dict[str, Any] = {fields[name]: key for name, key in added.items() if name in fields}
-    return replace(settings, **{name: key for name, key in given.items() if not getattr(settings, name)})
+    fields: dict[str, Any] = {settings_fields()[name].name: key for name, key in added.items()}
+    return replace(settings, **{name: key for name, key in fields.items() if not getattr(settings, name)})
 
 
 def discovered_in(instance: Path, taken: Iterable[str] = ()) -> tuple[ModelSettings, ...]:

@@ -56,7 +56,7 @@ from app.modules.answerers import AnswererParts, kind_of
 from app.modules.answerers.web_search import DocumentSettings
 from app.modules.baselines import CHAIN_OF_THOUGHT, DIRECT, ChainOfThoughtClassifier, DirectClassifier
 from app.modules.checkability import ClaimSorter
-from app.modules.claim_extraction import PromptedClaimExtractor
+from app.modules.claim_extraction import LocalClaimExtractor, PromptedClaimExtractor
 from app.modules.claim_verifier import PromptedClaimVerifier
 from app.modules.letter_case import CaseRestorer
 from app.modules.local import (
@@ -173,13 +173,17 @@ class Container:
         self._components = self._slow_components(inference)
         self._reading = BoundedSemaphore(MAX_PAGES_AT_ONCE)
         self._engines = SearchEngines(settings, self._registry)
+        self._known: Availability | None = None
 
     @property
     def _availability(self) -> Availability:
-        engines, models = self._engines.refresh(), self._models
-        return Availability(
-            engines.settings, self._components, models.configured, engines.configured, models.discovered
-        )
+        """What can be chosen with the keys of now."""
+        engines, models, known = self._engines.refresh(), self._models, self._known
+        if known is None or known.settings is not engines.settings:
+            self._known = known = Availability(
+                engines.settings, self._components, models.configured, engines.configured, models.discovered
+            )
+        return known
 
     def _slow_components(self, inference: Inference) -> Components:
         """Return the components that load slowly; the model first, because it loads while Java starts."""
@@ -296,6 +300,13 @@ class Container:
         """
         finder = self._claim_finder(options)
         return finder.decontextualise(found) if finder else None
+
+    def rewritten(self, sentence: Candidate, before: str) -> tuple[Candidate, ...]:
+        """Return the claims of a sentence that follows the text `before`, rewritten by the local model.
+
+        Raises what the model raises.
+        """
+        return LocalClaimExtractor(self._model.unadapted).decontextualise(sentence, before)
 
     def statement_of(self, question: str, options: RunOptions) -> str | None:
         """Return the claim behind a question; None where it has none or the options use no language model."""

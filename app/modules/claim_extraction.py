@@ -1,4 +1,4 @@
-"""Prompt a language model to rewrite sentences as claims that are understandable alone, and questions as statements.
+"""Have sentences rewritten as claims that are understandable alone, and questions as statements, by a language model.
 
 A claim with a name or number that the text lacks is rejected.
 """
@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from app.domain.ports import TextGenerator
+from app.domain.ports import Completer, TextGenerator
 from app.modules.judging import is_grounded
 from app.modules.prompting import Delimiters, one_line, template
 from app.text.claims import MAX_CLAIM_LENGTH, MIN_CLAIM_LENGTH, NOT_CHECKABLE, Candidate, without_marks
@@ -17,6 +17,10 @@ from app.text.claims import MAX_CLAIM_LENGTH, MIN_CLAIM_LENGTH, NOT_CHECKABLE, C
 SENTENCES_PER_CALL = 25
 MAX_TOKENS_PER_SENTENCE = 60
 MAX_CLAIMS_PER_SENTENCE = 3
+MAX_CHARACTERS_BEFORE = 600
+"""Of the text before a sentence that the local model rewrites."""
+TURN, END_OF_TURN = "<|", "<|im_end|>"
+"""The beginning of every special token of the local model, and the one that ends a reply."""
 _LINE = re.compile(
     r"^[^\w\n]{0,9}(?:(?:sentence|claim|statement) )?(\d{1,3})(?:[^\w\n]{1,9}(?<=\s)|\W{0,4}: ?)(?:[-–—] )?(\S.*)$",
     re.MULTILINE | re.IGNORECASE,
@@ -59,6 +63,23 @@ class PromptedClaimExtractor:
         for number, rewrite in _LINE.findall(reply):
             lines.setdefault(int(number), []).append(without_marks(one_line(rewrite).strip('", ')))
         return [claim for number, each in enumerate(part, 1) for claim in _claims(each, lines.get(number, [""]), text)]
+
+
+@dataclass(frozen=True)
+class LocalClaimExtractor:
+    """Rewrites single sentences with the base of the local model, an instruct model with ChatML. Propagates errors."""
+
+    model: Completer
+
+    def decontextualise(self, sentence: Candidate, before: str) -> tuple[Candidate, ...]:
+        """Return the claims of the sentence that follows the text `before`; the sentence itself if none is accepted."""
+        sent = {"before": one_line(before)[-MAX_CHARACTERS_BEFORE:], "sentence": one_line(sentence.claim)}
+        prompt = template("stands_alone").substitute({name: text.replace(TURN, "") for name, text in sent.items()})
+        tokens = MAX_TOKENS_PER_SENTENCE * 2
+        reply = self.model.complete(f"{prompt}\n", max_tokens=tokens, stop=(END_OF_TURN, "\n\n"))
+        found = (replace(sentence, claim=without_marks(one_line(line)), note="") for line in reply.splitlines())
+        accepted = [each for each in found if _is_claim_of(each.claim, f"{before} {sentence.claim}")]
+        return tuple(dict.fromkeys(accepted[:MAX_CLAIMS_PER_SENTENCE])) or (sentence,)
 
 
 def _claims(sentence: Candidate, rewrites: Sequence[str], text: str) -> list[Candidate]:

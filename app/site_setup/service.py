@@ -8,7 +8,7 @@ import threading
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 from urllib.parse import urlsplit
 
 from pydantic import ValidationError
@@ -133,9 +133,9 @@ class SiteSetup:
     def services(self) -> tuple[Service, ...]:
         """Return what a key can be added for. Raises SettingsError for a damaged file."""
         added, given = added_keys(self._settings.instance), self._settings.by_name()
+        kinds: tuple[type[Any], ...] = (*PROVIDERS, FactCheckTools)
         return tuple(
-            Service(each.setting, each.title, bool(given.get(each.setting)), each.setting in added)
-            for each in (*PROVIDERS, FactCheckTools)
+            Service(each.setting, each.title, bool(given.get(each.setting)), each.setting in added) for each in kinds
         )
 
     def add_key(self, setting: str, key: str) -> str:

@@ -7,7 +7,7 @@ its language, one of 139, without a network.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from enum import StrEnum
@@ -222,6 +222,9 @@ _LINE = re.compile(r"(?:[•‣▪◦●■]\s*)?[^\s•‣▪◦●■][^\n•�
 """A line, or a part of it from one bullet to the next."""
 _SPEAKER = re.compile(r"[A-Z][\w.'’ -]{0,40}(?:\([^()\n]{1,60}\) ?)?:\s")
 UNKNOWN_LANGUAGE = "another language"
+NOT_NAMED = "Does not say who or what is meant"
+MAX_NAMES = 3
+"""Names that are offered in place of a pronoun."""
 NOT_CHECKABLE = "Nothing that can be checked"
 QUESTION_MARKS = ("?", "？", "؟")
 
@@ -268,7 +271,23 @@ def kind_of(text: str) -> Kind:
         return Kind.TEXT
     sentence = "".join(sentences)
     kind = _kind_of_sentence(sentence)
-    return Kind.OPEN if kind is Kind.CLAIM and with_name(sentence, "") != sentence else kind
+    return Kind.OPEN if kind is Kind.CLAIM and leaves_name_out(sentence) else kind
+
+
+def leaves_name_out(claim: str) -> bool:
+    """Return whether the claim begins with a pronoun in place of a name."""
+    return with_name(claim, "") != claim
+
+
+def names_before(claims: Sequence[str]) -> tuple[str, ...]:
+    """Return the likeliest names for the pronoun of a claim that follows these: the last that a claim begins with."""
+    found: dict[str, bool] = {}
+    for claim in reversed(claims):
+        for name in names(claim):
+            is_first = claim.find(name) <= len("The ")
+            found[name] = found.get(name, False) or is_first
+    named = (name for name in sorted(found, key=found.__getitem__, reverse=True) if not name[0].isdigit())
+    return tuple(islice(named, MAX_NAMES))
 
 
 def link_in(text: str) -> str | None:

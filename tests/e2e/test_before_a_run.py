@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import re
+
+import pytest
+
 from app.capabilities.options import Choice
 from app.domain.model import Page
+from tests.e2e.test_accessibility import faults
 from tests.e2e.test_browser import expect, expect_verdict, type_claim
 from tests.fakes import AWAY, scripted_container
+from tests.text_generators import playing
 
 TEXT = "Hamlet is a play. It was written in 1600. Is it good?\n\nKing Lear is a novel."
 LINK = "https://news.example/hamlet"
@@ -29,9 +35,10 @@ def test_the_claims_of_a_text_are_ticked_edited_and_checked_by_keyboard(live, vi
     type_claim(page, live(), TEXT)
     page.keyboard.press("Enter")
     expect(page.get_by_role("checkbox", name="Check sentence 3")).not_to_be_checked()
-    expect(page.get_by_role("button", name="Check 3 claims")).to_be_visible()
+    expect(page.get_by_role("button", name="Check 2 claims")).to_be_visible()
     page.get_by_role("checkbox", name="Check sentence 4").press("Space")
-    page.get_by_label("Claim 2").fill("Hamlet was written in 1600.")
+    page.get_by_role("checkbox", name="Check sentence 2").press("Space")
+    page.get_by_label("Claim 2", exact=True).fill("Hamlet was written in 1600.")
     page.get_by_role("button", name="Check 2 claims").press("Enter")
     page.wait_for_url("**/batches/*")
     page.get_by_role("heading", name="2 of 2 checked").wait_for()
@@ -39,6 +46,27 @@ def test_the_claims_of_a_text_are_ticked_edited_and_checked_by_keyboard(live, vi
     expect(marked).to_have_text(["Hamlet is a play. (True)", "It was written in 1600. (True)"])
     marked.nth(1).press("Enter")
     expect(page.get_by_role("heading", level=1)).to_have_text("Hamlet was written in 1600.")
+    assert page.complaints == []
+
+
+@pytest.mark.parametrize("script_on", [True, False], ids=["with script", "without script"])
+def test_one_click_names_who_is_meant_and_one_splits_a_sentence_of_two_claims(live, visitor, script_on):
+    """By the local model; on the narrowest phone, without a fault."""
+    page = visitor(viewport={"width": 320, "height": 640}, java_script_enabled=script_on)
+    model = playing("Hamlet was written in 1600.\nHamlet was printed in 1603.")
+    type_claim(
+        page, live(scripted_container(local_model=model)), "Hamlet is a play. It is long. It was written in 1600."
+    )
+    page.get_by_role("button", name="Check it").click()
+    page.get_by_role("button", name="It → Hamlet in claim 2").click()
+    expect(page.get_by_label("Claim 2", exact=True)).to_have_value("Hamlet is long.")
+    expect(page.get_by_label("Claim 2", exact=True)).to_be_focused()
+    expect(page.get_by_role("checkbox", name="Check sentence 2")).to_be_checked()
+    page.get_by_role("button", name="Rewrite claim 3").press("Enter")
+    expect(page.get_by_label("Claim 3", exact=True)).to_have_value("Hamlet was written in 1600.")
+    assert not script_on or faults(page) == {}
+    page.get_by_role("button", name=re.compile("^Check (3|the ticked) claims")).click()
+    expect(page.locator(".marked")).to_have_count(3)
     assert page.complaints == []
 
 

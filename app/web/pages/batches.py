@@ -39,11 +39,12 @@ from app.batches.files import (
 )
 from app.batches.service import Batch, BatchClaim, BatchState
 from app.capabilities.options import PURSUIT, Choice, source_of
-from app.domain.errors import InvalidInput
+from app.domain.errors import CallFailed, InvalidInput
 from app.domain.model import BatchLine, Label, SourceText
 from app.run_request import raw_options, resolve_options
 from app.runs.models import RUNNING
 from app.text.claims import Candidate
+from app.text.wording import with_name
 from app.web import capabilities, report_view, services, views
 from app.web.auth import owned_batch, stored_batch
 from app.web.corrections import Marked, marked_pieces
@@ -61,6 +62,7 @@ NOTHING_SENT = "Choose a file of claims, or paste some."
 NOT_NOW = "The present state of this batch does not allow that, so nothing was changed."
 NOTHING_TICKED = "Tick at least one claim."
 NOT_TICKED = "Not ticked"
+NOT_REWRITTEN = "The local model has no other words for claim {}: please edit it."
 MAX_TITLE_FROM_TEXT = 60
 NOTHING_FAILED = "There is nothing to try again, or the batch was cancelled."
 
@@ -79,10 +81,12 @@ def form() -> str:
 
 @batches.post("/batches")
 def start() -> ResponseReturnValue:
-    """Start a batch and redirect to its page."""
+    """Start a batch and redirect to its page; a button beside a claim of a text returns the form with it changed."""
     if not most_claims():
         return form_page(), 404
     try:
+        if "change" in request.form:
+            return _changed(*request.form["change"].partition(":")[::2])
         batch_id = _start()
     except InvalidInput as error:
         return _form_again(str(error)), 422
@@ -228,14 +232,42 @@ def _form_again(problem: str) -> str:
     if "source" not in request.form:
         return form_page(problem)
     try:
-        source, ticked = sent_source(), request.form.getlist("tick")
+        return claims_page(sent_form(), *_sent_claims(), problem=problem)
     except InvalidInput as error:
         return form_page(str(error))
-    found = [
+
+
+def _sent_claims() -> tuple[SourceText, list[Candidate]]:
+    """Return the text and its claims as the form was sent. Raises InvalidInput for an invalid signature."""
+    source, ticked = sent_source(), request.form.getlist("tick")
+    return source, [
         Candidate(*span, request.form.get(f"claim-{number}", ""), "" if str(number) in ticked else NOT_TICKED)
         for number, span in enumerate(source.spans, 1)
     ]
-    return claims_page(sent_form(), source, found, problem=problem)
+
+
+def _changed(number: str, name: str) -> str:
+    """Return the form with `name` at the start of a claim, or with the claim as the local model rewrites it.
+
+    Raises InvalidInput for an invalid signature.
+    """
+    source, found = _sent_claims()
+    at = next((at for at in range(len(found)) if str(at + 1) == number), None)
+    if at is None:
+        abort(400)
+    sentence, problem = found[at], ""
+    claims: tuple[Candidate, ...] = (replace(sentence, claim=with_name(sentence.claim, name), note=""),)
+    if not name:
+        try:
+            with services().runs.admission.counted():
+                claims = services().container.rewritten(sentence, " ".join(each.claim for each in found[:at]))
+        except CallFailed as error:
+            claims, problem = (sentence,), f"Claim {number} was not rewritten. {error}"
+        else:
+            problem = NOT_REWRITTEN.format(number) * (claims == (sentence,))
+    found[at : at + 1] = claims
+    source = replace(source, spans=tuple((each.start, each.end) for each in found))
+    return claims_page(sent_form(), source, found, problem=problem, changed=at + 1)
 
 
 def form_page(problem: str = "", read: bool = True, notice: str = "") -> str:

@@ -20,6 +20,7 @@ from app.runs.service import StoredRun
 from app.text.claims import (
     MAX_CLAIM_LENGTH,
     MAX_TEXT_CHARACTERS,
+    NOT_NAMED,
     Candidate,
     Hint,
     Kind,
@@ -27,7 +28,9 @@ from app.text.claims import (
     kind_of,
     language_name,
     language_of,
+    leaves_name_out,
     link_in,
+    names_before,
 )
 from app.text.clean import clean_text
 from app.web import capabilities, services, views
@@ -191,7 +194,9 @@ def _claims_of_text(form: ClaimForm, link: str | None) -> str:
     if not found:
         raise InvalidInput("No sentence was found in this text.")
     rewritten = _rewritten(services().container.claims_of, found, options)
-    claims = rewritten or found
+    claims = tuple(
+        replace(each, note=each.note or NOT_NAMED * leaves_name_out(each.claim)) for each in rewritten or found
+    )
     source = SourceText(text, tuple((each.start, each.end) for each in claims), title, url)
     return claims_page(form, source, claims, is_rewritten=rewritten is not None)
 
@@ -211,17 +216,23 @@ def claims_page(
     found: Sequence[Candidate],
     is_rewritten: bool | None = None,
     problem: str = "",
+    changed: int = 0,
 ) -> str:
     """Render the choice among the claims of a text; those without a note are ticked.
 
-    `is_rewritten` says whether a language model rewrote the claims; None leaves the notice about that out.
+    `is_rewritten` says whether a language model rewrote the claims; None leaves the notice about that out. The claim
+    with the number `changed` has the focus.
     """
+    claims = [each.claim for each in found]
     return render_template(
         "claims.html",
         form=form,
         source=source,
         signed=_signer().dumps(asdict(source)),
         found=found,
+        suggested=[names_before(claims[:at]) * leaves_name_out(claim) for at, claim in enumerate(claims)],
+        changed=changed,
+        may_rewrite=not (is_rewritten or services().settings.redis_url),
         is_rewritten=is_rewritten,
         problem=problem,
         max_claim=MAX_CLAIM_LENGTH,

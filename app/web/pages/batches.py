@@ -13,6 +13,7 @@ from textwrap import shorten
 from flask import (
     Blueprint,
     Response,
+    abort,
     flash,
     redirect,
     render_template,

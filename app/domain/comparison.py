@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Protocol, TypeVar
 from urllib.parse import urldefrag
 
-from app.domain.errors import HopcheckError, InvalidInput
+from app.domain.errors import InvalidInput, NotThere
 from app.domain.model import Hop, Origin, Passage
 from app.domain.report import Report
 
@@ -32,12 +32,12 @@ class HasReport(Protocol):
 T = TypeVar("T", bound=HasReport)
 
 
-class NoSuchRun(HopcheckError):
+class NoSuchRun(NotThere):
     """One of the runs does not exist or was deleted."""
 
     def __init__(self, run_id: str) -> None:
         name = run_id if len(run_id) <= MAX_SHOWN_ID else f"{run_id[:MAX_SHOWN_ID]}…"
-        super().__init__(f"There is no check “{name}” here: its link is incomplete, or it was deleted.")
+        super().__init__(f"There is no check “{name}” here: its link is incomplete, or it was deleted.", "run")
 
 
 def runs_to_compare(read: Callable[[str], T | None], ids: Sequence[str]) -> tuple[T, ...]:

@@ -2,6 +2,8 @@
 
 HopcheckError
 ├── InvalidInput            the caller's input is wrong; the message may be shown as it is
+│   ├── NotNow              the present state of a run, note or batch does not allow it
+│   └── NotThere            what the input names does not exist
 ├── SettingsError           a setting has an invalid value
 └── CallFailed              a call failed, and so did the hop, the step (claim verifier) or the run (reasoner)
     ├── UnparseableOutput   a model's text contains no valid answer
@@ -21,6 +23,14 @@ class InvalidInput(HopcheckError):
     def __init__(self, message: str, field: str = "claim") -> None:
         super().__init__(message)
         self.field = field
+
+
+class NotNow(InvalidInput):
+    """The present state of a run, note or batch does not allow it."""
+
+
+class NotThere(InvalidInput):
+    """What the input names does not exist."""
 
 
 class SettingsError(HopcheckError):

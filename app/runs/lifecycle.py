@@ -15,7 +15,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, and_, delete, func, select, update
 from sqlalchemy.orm import Session, sessionmaker
 
-from app.domain.errors import InvalidInput
+from app.domain.errors import NotNow
 from app.domain.messages import Code, Text
 from app.domain.model import Label
 from app.runs.admission import is_invalid_id
@@ -134,10 +134,10 @@ class Publishing:
         self._sessions = sessions
 
     def publish(self, run_id: str) -> None:
-        """Put the run in the gallery; a published one keeps its place. Raises InvalidInput if not allowed."""
+        """Put the run in the gallery; a published one keeps its place. Raises NotNow if not allowed."""
         at = func.coalesce(RunRow.published_at, database_now())
         if not self._change(run_id, _is_publishable(), published_at=at):
-            raise InvalidInput(self._reason_against(run_id))
+            raise NotNow(self._reason_against(run_id), "run")
 
     def unpublish(self, run_id: str) -> bool:
         """Remove the run from the gallery, for its owner. False if it was not published."""

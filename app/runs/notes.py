@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, and_, delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session, sessionmaker
 
-from app.domain.errors import HopcheckError, InvalidInput
+from app.domain.errors import InvalidInput, NotNow, NotThere
 from app.domain.model import MAX_NOTE_LENGTH, Label, Note
 from app.domain.report import Report
 from app.runs.db import changes_row, database_now
@@ -23,8 +23,11 @@ VERDICT = 0
 """The hop number of a note on the verdict, or on the error that ended the run."""
 
 
-class NoteChanged(HopcheckError):
+class NoteChanged(NotNow):
     """The note was changed since it was read, for example in another tab."""
+
+    def __init__(self) -> None:
+        super().__init__("Another request changed this note at the same time. Read it and try again.", "text")
 
 
 class Notes:
@@ -132,12 +135,12 @@ def clean_note(raw: str) -> str:
 
 
 def parse_note_hop(report: Report, text: str) -> int:
-    """Return the number in `text`: VERDICT or a hop. Raises InvalidInput for any other, and for a running run."""
+    """Return the number in `text`: VERDICT or a hop. Raises NotThere, and NotNow for a running run."""
     if not report.ended:
-        raise InvalidInput("This check is still running; notes can be written once it has ended.", "hop")
+        raise NotNow("This check is still running; notes can be written once it has ended.", "hop")
     known = {str(number): number for number in (VERDICT, *(hop.number for hop in report.hops))}
     if text not in known:
-        raise InvalidInput("This check has no such hop. A hop is named by its number; 0 is the verdict.", "hop")
+        raise NotThere("This check has no such hop. A hop is named by its number; 0 is the verdict.", "hop")
     return known[text]
 
 

@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session, sessionmaker
 
 from app.batches.feeder import BatchFeeder
 from app.batches.service import BatchCommands, BatchDeletion, Batches
-from app.domain.errors import HopcheckError, InvalidInput
+from app.domain.errors import HopcheckError, InvalidInput, NotNow
 from app.domain.events import (
     TERMINAL,
     AnswerFound,
@@ -78,12 +78,12 @@ def inherited_events(
 def hop_to_change(report: Report, number: int) -> Hop:
     """Return that hop of an ended run; the number after the last one is a hop to add, which has no question yet.
 
-    Raises InvalidInput for an unknown hop, or an imported or unfinished run.
+    Raises InvalidInput for an unknown hop or an imported run, NotNow for an unfinished one.
     """
     if report.imported:
         raise InvalidInput("An imported report cannot be continued; check its claim again instead.", "hop")
     if not report.ended:
-        raise InvalidInput("This check is still running; stop it first, or wait for its end.", "hop")
+        raise NotNow("This check is still running; stop it first, or wait for its end.", "hop")
     if not 1 <= number <= len(report.hops) + 1:
         raise InvalidInput(f"This check has no hop {number}.", "hop")
     return report.hops[number - 1] if number <= len(report.hops) else Hop(number, Question(""))

@@ -22,7 +22,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import from_json
 from werkzeug.exceptions import BadRequest, HTTPException, UnsupportedMediaType
 
-from app.domain.errors import HopcheckError, InvalidInput
+from app.domain.errors import HopcheckError, InvalidInput, NotNow, NotThere
 from app.runs.json_schema import as_json, json_schemas
 from app.runs.service import Rejected, Unreadable
 from app.web.api.schemas import INVALID, MAX_HOP_NUMBER
@@ -81,6 +81,8 @@ def _unavailable(error: HopcheckError) -> Response:
 
 
 api.register_error_handler(InvalidInput, lambda error: problem(422, str(error), error.field))
+api.register_error_handler(NotNow, lambda error: problem(409, str(error)))
+api.register_error_handler(NotThere, lambda error: problem(404, str(error)))
 api.register_error_handler(Rejected, lambda error: problem(429, str(error), wait=error.retry_after))
 api.register_error_handler(Unreadable, lambda error: problem(501, str(error)))
 

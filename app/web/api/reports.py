@@ -5,7 +5,7 @@ from __future__ import annotations
 from flask import Response
 from werkzeug.exceptions import Conflict, NotFound
 
-from app.domain.comparison import NoSuchRun, PageUsed, pages, rows, runs_to_compare
+from app.domain.comparison import PageUsed, pages, rows, runs_to_compare
 from app.domain.errors import InvalidInput
 from app.domain.model import Note
 from app.runs.notes import VERDICT, NoteChanged, checked_note, parse_note_hop
@@ -21,9 +21,6 @@ from app.web.exporters import Exporter, exporters
 from app.web.pages.annotations import PUBLISHING_OFF, may_publish
 from app.web.pages.history import decode_cursor, encode_cursor
 from app.web.pages.transfer import NOT_YET, export_of
-
-CHANGED = "Another request changed this note at the same time. Read it and try again."
-
 
 WITHOUT = schemas.WithNotes()
 
@@ -54,10 +51,7 @@ def publish_report(run_id: str, body: schemas.Nothing) -> schemas.Run:
     """
     owned(run_id)
     _require_publishing()
-    try:
-        services().runs.publishing.publish(run_id)
-    except InvalidInput as error:
-        raise Conflict(str(error)) from None
+    services().runs.publishing.publish(run_id)
     return run_of(owned(run_id))
 
 
@@ -93,10 +87,7 @@ for _each in exporters():
 @operation("get /compare", "reports", errors=(404, 501))
 def compare_runs(query: schemas.Compared) -> schemas.Comparison:
     """Compare the current state of two to four runs of one claim. Open to anybody who has the ids."""
-    try:
-        runs = runs_to_compare(services().runs.report, query.run)
-    except NoSuchRun as error:
-        raise NotFound(str(error)) from None
+    runs = runs_to_compare(services().runs.report, query.run)
     reports = [run.report for run in runs]
     return schemas.Comparison(
         tuple(_column(run) for run in runs),
@@ -134,38 +125,23 @@ def write_note(run_id: str, hop: str, body: schemas.NewNote) -> RunNote:
     Says whether you agree with a hop or the verdict of a run of yours that has ended. Replaces the note.
     """
     run = owned(run_id)
-    number = _hop(run, hop)
+    number = parse_note_hop(run.report, hop)
     if body.label and number != VERDICT:
         raise InvalidInput("A verdict is on the whole check: write it as the note on hop 0.", "label")
     values = checked_note(run.report, body.agrees, body.text or "", body.label, body.signed or "")
     current = _current_note(run_id, number)
-    try:
-        services().runs.notes.write(run_id, number, seen=current.written_at if current else None, **values)
-    except NoteChanged:
-        raise Conflict(CHANGED) from None
-    written = _current_note(run_id, number)
-    if written is None:
-        raise Conflict(CHANGED)
-    return note_of(written)
+    services().runs.notes.write(run_id, number, seen=current.written_at if current else None, **values)
+    if written := _current_note(run_id, number):
+        return note_of(written)
+    raise NoteChanged
 
 
 @operation("delete /runs/<run_id>/notes/<hop>", "notes", owned=True, status=204, errors=(409,))
 def remove_note(run_id: str, hop: str) -> None:
     """Remove a note. If there is none, nothing changes."""
-    number = _hop(owned(run_id), hop)
+    number = parse_note_hop(owned(run_id).report, hop)
     current = _current_note(run_id, number)
-    try:
-        services().runs.notes.remove(run_id, number, current.written_at if current else None)
-    except NoteChanged:
-        raise Conflict(CHANGED) from None
-
-
-def _hop(run: StoredRun, text: str) -> int:
-    """Return the hop's number. Raises NotFound for an unknown hop, Conflict while the run has not ended."""
-    try:
-        return parse_note_hop(run.report, text)
-    except InvalidInput as error:
-        raise (NotFound if run.report.ended else Conflict)(str(error)) from None
+    services().runs.notes.remove(run_id, number, current.written_at if current else None)
 
 
 def _current_note(run_id: str, hop: int) -> Note | None:

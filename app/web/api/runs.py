@@ -173,8 +173,6 @@ def branch_run(run_id: str, body: NewBranch) -> Run:
     What came after it is not in the new run, and the earlier one stays as it is.
     """
     run = owned(run_id)
-    if not run.report.ended:
-        raise Conflict("This run is still running; stop it first, or wait for its end.")
     hop = hop_to_change(run.report, body.hop)
     if body.leave_out and body.question is not None:
         raise InvalidInput("Ask a question in the hop's place, or leave the hop out; not both.", "leave_out")

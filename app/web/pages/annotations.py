@@ -42,10 +42,10 @@ def write(run_id: str) -> ResponseReturnValue:
     sent = _sent()
     try:
         _store(run, hop, sent)
-    except InvalidInput as error:
-        return _rejected(run, hop, sent, str(error), 422)
     except NoteChanged:
         return _rejected(run, hop, sent, CHANGED, 409)
+    except InvalidInput as error:
+        return _rejected(run, hop, sent, str(error), 422)
     if is_htmx_request():
         return _render(_place(run_id, hop))
     return redirect(url_for("pages.run", run_id=run_id, _anchor=f"note-{hop}"), 303)

@@ -31,7 +31,7 @@ from app.web import services
 from app.web.api.blueprint import API, problem, seconds_to_wait
 from app.web.auth import client, stored_hashes, token_name
 from app.web.observability import client_address, healthz, log_refusal
-from app.web.security import STALE, is_foreign, on_csrf_error
+from app.web.security import STALE, is_foreign
 from app.web.views import about
 
 site_password = Blueprint("site_password", __name__)
@@ -131,8 +131,9 @@ def enter() -> ResponseReturnValue:
     return redirect(_on_this_site(request.form.get("wanted", "")), 303)
 
 
-@on_csrf_error(site_password)
+@site_password.errorhandler(CSRFError)
 def _stale(error: CSRFError) -> ResponseReturnValue:
+    log_refusal("csrf")
     return _form_again(400, STALE)
 
 

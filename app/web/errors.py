@@ -15,6 +15,7 @@ from app.runs.service import Rejected, Unreadable
 from app.web.api.blueprint import API, RETRY_SECONDS, TOO_FAST, problem_of, seconds_to_wait
 from app.web.observability import log_refusal
 from app.web.pages.home import form_context, home_page, sent_form
+from app.web.security import STALE, is_foreign
 from app.web.views import about
 
 log = logging.getLogger(__name__)
@@ -32,8 +33,12 @@ def register_error_pages(app: Flask) -> None:
 
 
 def _csrf_error(error: CSRFError) -> ResponseReturnValue:
+    """Return the claim form, or a page that sends the same form again; the page's script loads its page anew."""
     log_refusal("csrf")
-    return _form_again(InvalidInput(STALE_FORM), 400)
+    if request.endpoint == "pages.start":
+        return _form_again(InvalidInput(STALE_FORM), 400)
+    context = {} if is_foreign(request.headers, request.host) else _submitted()
+    return render_template("error.html", code=400, meaning=STALE, **context), 400, {"HX-Refresh": "true"}
 
 
 def _form_again(error: InvalidInput, code: int = 422) -> ResponseReturnValue:

@@ -7,19 +7,16 @@ browser lists as recent, and who may change a run or read its notes; anybody wit
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from functools import wraps
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote_to_bytes
 
-from flask import Blueprint, Flask, Response, abort, current_app, g, request, session
+from flask import Flask, Response, abort, g, request, session
 from flask.sessions import SecureCookieSessionInterface
-from flask.typing import ResponseReturnValue
-from flask_wtf.csrf import CSRFError, CSRFProtect
+from flask_wtf.csrf import CSRFProtect
 from itsdangerous import SignatureExpired, TimestampSigner, URLSafeTimedSerializer
 from werkzeug.datastructures import Headers
-from werkzeug.exceptions import HTTPException
 from werkzeug.middleware.proxy_fix import ProxyFix
 
 from app.batches.files import MAX_BYTES as MAX_BATCH_BYTES
@@ -219,26 +216,3 @@ def _add_headers(response: Response, headers: Mapping[str, str]) -> Response:
 
 
 STALE = "This page was out of date, so nothing was done. Please try again."
-
-Handler = Callable[[CSRFError], ResponseReturnValue]
-
-
-def on_csrf_error(blueprint: Blueprint) -> Callable[[Handler], Handler]:
-    """Make the decorated function handle CSRF errors of the blueprint's pages.
-
-    It may abort like a view; Flask would treat that as a server error in an error handler.
-    """
-
-    def register(handler: Handler) -> Handler:
-        @wraps(handler)
-        def answer(error: CSRFError) -> ResponseReturnValue:
-            log_refusal("csrf")
-            try:
-                return handler(error)
-            except HTTPException as refusal:
-                return current_app.handle_http_exception(refusal)
-
-        blueprint.register_error_handler(CSRFError, answer)
-        return handler
-
-    return register

@@ -74,6 +74,15 @@ def test_a_form_needs_its_own_token_and_redirects_only_within_this_site(site, ro
     assert place.stored() != before
 
 
+def test_a_stale_form_is_offered_again_with_what_it_held_but_not_to_another_site(client):
+    sent = {"report": "no report"}
+    answer = client.post("/import", data=sent)
+    held = dict(re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)"', answer.text))
+    assert (answer.status_code, answer.headers["HX-Refresh"]) == (400, "true")
+    assert held.keys() - sent.keys() == {"csrf_token"} and client.post("/import", data=held).status_code == 422
+    assert "Send it again" not in client.post("/import", data=sent, headers={"Sec-Fetch-Site": "cross-site"}).text
+
+
 def test_every_form_on_a_page_has_a_token_and_posts_to_this_site(site):
     place, seen = site("ended", batch="paused"), set()
     addresses = [f"{path.replace('<run_id>', place.ids[0]).replace('<batch_id>', place.batch)}" for path in PAGES]

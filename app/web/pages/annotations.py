@@ -12,7 +12,6 @@ from urllib.parse import urlencode
 
 from flask import Blueprint, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
-from flask_wtf.csrf import CSRFError
 
 from app.domain.errors import InvalidInput
 from app.domain.model import Label
@@ -23,7 +22,6 @@ from app.web.auth import owned
 from app.web.pages.history import INVALID_CURSOR, decode_cursor, encode_cursor
 from app.web.pages.run_actions import is_htmx_request
 from app.web.run_view import SIDES, NoteForm, NotePlace, may_steer, readers_verdict, run_page
-from app.web.security import STALE, on_csrf_error
 
 notes = Blueprint("notes", __name__)
 notes.add_app_template_global(readers_verdict)
@@ -49,15 +47,6 @@ def write(run_id: str) -> ResponseReturnValue:
     if is_htmx_request():
         return _render(_place(run_id, hop))
     return redirect(url_for("pages.run", run_id=run_id, _anchor=f"note-{hop}"), 303)
-
-
-@on_csrf_error(notes)
-def _stale_note(error: CSRFError) -> ResponseReturnValue:
-    run = owned((request.view_args or {})["run_id"])
-    try:
-        return _rejected(run, _hop(run), _sent(), STALE, 400)
-    except InvalidInput:
-        return run_page(run, STALE), 400
 
 
 def _hop(run: StoredRun) -> int:
@@ -157,11 +146,6 @@ def unpublish(run_id: str) -> ResponseReturnValue:
     """Remove the run from the gallery, also while publishing is disabled. Idempotent."""
     services().runs.publishing.unpublish(owned(run_id).id)
     return _to_run(run_id)
-
-
-@on_csrf_error(publishing)
-def _stale_publishing(error: CSRFError) -> ResponseReturnValue:
-    return run_page(owned((request.view_args or {})["run_id"]), STALE), 400
 
 
 def _to_run(run_id: str) -> ResponseReturnValue:

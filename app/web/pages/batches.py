@@ -23,7 +23,6 @@ from flask import (
     url_for,
 )
 from flask.typing import ResponseReturnValue
-from flask_wtf.csrf import CSRFError
 from werkzeug.exceptions import RequestEntityTooLarge
 
 from app.batches.feeder import UNREADABLE
@@ -52,7 +51,7 @@ from app.web.corrections import Marked, marked_pieces
 from app.web.forms import SET_BY_SOURCE
 from app.web.pages.home import claims_page, sent_form, sent_source
 from app.web.run_view import verdict_details
-from app.web.security import STALE, on_csrf_error, owner
+from app.web.security import owner
 
 batches = Blueprint("batches", __name__)
 
@@ -115,7 +114,7 @@ def resume(batch_id: str) -> ResponseReturnValue:
 @batches.get("/batches/<batch_id>/cancel")
 def confirm(batch_id: str) -> str:
     """Ask whether to cancel the batch."""
-    return _cancel_confirmation(owned_batch(batch_id))
+    return render_template("batch_cancel.html", batch=owned_batch(batch_id))
 
 
 @batches.post("/batches/<batch_id>/cancel")
@@ -172,16 +171,6 @@ def details_of(claim: BatchClaim) -> dict[str, str]:
         return {}
     found = {"permalink": url_for("pages.run", run_id=claim.run_id, _external=True)}
     return found | verdict_details(services().runs.report(claim.run_id)) if claim.label else found
-
-
-@on_csrf_error(batches)
-def _stale(error: CSRFError) -> ResponseReturnValue:
-    """Return the form as it was submitted, or the batch's page or confirmation, with valid tokens."""
-    batch_id = (request.view_args or {}).get("batch_id")
-    if batch_id is None:
-        return _form_again(STALE), 400
-    batch = owned_batch(batch_id)
-    return (_cancel_confirmation if request.endpoint == "batches.cancel" else _page)(batch, STALE), 400
 
 
 @batches.errorhandler(RequestEntityTooLarge)
@@ -341,10 +330,6 @@ def _other_sources(batch: Batch) -> tuple[Choice, ...]:
     return tuple(each for each in capabilities().sources if each.available and each.name != own) if own else ()
 
 
-def _cancel_confirmation(batch: Batch, notice: str = "") -> str:
-    return render_template("batch_cancel.html", batch=batch, notice=notice)
-
-
 def _done(batch: Batch, changed: bool, otherwise: str = NOT_NOW) -> ResponseReturnValue:
     if not changed:
         return _page(stored_batch(batch.id), otherwise), 409
@@ -369,7 +354,9 @@ TOO_LATE = "There is nothing to undo: that batch is gone for good, or it was nev
 @batch_deleting.get("/batches/<batch_id>/delete", endpoint="confirm")
 def confirm_delete(batch_id: str) -> ResponseReturnValue:
     """Ask for confirmation; a deleted batch redirects to the list, where it can be restored."""
-    return _to_batches() if _is_deleted(batch_id) else _deletion_confirmation(owned_batch(batch_id))
+    if _is_deleted(batch_id):
+        return _to_batches()
+    return render_template("batch_delete.html", batch=owned_batch(batch_id))
 
 
 @batch_deleting.post("/batches/<batch_id>/delete")
@@ -389,19 +376,6 @@ def restore(batch_id: str) -> ResponseReturnValue:
         if batch is None or batch.owner != owner_id:
             return form_page(notice=TOO_LATE), 404
     return redirect(url_for("batches.page", batch_id=batch_id), 303)
-
-
-@on_csrf_error(batch_deleting)
-def _stale_deletion(error: CSRFError) -> ResponseReturnValue:
-    """Return the confirmation, or the list with its undo buttons, with valid tokens."""
-    batch_id = (request.view_args or {})["batch_id"]
-    if request.endpoint == "batch_deleting.delete" and not _is_deleted(batch_id):
-        return _deletion_confirmation(owned_batch(batch_id), STALE), 400
-    return form_page(notice=STALE), 400
-
-
-def _deletion_confirmation(batch: Batch, notice: str = "") -> str:
-    return render_template("batch_delete.html", batch=batch, notice=notice)
 
 
 def _to_batches() -> ResponseReturnValue:

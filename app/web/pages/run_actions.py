@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 
 from flask import Blueprint, abort, redirect, render_template, request, session, url_for
 from flask.typing import ResponseReturnValue
-from flask_wtf.csrf import CSRFError
 
 from app.capabilities.options import source_of
 from app.domain.errors import InvalidInput
@@ -27,7 +26,7 @@ from app.web.forms import SET_BY_SOURCE
 from app.web.observability import log_run
 from app.web.pages.history import history_page
 from app.web.run_view import may_steer, run_page
-from app.web.security import STALE, on_csrf_error, owner
+from app.web.security import owner
 
 steering = Blueprint("steering", __name__)
 steering.add_app_template_global(may_steer)
@@ -54,11 +53,6 @@ def conclude(run_id: str) -> ResponseReturnValue:
     if not run.report.ended and not run.report.context:
         return _with_notice(run_id, NOTHING_KEPT, 409)
     return _done(run_id) if services().runs.conclude(run_id) else _with_notice(run_id, ENDED, 409)
-
-
-@on_csrf_error(steering)
-def _stale_steering(error: CSRFError) -> ResponseReturnValue:
-    return _with_notice(owned((request.view_args or {})["run_id"]).id, STALE, 400)
 
 
 def _done(run_id: str) -> ResponseReturnValue:
@@ -126,17 +120,6 @@ def branch(run_id: str) -> ResponseReturnValue:
     return redirect(url_for("pages.run", run_id=child), 303)
 
 
-@on_csrf_error(branching)
-def _stale_branch(error: CSRFError) -> ResponseReturnValue:
-    """Return the form as typed, with a valid token, to the owner."""
-    run = owned((request.view_args or {})["run_id"])
-    try:
-        hop = _hop(run, request.form.get("hop", ""))
-    except InvalidInput:
-        return run_page(run, STALE), 400
-    return _branch_page(run, hop, _sent_branch(), InvalidInput(STALE, "question")), 400
-
-
 def _sent_branch() -> BranchForm:
     return BranchForm(*(request.form.get(name, "") for name in ("question", "answerer", "source", "form_name")))
 
@@ -182,7 +165,7 @@ TOO_LATE = "There is nothing to undo: that check is gone for good, or it was nev
 @deleting.get("/runs/<run_id>/delete")
 def confirm(run_id: str) -> ResponseReturnValue:
     """Ask for confirmation; a deleted run redirects to the history, where it can be restored."""
-    return _to_history() if _is_deleted(run_id) else _confirmation(_owned_summary(run_id))
+    return _to_history() if _is_deleted(run_id) else render_template("delete.html", run=_owned_summary(run_id))
 
 
 @deleting.post("/runs/<run_id>/delete")
@@ -201,22 +184,10 @@ def restore(run_id: str) -> ResponseReturnValue:
     return redirect(url_for("pages.run", run_id=run_id), 303)
 
 
-@on_csrf_error(deleting)
-def _stale_deletion(error: CSRFError) -> ResponseReturnValue:
-    run_id = (request.view_args or {})["run_id"]
-    if request.endpoint == "deleting.delete" and not _is_deleted(run_id):
-        return _confirmation(_owned_summary(run_id), STALE), 400
-    return history_page(STALE), 400
-
-
 @deleting.app_template_global("undo_minutes")
 def undo_minutes() -> int:
     """Return the minutes for which a deleted run can be restored."""
     return round(UNDO_SECONDS / 60)
-
-
-def _confirmation(run: RunSummary, notice: str = "") -> str:
-    return render_template("delete.html", run=run, notice=notice)
 
 
 def _to_history() -> ResponseReturnValue:

@@ -20,7 +20,7 @@ from app.web.access import operator_proof, operator_state
 from app.web.auth import token_hash
 from app.web.observability import log_refusal
 from app.web.pages.run_actions import is_htmx_request
-from app.web.security import MAX_UPLOAD_BYTES, STALE, on_csrf_error
+from app.web.security import MAX_UPLOAD_BYTES, STALE
 
 if TYPE_CHECKING:
     from app.site_setup import SiteSetup
@@ -189,8 +189,9 @@ def _page(problem: Problem | None = None, **more: Any) -> str:
     )
 
 
-@on_csrf_error(setup)
+@setup.errorhandler(CSRFError)
 def _stale(error: CSRFError) -> ResponseReturnValue:
+    log_refusal("csrf")
     if operator_state() != "open":
         return render_template("operator.html", state=operator_state(), problem=STALE), 400
     return _page(Problem("", STALE)), 400

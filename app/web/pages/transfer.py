@@ -9,7 +9,6 @@ from urllib.parse import urlsplit
 
 from flask import Blueprint, Response, abort, jsonify, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
-from flask_wtf.csrf import CSRFError
 from werkzeug.exceptions import RequestEntityTooLarge
 
 from app.domain.errors import InvalidInput
@@ -31,7 +30,7 @@ from app.web.run_view import (
     sources_to_ask,
     summary_of,
 )
-from app.web.security import STALE, allow_embedding, on_csrf_error, owner
+from app.web.security import allow_embedding, owner
 
 exports = Blueprint("exports", __name__)
 
@@ -142,12 +141,6 @@ def upload() -> ResponseReturnValue:
         return _import_page(str(error), _pasted()), 422
     log_run(run_id)
     return redirect(url_for("pages.run", run_id=run_id), 303)
-
-
-@on_csrf_error(importing)
-def _stale(error: CSRFError) -> ResponseReturnValue:
-    """Return the form with the pasted text; browsers do not fill in files again."""
-    return _import_page(STALE, _pasted()), 400
 
 
 @importing.errorhandler(RequestEntityTooLarge)

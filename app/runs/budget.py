@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Any
 
@@ -108,27 +108,6 @@ class RunBudget:
         if seconds is not None and self._clock() - self._began >= seconds:
             return Code.RUN_SECONDS(amount=seconds)
         return self._limits.reached_by_run(self._used) or self._limits.reached_by_day(self._today) or ""
-
-
-class Metering:
-    """Bind checks that are not stored as runs, those of an evaluation, to the limits on calls, tokens and money.
-
-    Their usage counts in the day's sums. The limit on seconds is for people who wait, and does not apply.
-    """
-
-    def __init__(self, limits: Limits, spending: Spending | None) -> None:
-        """`spending` is None where the database is not set up and there is no daily limit."""
-        self._limits = replace(limits, seconds=None)
-        self._spending = spending
-
-    def budget(self) -> RunBudget:
-        return RunBudget(self._limits, self._spending.today if self._spending else Usage)
-
-    def count(self, budget: RunBudget, usage: Usage) -> None:
-        """Add the usage of a call to the check's and to the day's."""
-        budget.count(usage)
-        if self._spending:
-            self._spending.add(usage)
 
 
 def _limit_reached(

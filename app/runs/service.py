@@ -38,7 +38,7 @@ from app.domain.model import BatchLine, Branch, Claim, Hop, Question, RunOptions
 from app.domain.ports import RunCommand, Strategy
 from app.domain.report import Report, reduce_events
 from app.runs.admission import Admission, DailyLimitReached, Place, QueueFull, Rejected, id_for_form, new_id
-from app.runs.budget import Limits, Metering, Spending
+from app.runs.budget import Limits, Spending
 from app.runs.call_log import CallLog
 from app.runs.db import changes_row
 from app.runs.event_store import EventStore, RunEnded, StoredEvent, Unreadable
@@ -50,7 +50,6 @@ from app.runs.notes import Notes
 from app.runs.notifications import Notifier
 from app.runs.projections import OperatorQueries, RunFilter, RunQueries, RunSummary, StoredRun
 from app.runs.runner import MetricsSink, Runner
-from app.runs.schema_version import is_newest
 from app.runs.transfer import read_export
 
 _CLOSING = (HopKept, HopSetAside, HopFailed)
@@ -142,7 +141,7 @@ class Runs:
         self.report, self.recent = self.queries.get, self.queries.of_owner
         self._leases = leases or Leases(sessions)
         self.admission = Admission(sessions, workers, max_waiting, limits)
-        self._limits = limits
+        self.limits, self.spending = limits, Spending(sessions)
         self._runner = runner = Runner(sessions, self.events, self._leases, strategy_for, limits, calls)
         self._jobs = jobs(runner.carry_out, workers)
         self.carry_out, self.workers = self._jobs.carry_out, self._jobs.workers
@@ -156,16 +155,6 @@ class Runs:
         self.feeder = BatchFeeder(sessions, self.events, self._jobs, self.admission.check_day, workers)
         self._retention_days = retention_days
         self._scheduler = Scheduler(self._leases, self._jobs, purge=self._purge, feed=self.feeder.feed)
-
-    def metering(self, database_url: str) -> Metering:
-        """Return the limits for checks that are not stored as runs.
-
-        With daily limits and no usable database, using them raises DatabaseUnavailable.
-        """
-        limits = (self._limits.day_calls, self._limits.day_tokens, self._limits.day_cost)
-        has_daily_limit = any(each is not None for each in limits)
-        has_spending = has_daily_limit or is_newest(database_url)  # without a limit, an evaluation needs no database
-        return Metering(self._limits, Spending(self._sessions) if has_spending else None)
 
     def start(self, claim: Claim, options: RunOptions, owner: str, form: str = "", client: str = "") -> str:
         """Store a new run, submit it, and return its id, which has 128 random bits.

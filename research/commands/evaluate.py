@@ -161,11 +161,11 @@ def _measure(config: Any, confirm: bool = False) -> dict[str, Any]:
 
 def _context() -> Any:
     from research.evaluation.evaluate import EvaluationContext
+    from research.evaluation.metering import metering_of
 
     hopcheck = services()
-    return EvaluationContext(
-        hopcheck.container, hopcheck.settings, hopcheck.runs.metering(hopcheck.settings.database_url)
-    )
+    metering = metering_of(hopcheck.runs, hopcheck.settings.database_url)
+    return EvaluationContext(hopcheck.container, hopcheck.settings, metering)
 
 
 def _print_estimate(table: str | None, config: Any) -> None:

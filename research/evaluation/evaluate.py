@@ -16,7 +16,6 @@ from app.config.settings import Settings, settings_fields
 from app.domain.errors import InvalidInput, ModelUnavailable
 from app.domain.model import LabelSet, RunOptions
 from app.run_request import resolve_options
-from app.runs.budget import Metering
 from app.runs.event_store import encode_options
 from research.evaluation.baselines import (
     CLAIM_ONLY,
@@ -31,6 +30,7 @@ from research.evaluation.cost import MODEL_WORKERS, Cost, estimate, measured_cos
 from research.evaluation.datasets import Row, read_rows
 from research.evaluation.gold import GIVEN_SENTENCES, gold_predictor, read_given_sentences
 from research.evaluation.harness import RowPredictor, predict, select_rows
+from research.evaluation.metering import Metering
 from research.evaluation.outputs import Evaluation, write_outputs
 from research.evaluation.predictions import Prediction, Predictions
 from research.evaluation.runs import answerer_for, run_predictor, uses_judge

@@ -19,13 +19,13 @@ from app.modules.answerers import retriever_reader, web_search
 from app.modules.answerers.web_search import WebSearchAnswerer
 from app.modules.judging import quoted_sentence
 from app.modules.local import LocalClaimVerifier, LocalReasoner
-from app.runs.budget import Metering
 from app.strategies.evidence_pursuit import EvidencePursuit
 from app.strategies.question_guided import QuestionGuided
 from app.text.claims import clean_date, clean_speaker, today
 from research.evaluation.datasets import Row
 from research.evaluation.gold import GivenSentences
 from research.evaluation.harness import RowPredictor, RowResult
+from research.evaluation.metering import Metering
 from research.evaluation.predictions import EvidencePair, ResourceUse
 
 RETRIEVING_ANSWERERS = (retriever_reader.NAME, web_search.NAME)

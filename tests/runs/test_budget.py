@@ -11,7 +11,7 @@ from app.domain.events import PhaseEntered, RunResumed, RunStarted
 from app.domain.messages import Code
 from app.domain.model import Claim, RunOptions, Usage
 from app.domain.ports import RunCommand
-from app.runs.budget import COMMAND_POLL_SECONDS, Limits, Metering, RunBudget, Spending
+from app.runs.budget import COMMAND_POLL_SECONDS, Limits, RunBudget, Spending
 from app.runs.event_store import WAITING, StoredEvent
 from app.runs.runner import worked_seconds
 
@@ -120,19 +120,6 @@ def test_the_reason_for_concluding_is_kept_after_midnight():
     assert bounded.command() is RunCommand.FINISH_AFTER_HOP
     spent[0] = Usage()  # midnight
     assert (bounded.command(), bounded.reason()) == (RunCommand.FINISH_AFTER_HOP, Code.DAY_CALLS(amount=5))
-
-
-@pytest.mark.parametrize("limits", [{"calls": 2}, {"tokens": 200}, {"cost": 0.5}])
-@pytest.mark.parametrize("is_daily", [True, False])
-def test_every_limit_on_calls_tokens_and_money_binds_an_evaluation(sessions, limits, is_daily):
-    limits = {f"day_{name}" if is_daily else name: limit for name, limit in limits.items()}
-    metering = Metering(Limits(seconds=0, **limits), Spending(sessions))
-    first, other = metering.budget(), metering.budget()
-    assert first.command() is RunCommand.CONTINUE
-    for _ in range(2):
-        metering.count(first, Usage(1, 90, 10, cost=0.25))
-    assert first.command() is RunCommand.FINISH_AFTER_HOP
-    assert (other.command() is RunCommand.FINISH_AFTER_HOP) is is_daily
 
 
 def test_waiting_and_the_gap_before_a_resume_do_not_count_as_worked_time():

@@ -6,11 +6,13 @@ import pytest
 
 from app.domain.errors import CallFailed, InvalidInput
 from app.domain.model import Hop, HopStatus, Label, Question, RunOptions, Usage
+from app.domain.ports import RunCommand
 from app.modules.baselines import DIRECT
-from app.runs.budget import Limits, Metering
+from app.runs.budget import Limits
 from app.strategies.claim_only import ClaimOnly
 from research.evaluation.datasets import Row
 from research.evaluation.labels import Gold
+from research.evaluation.metering import Metering
 from research.evaluation.runs import LimitReached, answerer_for, evidence_pair, run_predictor
 from tests.fakes import (
     ONE_SET_ASIDE,
@@ -62,6 +64,19 @@ def test_a_run_that_the_days_limit_cuts_short_gives_no_result():
     with pytest.raises(LimitReached):
         run_predictor(scripted_strategy(TWO_HOPS), RunOptions(), metering=limits)(ROW)
     assert run_predictor(scripted_strategy(TWO_HOPS), RunOptions(), metering=Metering(Limits(calls=3), None))(ROW).label
+
+
+@pytest.mark.parametrize("limits", [{"calls": 2}, {"tokens": 200}, {"cost": 0.5}])
+@pytest.mark.parametrize("is_daily", [True, False])
+def test_every_limit_on_calls_tokens_and_money_binds_an_evaluation(limits, is_daily):
+    limits = {f"day_{name}" if is_daily else name: limit for name, limit in limits.items()}
+    metering = Metering(Limits(seconds=0, **limits), Spent())
+    first, other = metering.budget(), metering.budget()
+    assert first.command() is RunCommand.CONTINUE
+    for _ in range(2):
+        metering.count(first, Usage(1, 90, 10, cost=0.25))
+    assert first.command() is RunCommand.FINISH_AFTER_HOP
+    assert (other.command() is RunCommand.FINISH_AFTER_HOP) is is_daily
 
 
 class Spent:

@@ -151,20 +151,14 @@ def openapi() -> Response:
 def list_choices() -> Choices:
     """List the options of a run and their defaults on this site."""
     available = capabilities()
+    own: dict[str, Any] = {
+        "labels": tuple(Labels(each, each.labels) for each in LabelSet),
+        "most_hops": RANGES["max_hops"].maximum,
+        "defaults": options_of(available.defaults()),
+        "samples": tuple(sample.claim for sample in EXAMPLES),
+    }
     return Choices(
-        available.sources,
-        available.strategies,
-        available.presets,
-        available.answerers,
-        available.models,
-        available.corpora,
-        available.pursuits,
-        available.searches,
-        available.fact_checks,
-        labels=tuple(Labels(each, each.labels) for each in LabelSet),
-        most_hops=RANGES["max_hops"].maximum,
-        defaults=options_of(available.defaults()),
-        samples=tuple(sample.claim for sample in EXAMPLES),
+        **{each.name: getattr(available, each.name) for each in fields(Choices) if each.name not in own}, **own
     )
 
 

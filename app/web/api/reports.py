@@ -66,7 +66,7 @@ def unpublish_report(run_id: str, body: schemas.Nothing) -> schemas.Run:
 def list_published_reports(query: schemas.GalleryListing) -> schemas.Gallery:
     """List published reports, the last published first; 404 where the operator lets nobody publish."""
     _require_publishing()
-    after = decode_cursor(query.cursor) if query.cursor else None
+    after = None if query.cursor is None else decode_cursor(query.cursor)
     found = services().runs.publishing.listed(query.label or "", query.limit + 1, after)
     page = found[: query.limit]
     return schemas.Gallery(

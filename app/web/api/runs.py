@@ -82,7 +82,7 @@ def list_runs(query: RunListing) -> RunList:
     if query.answerer and query.answerer not in {each.name for each in capabilities().answerers}:
         raise InvalidInput("There is no answerer of that name.", "answerer")
     wanted = RunFilter(query.q, query.label or "", query.answerer)
-    after = decode_cursor(query.cursor) if query.cursor else None
+    after = None if query.cursor is None else decode_cursor(query.cursor)
     found = services().runs.recent(current_principal(), query.limit + 1, after, wanted)
     page = found[: query.limit]
     return RunList(page, encode_cursor(page[-1].created_at, page[-1].id) if len(found) > query.limit else None)

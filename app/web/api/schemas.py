@@ -150,7 +150,7 @@ class Limited(BaseModel, use_attribute_docstrings=True):
 class Listing(Limited):
     """The query of a list in pages."""
 
-    cursor: str | None = Field(None, pattern=r"^[0-9]{1,17}(\.[^\u0000]*)?$")
+    cursor: str | None = Field(None, json_schema_extra={"pattern": r"^[0-9]{1,17}(\.[^\u0000]*)?$"})
     """`next` of the previous page."""
 
 

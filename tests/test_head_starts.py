@@ -28,22 +28,6 @@ class Model:
 REMOTE, HERE = Model("api.example.org"), Model(None)
 
 
-@pytest.mark.parametrize(
-    "overlap, model, begins",
-    [
-        ("remote", REMOTE, True),
-        ("remote", HERE, False),
-        ("all", REMOTE, True),
-        ("all", HERE, True),
-        ("off", REMOTE, False),
-        ("remote", None, False),
-        ("all", None, False),
-    ],
-)
-def test_prompted_modules_are_speculative_when_their_model_is_remote(overlap, model, begins):
-    assert SpeculationPolicy(overlap).for_modules(GUIDED_PRESETS["prompted"], model) is begins
-
-
 @pytest.mark.parametrize("overlap", ["remote", "all"])
 def test_local_models_are_never_speculative(overlap):
     in_process = Seq2Seq("some/flan-t5", Inference(), 1)
@@ -70,13 +54,6 @@ def test_local_models_are_never_speculative(overlap):
 def test_pursuit_questions_are_answered_in_parallel_when_answers_are_remote(overlap, answerer, search, model, begins):
     options = RunOptions(strategy="evidence-pursuit", answerer=answerer, search=search)
     assert SpeculationPolicy(overlap).for_answers(options, model) is begins
-
-
-@pytest.mark.parametrize(
-    "overlap, search, pages", [("remote", "brave", MAX_PREFETCHED_PAGES), ("remote", "corpus", 0), ("off", "brave", 0)]
-)
-def test_web_pages_are_opened_ahead_and_corpus_pages_are_not(overlap, search, pages):
-    assert SpeculationPolicy(overlap).prefetched_pages(RunOptions(answerer="web-search", search=search)) == pages
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,6 @@ import pytest
 from app.capabilities.options import Choice
 from app.web.forms import EXAMPLES
 from tests.fakes import AWAY, SUPPORTED, TWO_HOPS, Gate, Script, scripted_container
-from tests.waiting import LONG
 
 expect = pytest.importorskip("playwright.sync_api", reason="playwright is not installed; run make setup").expect
 
@@ -92,28 +91,6 @@ def test_a_reload_during_a_run_shows_its_state_and_keeps_following(live, visitor
     gate.open()
     expect_verdict(page)
     expect(page.locator("li.hop")).to_have_count(2)
-    assert page.complaints == []
-
-
-def test_closing_the_tab_does_not_stop_the_run(live, visitor):
-    gate, page = Gate("answer 2"), visitor()
-    check(page, live(scripted_container(gate=gate)))
-    assert gate.reached.wait(LONG)
-    link = page.url
-    page.close()
-    gate.open()
-    later = visitor()
-    later.goto(link)
-    expect_verdict(later)
-
-
-def test_no_request_leaves_the_site(live, visitor):
-    page = visitor()
-    address = live()
-    check(page, address)
-    expect_verdict(page)
-    page.goto(address)
-    assert {urlsplit(each).netloc for each in page.addresses} == {urlsplit(address).netloc}
     assert page.complaints == []
 
 

@@ -76,17 +76,6 @@ def test_what_the_reader_unfolded_stays_open_when_its_card_is_replaced(live, vis
     assert page.complaints == []
 
 
-def test_all_folds_can_be_expanded_and_collapsed_together(live, visitor):
-    page = visitor()
-    check(page, live())
-    expect_verdict(page)
-    page.get_by_role("button", name="Expand all").click()
-    expect(page.locator(".fold[open]")).to_have_count(2)
-    page.get_by_role("button", name="Collapse all").press("Enter")
-    expect(page.locator(".fold[open]")).to_have_count(0)
-    assert page.url.rstrip("#").count("?") == 0
-
-
 def test_without_script_cards_unfold_one_by_one_and_all_together(live, visitor):
     first, page = visitor(), visitor(java_script_enabled=False)
     check(first, live())

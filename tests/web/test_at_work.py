@@ -14,14 +14,12 @@ from app.domain.events import (
     RunResumed,
     RunStarted,
     SufficiencyJudged,
-    VerdictReached,
 )
-from app.domain.messages import Code
 from app.domain.model import Claim, Judgement, Question, RunOptions
 from app.domain.report import Report, apply_event, reduce_events
 from app.runs.event_store import WAITING
-from app.web.views import at_work, is_announced, stage
-from tests.fakes import FAILING, ONE_SET_ASIDE, SUPPORTED, TWO_HOPS, answer, scripted_strategy
+from app.web.views import at_work, is_announced
+from tests.fakes import FAILING, ONE_SET_ASIDE, TWO_HOPS, answer, scripted_strategy
 
 CLAIM = Claim("Hamlet was written in England.")
 GUIDED = (RunStarted(CLAIM, RunOptions(max_hops=5)), WAITING, PhaseEntered("starting"))
@@ -77,24 +75,6 @@ def test_the_highlighted_module_is_the_one_being_called(script):
 )
 def test_a_pursuit_highlights_its_own_modules(events, lit):
     assert box(*PURSUED, *events) == lit
-
-
-def test_no_module_is_highlighted_before_a_run_starts_or_after_it_ends():
-    assert box(*GUIDED[:1]) is None
-    assert box(*GUIDED[:2]) is None
-    assert box(*GUIDED, ASKED, FOUND, KEPT, VerdictReached(SUPPORTED)) is None
-
-
-@pytest.mark.parametrize(
-    ("phase", "shown"),
-    [
-        (Code.SEARCHING_PASSAGES(count=9, kind="passages"), "Search"),
-        (Code.RANKING(count=9), "Search"),
-        (Code.READING_PASSAGES(count=3), "Read"),
-    ],
-)
-def test_passages_are_read_once_they_are_ranked(phase, shown):
-    assert stage(report_after(*GUIDED, ASKED, PhaseEntered(phase))) == shown
 
 
 def test_a_resumed_run_announces_only_cards_after_which_nothing_was_answered():

@@ -7,11 +7,9 @@ import re
 
 import pytest
 
-from app.web.api.blueprint import API
 from app.web.auth import new_token
-from tests.web.conftest import finished, send, started, token, wait_for
+from tests.web.conftest import started, token, wait_for
 from tests.web.test_api import RUNS, with_tokens
-from tests.web.test_site_password import PASSWORD, enter
 
 SECRET = "zebra"
 
@@ -46,24 +44,6 @@ def test_access_to_the_run_of_another_visitor_is_logged_and_to_an_unknown_run_is
     assert [reason(line) for line in lines()] == ["owner", "owner"]
 
 
-def test_access_to_the_batch_of_another_visitor_is_logged_with_its_id(make_app, lines):
-    app = make_app()
-    batch_id = app.test_client().post(f"{API}/batches", json={"claims": [SECRET]}).json["id"]
-    other = app.test_client()
-    form = {"csrf_token": token(other)}
-    assert other.post(f"/batches/{batch_id}/cancel", data=form).status_code == 404
-    assert other.delete(f"{API}/batches/{batch_id}").status_code == 404
-    assert [reason(line) for line in lines()] == ["owner", "owner"]
-    assert all(line.endswith(f" batch {batch_id}") for line in lines())
-
-
-def test_a_daily_limit_refusal_is_logged(make_app, lines):
-    client = make_app(day_calls=1).test_client()
-    finished(client)
-    assert send(client, SECRET, as_is="yes").status_code == client.post(RUNS, json={"claim": SECRET}).status_code == 429
-    assert [reason(line) for line in lines()] == ["full", "full"]
-
-
 @pytest.mark.parametrize("foreign", [{"Sec-Fetch-Site": "cross-site"}, {"Origin": "https://evil.example"}])
 def test_a_stream_for_a_page_of_another_site_is_refused_and_logged(client, lines, foreign):
     path = started(client)
@@ -81,13 +61,6 @@ def test_a_wrong_token_is_logged(make_app, tmp_path, lines):
         assert app.test_client().post(RUNS, json={"claim": SECRET}, headers=shown).status_code == 401
     assert app.test_client().get("/metrics", headers={"Authorization": f"Bearer {SECRET}"}).status_code == 404
     assert [reason(line) for line in lines()] == ["token"] * 4
-
-
-def test_a_wrong_password_is_logged(make_app, lines):
-    client = make_app(site_password=PASSWORD).test_client()
-    enter(client, SECRET)
-    client.get(RUNS)
-    assert [reason(line) for line in lines()] == ["password", "password"]
 
 
 def test_a_request_for_a_name_that_is_not_allowed_is_logged(make_app, lines):

@@ -64,13 +64,6 @@ def test_an_uploaded_file_gives_the_title_the_speakers_and_the_dates(client):
     assert '<h1 dir="auto">moon.csv</h1>' in page and "Somebody" in page and "2020-10-31" in page
 
 
-def test_the_chosen_options_apply_to_the_runs_of_a_batch(client):
-    path = started(client, "The moon is made of rock.", labels="four")
-    page = fed_until(client, path, "1 of 1 checked")
-    run = client.get(re.search(r'href="(/runs/[\w-]+)"', page)[1]).text
-    assert "four labels" in run
-
-
 def test_the_page_of_an_unfinished_batch_refreshes_with_and_without_script(make_app):
     gate = Gate("question 1")
     client = make_app(scripted_container(gate=gate)).test_client()

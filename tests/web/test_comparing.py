@@ -99,18 +99,6 @@ def test_the_same_question_is_one_row_that_says_whether_the_answers_differ(two):
     assert row(page, "Is Hamlet a play?")[0] == "A Not asked"
 
 
-def test_a_choice_that_differs_between_runs_is_marked(make_app):
-    client = make_app(scripted_container()).test_client()
-    page = compare(client, ended(client), ended(client, labels="four")).text
-    assert row(page, "Labels differs") == ["A Three labels", "B Four labels"]
-    assert row(page, "Method")[0] == "A Question by question" and "Method differs" not in page
-
-
-def test_a_run_given_twice_is_shown_once(two):
-    client, one, other = two
-    assert len(row(compare(client, one, other, one).text, "Verdict")) == 2
-
-
 @pytest.fixture
 def running(make_app):
     """Start an ended run and one that waits before its third answer; return the browser, both ids and the gate."""

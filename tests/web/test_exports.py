@@ -18,13 +18,11 @@ from tests.fakes import (
     ONE_SET_ASIDE,
     SUPPORTED,
     TWO_HOPS,
-    Gate,
     Script,
     ScriptedHop,
     answer,
     scripted_container,
 )
-from tests.waiting import LONG
 from tests.web.conftest import started, token, wait_for
 
 FORMS = ("export.json", "export.md", "export.html", "claimreview.json", "export.ris", "export.bib")
@@ -56,18 +54,6 @@ def test_the_json_export_matches_its_schema(browse, script):
     assert (answered.json["id"], answered.json["version"]) == (path.rpartition("/")[2], 1)
 
 
-def test_the_schema_refuses_invalid_exports(browse):
-    client = browse()
-    content = client.get(f"{export(client)}/export.json").json
-    for wrong in (
-        {**content, "version": 2},
-        {**content, "label": "TRUE"},
-        {**content, "extra": 1},
-        {**content, "hops": [{}]},
-    ):
-        assert not jsonschema_rs.is_valid(export_schema(), wrong)
-
-
 @pytest.mark.parametrize("form", FORMS)
 def test_anyone_with_the_link_gets_a_file_named_after_the_claim(browse, form):
     client = browse()
@@ -78,18 +64,6 @@ def test_anyone_with_the_link_gets_a_file_named_after_the_claim(browse, form):
     assert (answered.status_code, answered.headers["Content-Disposition"]) == (200, expected)
     assert answered.headers["X-Robots-Tag"] == "noindex"
     assert "Set-Cookie" not in answered.headers
-
-
-@pytest.mark.parametrize("form", FORMS)
-def test_a_running_run_is_not_exported_and_its_page_says_why(browse, form):
-    gate = Gate("answer 2")
-    client = browse(gate=gate)
-    path = started(client)
-    assert gate.reached.wait(LONG)
-    answered = client.get(f"{path}/{form}")
-    gate.open()
-    assert answered.status_code == 409
-    assert "This check is still running; it can be exported once it has ended." in answered.text
 
 
 def test_the_markdown_contains_the_whole_trail(browse):
@@ -189,19 +163,6 @@ def test_the_claim_review_has_a_number_only_for_a_decisive_verdict(browse, label
 
 def links(page: str) -> list[str]:
     return [form for form in FORMS if f'/{form}" download' in page]
-
-
-def test_the_page_of_a_running_run_gets_the_export_links_with_its_last_message(browse):
-    gate = Gate("answer 2")
-    client = browse(gate=gate)
-    path = started(client)
-    assert gate.reached.wait(LONG)
-    assert links(page := client.get(path).text) == []
-    assert '<div id="sharing" hidden></div>' in page
-    gate.open()
-    content = client.get(f"{path}/events?after=1").text
-    assert links(content) == list(FORMS)
-    assert '<div id="sharing" class="action" hx-swap-oob="true">' in content
 
 
 def test_only_the_page_of_a_published_report_contains_its_claim_review(make_app):

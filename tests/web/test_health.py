@@ -17,7 +17,7 @@ from tests.celery_worker import at_work
 from tests.fakes import Component, scripted_container
 from tests.redis_server import running
 from tests.waiting import until
-from tests.web.conftest import finished, started, wait_for
+from tests.web.conftest import started, wait_for
 
 
 def test_the_liveness_check_needs_neither_database_nor_models(client, tmp_path):
@@ -64,18 +64,6 @@ def test_a_read_only_database_is_not_ready(tmp_path, database_url):
     assert database["state"] == "failed" and "The database is read-only" in database["message"]
 
 
-def test_the_readiness_check_writes_nothing(client, database_url):
-    finished(client)
-    path = database_url.removeprefix("sqlite:///")
-
-    def content() -> list[str]:
-        with closing(sqlite3.connect(path)) as database:
-            return list(database.iterdump())
-
-    before = content()
-    assert client.get("/readyz").status_code == 200 and content() == before
-
-
 def in_time(client) -> dict:
     """Return what /readyz answers, long before a check without a timeout of its own would be given up."""
     began = time.monotonic()
@@ -116,11 +104,6 @@ def test_a_corpus_that_is_gone_makes_the_site_unready_although_it_was_loaded(mak
     client = make_app(scripted_container(shelves=(gone,))).test_client()
     lost = {"name": "corpus vital", "state": "failed", "message": "The corpus vital is missing.", "mend": "make corpus"}
     assert in_time(client) == {"corpus vital": lost}
-
-
-def test_a_corpus_that_the_settings_name_and_nobody_built_makes_the_site_unready(make_app):
-    client = make_app(corpora=("vital", "mine")).test_client()
-    assert list(in_time(client)) == ["corpus mine"]
 
 
 def test_a_locked_database_is_reported_within_a_second_however_often_it_is_asked(client, database_url):

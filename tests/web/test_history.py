@@ -75,19 +75,6 @@ def test_words_labels_and_answerers_narrow_the_list_and_stay_in_the_form(client,
     assert re.findall(r'<option value="([^"]+)" selected', page) == ["REFUTED", "retriever-reader"]
 
 
-def test_paging_through_a_long_history_keeps_the_filter(client, stored):
-    stored(*(f"Claim {n:02} & more" for n in range(45)))
-    page, seen = client.get("/history?q=CLAIM").text, []
-    assert "20 checks, and older ones behind them" in page
-    while True:
-        seen += listed(page)
-        if ">Older</a>" not in page:
-            break
-        page = client.get(link(page, "Older")).text
-        assert link(page, "Newest") == "/history?q=CLAIM"
-    assert seen == [f"Claim {n:02} & more" for n in range(45)]
-
-
 @pytest.mark.parametrize("after", ["", "never", "1e9.x", "9" * 30, "-1.x", "²."])
 def test_an_invalid_cursor_shows_the_beginning_and_says_so(client, stored, after):
     stored("Hamlet is a play.")

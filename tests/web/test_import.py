@@ -119,24 +119,6 @@ def test_hostile_content_of_a_file_is_escaped_on_every_page(client, exported):
         assert "<script>alert" not in page.text and 'href="javascript:' not in page.text
 
 
-@pytest.mark.parametrize(
-    "sent, message",
-    [
-        (b"", "Choose a file, or paste its text."),
-        (b"not json", "This is not valid JSON in UTF-8."),
-        (b"\x89PNG\r\n\x1a\n\x00\xff", "This is not valid JSON in UTF-8."),
-        (b"[" * 100_000, "This is not valid JSON in UTF-8."),
-        (b'{"hops": 3}', "This is no report as Hopcheck exports it: version is missing."),
-        (b'{"version": 7}', "only version 1 can be read here."),
-    ],
-)
-def test_an_invalid_file_gets_the_form_back_with_the_reason(client, sent, message):
-    answer = upload(client, sent)
-    assert answer.status_code == 422
-    assert 'role="alert"' in answer.text and message in answer.text
-    assert 'action="/import"' in answer.text
-
-
 def test_a_report_of_the_maximum_size_is_accepted_and_a_larger_one_is_refused(client, exported):
     padded = as_bytes(exported)
     padded += b" " * (MAX_BYTES - len(padded))

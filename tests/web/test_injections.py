@@ -131,13 +131,6 @@ def test_no_query_breaks_a_page_or_reveals_the_runs_of_others(client):
         assert db.session.scalar(db.text("SELECT count(*) FROM runs")) == 1
 
 
-def test_sql_wildcards_are_literal_in_a_search(make_app):
-    client = make_app().test_client()
-    finished(client, "Water boils at 100 degrees.")
-    for needle in ("%", "_", "1_0", "b%s", "'", "\\"):
-        assert "/runs/" not in client.get("/history", query_string={"q": needle}).text.partition("<main")[2], needle
-
-
 PATHS = ("/static/../app/__init__.py", "/static/..%2f..%2fREADME.md", "/static/%2e%2e/README.md", "/static//etc/passwd")
 PATHS += (
     "/runs/..%2f..%2fetc%2fpasswd",

@@ -240,28 +240,13 @@ class TestStart:
         ("fields", "sentence"),
         [
             ({"claim": ""}, "Please write a claim."),
-            ({"claim": " \n\t "}, "Please write a claim."),
-            ({"claim": "ab"}, "The claim is too short"),
             ({"claim": "x" * 501}, "The claim has 501 characters"),
-            ({"claim": "a bell \x07 rings"}, "The claim holds control characters"),
             ({"answerer": "oracle"}, "There is no answerer 'oracle'; choose one of: retriever-reader, flan-t5."),
             ({"answerer": "flan-t5"}, "FLAN-T5 is not available here. FLAN-T5 is not installed."),
-            ({"strategy": "guessing"}, "There is no strategy 'guessing'"),
-            ({"preset": "magic"}, "There is no preset 'magic'"),
-            ({"preset": "prompted", "model": "none"}, "There is no model 'none'"),
             ({"strategy": "direct"}, "Asked directly needs a language model; choose one."),
             ({"corpora": ["", "atlantis"]}, "There is no corpora 'atlantis'"),
-            ({"corpora": ""}, "Choose at least one corpus to search."),
             ({"date": "31-02-2020"}, "There is no day 31-02-2020"),
-            ({"date": "2999-01-01"}, "is in the future"),
-            ({"date": "yesterday"}, "Please write the date of the claim like 2020-10-31"),
-            ({"speaker": "x" * 5000}, "The speaker has 5000 characters; at most 200 are allowed."),
             ({"strategy": "evidence-pursuit", "pursuit": "prompted"}, "There is no preset 'prompted'"),
-            ({"labels": "seven"}, "There is no label set of that name"),
-            ({"max_hops": "0"}, "whole number from 1 to 10"),
-            ({"max_hops": "11"}, "whole number from 1 to 10"),
-            ({"max_hops": "many"}, "whole number from 1 to 10"),
-            ({"max_hops": ""}, "whole number from 1 to 10"),
         ],
     )
     def test_bad_input_gets_the_form_back_with_one_sentence_and_starts_nothing(self, make_app, fields, sentence):
@@ -295,12 +280,9 @@ class TestStart:
         ("claim", "hint"),
         [
             ("La tour Eiffel se trouve à Paris.", "This looks like French."),
-            ("東京は日本の首都です。", "This looks like Japanese."),
             ("Is Paris the capital of France?", "This is a question."),
-            ("He painted the Mona Lisa.", "This does not say who or what is meant."),
             ("his wife lives in Paris", 'name="sample" value="Leonardo’s wife lives in Paris"'),
             ("asdf qwer zxcv", "No statement was found in this."),
-            ("Sydney", "No statement was found in this."),
         ],
     )
     def test_what_is_no_english_claim_gets_a_hint_and_runs_only_if_the_visitor_insists(self, make_app, claim, hint):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import re
 
 import pytest
@@ -70,23 +69,3 @@ def test_the_owner_sees_that_a_report_was_taken_down_and_cannot_publish_it(clien
     assert pressed.status_code == 409
     assert re.search(r'role="alert">The operator of this site has taken this report down', pressed.text)
     assert client.application.test_client().get(path).status_code == 200
-
-
-def test_the_gallery_is_paged_and_filtered_by_label(make_app):
-    client = make_app(publishing=True, rate_limit="100 per minute").test_client()
-    paths = []
-    for n in range(22):
-        paths.insert(0, started(client, f"Claim number {n}."))
-        wait_for(client, paths[0], 'id="verdict-heading"')
-        press(client, paths[0], "publish")
-    page, seen = client.get("/gallery?label=SUPPORTED").text, []
-    while True:
-        seen += re.findall(r'<li><a href="(/runs/[^"]+)"', page)
-        older = re.search(r'href="([^"]+)"[^>]*>Older</a>', page)
-        if not older:
-            break
-        page = client.get(html.unescape(older[1])).text
-    assert seen == paths
-    assert "No published report has this verdict." in client.get("/gallery?label=REFUTED").text
-    assert paths[0] in client.get("/gallery?label=nonsense").text
-    assert "here is its beginning" in client.get("/gallery?after=nowhere").text

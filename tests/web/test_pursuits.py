@@ -83,11 +83,6 @@ def test_a_branch_that_leaves_out_a_paraphrase_asks_one_more_in_its_place(client
     assert "You left it out." in page
 
 
-def test_a_left_out_question_is_passed_to_the_questioner_as_set_aside(client, path, container):
-    branched(client, path, 1, leave_out="yes")
-    assert [hop.question.text for hop in container.script.named("step")[0][2]] == ["First?"]
-
-
 def test_a_form_whose_default_is_a_pursuit_keeps_the_default_preset_of_other_strategies(make_app):
     class PursuingByDefault(FakeContainer):
         def capabilities(self) -> Capabilities:

@@ -97,12 +97,6 @@ def test_what_was_pasted_into_another_form_can_be_sent_again_after_a_refusal(mak
     assert fields.pop("csrf_token") and fields == {name: form[name] for name in ("title", "claims")}
 
 
-def test_the_limit_is_per_address(make_app):
-    app = make_app(rate_limit="1 per hour")
-    first, second = from_address(app, "192.0.2.1"), from_address(app, "192.0.2.2")
-    assert [send(first).status_code, send(first).status_code, send(second).status_code] == [303, 429, 303]
-
-
 MANY_NAMES = "Ab Cd. " * 30_000
 """A text of short names, over the limit of a text: finding its sentences would take seconds."""
 

@@ -52,25 +52,6 @@ def statuses(page: str) -> list[str]:
     return re.findall(r'<li id="hop-\d+" class="hop (\w+)"', page)
 
 
-def test_a_stopped_run_keeps_finished_hops_and_marks_the_interrupted_one(held):
-    client, path, _ = held()
-    pressed = press(client, path, "stop")
-    assert (pressed.status_code, pressed.location) == (303, path)
-    page = client.get(path).text
-    assert "You stopped this check." in page
-    assert statuses(page) == ["kept", "interrupted"]
-
-
-def test_concluding_gives_a_verdict_from_the_kept_answers(held):
-    client, path, gate = held()
-    assert press(client, path, "conclude").location == path
-    assert "Deciding once the call under way has ended." in client.get(path).text
-    gate.open()
-    page = wait_for(client, path, 'id="verdict-heading"')
-    assert "You asked for a verdict early." in page
-    assert statuses(page) == ["kept", "interrupted"]
-
-
 def test_with_script_a_button_returns_only_the_steering_section(held):
     client, path, _ = held()
     answer = press(client, path, "conclude", headers=SCRIPT)

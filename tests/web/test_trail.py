@@ -24,7 +24,7 @@ from app.domain.messages import Code
 from app.domain.model import Answer, Claim, Judgement, Passage, Question, RunOptions, Span
 from app.domain.report import Report, reduce_events
 from app.runs.event_store import WAITING
-from app.web.report_view import opening, passages_of, relevance
+from app.web.report_view import relevance
 from app.web.views import current_activity, upcoming_hop
 from tests.fakes import TWO_HOPS, Script, ScriptedHop, answer, scripted_container
 from tests.web.conftest import finished, started, wait_for
@@ -82,24 +82,11 @@ def test_the_current_activity_is_the_phase_of_a_module_or_else_the_next_step(eve
     assert current_activity(after(*events)) == words
 
 
-def test_the_cited_passage_comes_first_and_is_not_repeated():
-    first, second, cited = (Passage(text, text, "somewhere") for text in ("one", "two", "three"))
-    assert passages_of(Answer("t", Span(cited, 0, 1), (first, cited, second))) == (cited, first, second)
-    assert passages_of(Answer("t", Span(cited, 0, 1), (first,))) == (cited, first)
-    assert passages_of(Answer(None, None, (first, second))) == (first, second)
-
-
 def test_relevance_is_the_third_of_the_range_that_a_score_lies_in():
     found = tuple(Passage(str(score), "", "", score=score) for score in (9.0, 5.0, -1.0, -5.12))
     given = Answer(None, None, found)
     assert [relevance(each, given) for each in found] == ["high", "high", "low", "low"]
     assert relevance(replace(found[0], score=1.0), given) == "medium"
-
-
-def test_a_long_text_is_split_after_a_whole_word():
-    text = "word " * 2000
-    shown, rest = opening(text)
-    assert len(shown) <= 720 and shown.endswith("word") and f"{shown} {rest}" == text
 
 
 def card(page: str, number: int = 1) -> str:

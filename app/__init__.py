@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from sqlalchemy.orm import Session, sessionmaker
 
     from app.config.settings import Settings
-    from app.container import AppContainer
+    from app.container.container import Container
     from app.domain.events import Event
     from app.runs.report_schema import RunReport
     from app.runs.service import Limits
@@ -37,7 +37,7 @@ CONNECTIONS_FOR_PAGES = 8
 """Database connections in addition to one per run, so that runs waiting to write do not block pages."""
 
 
-def create_app(settings: Settings | None = None, container: AppContainer | None = None, commands: bool = True) -> Flask:
+def create_app(settings: Settings | None = None, container: Container | None = None, commands: bool = True) -> Flask:
     """Create the application. `settings` default to the environment and `.env`, `container` to one built from them.
 
     Models are loaded later, by `container.warm()`. Servers leave out `commands` (command line and migrations) to
@@ -144,7 +144,7 @@ def _signing_key(settings: Settings) -> str:
         return secrets.token_urlsafe(32)
 
 
-def _container(settings: Settings) -> AppContainer:
+def _container(settings: Settings) -> Container:
     """Build the container. An unusable MODELS_FILE ends the process with one line."""
     from app.container.container import Container
     from app.domain.errors import SettingsError
@@ -155,7 +155,7 @@ def _container(settings: Settings) -> AppContainer:
         raise SystemExit(f"Hopcheck cannot start: {str(error).rstrip('.')}.") from None
 
 
-def _add_services(app: Flask, settings: Settings, container: AppContainer | None) -> None:
+def _add_services(app: Flask, settings: Settings, container: Container | None) -> None:
     from app.runs.call_log import CallLog
     from app.runs.service import Runs
     from app.web import AppServices

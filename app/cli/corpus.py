@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import click
-from flask.cli import AppGroup
 
 from app.backends.corpus.bm25 import Java
 from app.backends.corpus.builder import BuildCounts, BuildRequest, build_corpus, check_replaced
@@ -24,12 +23,12 @@ from app.backends.corpus.registry import (
 from app.backends.corpus.snapshots import WikipediaSnapshot, find_wikipedia, install_wikipedia
 from app.bootstrap import corpus_index, prepare
 from app.capabilities.options import default_corpora
-from app.cli.output import one_line_errors
+from app.cli.output import CommandGroup
 from app.config.settings import Settings
 from app.domain.errors import InvalidInput
 from app.web import services
 
-corpus = AppGroup("corpus", help="The corpora that evidence comes from.")
+corpus = CommandGroup("corpus", help="The corpora that evidence comes from.")
 
 
 @corpus.command("build")
@@ -51,15 +50,12 @@ def build(name: str | None, path: Path | None, if_needed: bool, **chosen: Any) -
     """Build the corpus NAME from documents; without --from the one that ships."""
     settings = _settings()
     name = name or VITAL.name
-    with one_line_errors():
-        if path:
-            _build(settings, name, path, **chosen)
-        elif name in CORPORA:
-            prepare([corpus_index(settings, CORPORA[name])], click.echo, redo=not if_needed)
-        else:
-            raise InvalidInput(
-                f"{name} is not a built-in corpus; name the file or folder to build it from with --from."
-            )
+    if path:
+        _build(settings, name, path, **chosen)
+    elif name in CORPORA:
+        prepare([corpus_index(settings, CORPORA[name])], click.echo, redo=not if_needed)
+    else:
+        raise InvalidInput(f"{name} is not a built-in corpus; name the file or folder to build it from with --from.")
 
 
 def _build(settings: Settings, name: str, path: Path, on_error: str, replace: bool, **fields: str) -> None:
@@ -83,13 +79,12 @@ def fetch(name: str, replace: bool, yes: bool) -> None:
     """Fetch and index a Wikipedia: simple-wikipedia, or LANGUAGE-wikipedia. The same command resumes the download."""
     settings = _settings()
     folder = folder_of(settings.instance, name)
-    with one_line_errors():
-        check_replaced(folder, replace)
-        found = find_wikipedia(name)
-        click.echo(_described(found))
-        if not yes:
-            click.confirm("Fetch it?", abort=True)
-        _print_built(folder, *install_wikipedia(found, folder, _java(settings), click.echo, replaces=replace))
+    check_replaced(folder, replace)
+    found = find_wikipedia(name)
+    click.echo(_described(found))
+    if not yes:
+        click.confirm("Fetch it?", abort=True)
+    _print_built(folder, *install_wikipedia(found, folder, _java(settings), click.echo, replaces=replace))
 
 
 def _described(found: WikipediaSnapshot) -> str:
@@ -122,13 +117,12 @@ def remove(name: str, yes: bool) -> None:
     settings = _settings()
     folder = folder_of(settings.instance, name)
     info = next((each for each in installed(settings.instance) if each.name == name), None)
-    with one_line_errors():
-        if info is None:
-            raise InvalidInput(f"There is no corpus {name}.")
-        check_removable(name, default_corpora(settings))
-        if not yes:
-            click.confirm(f"Remove {info.title}, {info.passages:,} passages?", abort=True)
-        remove_corpus(folder)
+    if info is None:
+        raise InvalidInput(f"There is no corpus {name}.")
+    check_removable(name, default_corpora(settings))
+    if not yes:
+        click.confirm(f"Remove {info.title}, {info.passages:,} passages?", abort=True)
+    remove_corpus(folder)
     click.echo(f"removed {name}")
 
 

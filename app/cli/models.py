@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import click
-from flask.cli import AppGroup, with_appcontext
+from flask.cli import with_appcontext
 from flask_migrate import upgrade
 
 from app.backends.hub import HUB_PREFIX, look_up, split_file_name
@@ -15,7 +15,7 @@ from app.backends.local.llama_cpp import gguf_path
 from app.bootstrap import Step, steps
 from app.bootstrap import prepare as run_steps
 from app.capabilities.options import Choice
-from app.cli.output import one_line_errors
+from app.cli.output import CommandGroup, one_line_errors
 from app.config.settings import Settings
 from app.doctor import State, format_findings, run_checks
 from app.doctor.checks import CHECKS, ONLINE
@@ -26,7 +26,7 @@ LOCAL_MODEL = "local-model"
 MODELS = (LOCAL_MODEL, "flan-t5", "question-seq2seq", "next-question-seq2seq")
 """Names that `models fetch` accepts. The model of flan-t5 is the one in the setting FLAN_T5, and so on."""
 
-models = AppGroup("models", help="The models and modules that runs can use.")
+models = CommandGroup("models", help="The models and modules that runs can use.")
 
 
 @models.command("list")
@@ -60,13 +60,12 @@ def fetch(name: str, yes: bool) -> None:
 
     hub:OWNER/REPOSITORY/FILE downloads one GGUF file for LOCAL_MODEL, and shows its size and licence before.
     """
-    with one_line_errors():
-        if name.startswith(HUB_PREFIX):
-            _fetch_file(name, yes)
-        elif name == LOCAL_MODEL:
-            click.echo(f"It is in {obtain(services().settings, click.echo)}")
-        else:
-            _fetch_model(name)
+    if name.startswith(HUB_PREFIX):
+        _fetch_file(name, yes)
+    elif name == LOCAL_MODEL:
+        click.echo(f"It is in {obtain(services().settings, click.echo)}")
+    else:
+        _fetch_model(name)
 
 
 def _fetch_model(name: str) -> None:

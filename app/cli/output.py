@@ -5,8 +5,10 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import click
+from flask.cli import AppGroup
 
 from app.domain.errors import HopcheckError, InvalidInput
 from app.domain.events import (
@@ -120,6 +122,16 @@ def one_line_errors() -> Iterator[None]:
     except ModuleNotFoundError as error:
         fix = "make evaluate or make train, which install research/requirements.lock first"
         raise click.ClickException(f"The package {error.name} is not installed. Fix it with: {fix}") from None
+    except BrokenPipeError:  # click ends quietly, as others do in a pipe
+        raise
     except OSError as error:
         problem = f"{error.strerror}: {error.filename or 'a file'}" if error.strerror else str(error)
         raise click.ClickException(problem) from None
+
+
+class CommandGroup(AppGroup):
+    """Commands whose errors are one line."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        with one_line_errors():
+            return super().invoke(ctx)

@@ -14,9 +14,9 @@ import threading
 from typing import TYPE_CHECKING
 
 import click
-from flask.cli import AppGroup, with_appcontext
+from flask.cli import with_appcontext
 
-from app.cli.output import escape_for_terminal, one_line_errors, print_event, print_verdict
+from app.cli.output import CommandGroup, escape_for_terminal, print_event, print_verdict
 from app.components import keep_warm
 from app.logging import configure_logging
 from app.runs.call_log import MEGABYTE, CallLog
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from celery import Celery
 
-runs = AppGroup("runs", help="Everybody's runs, and reports that their owners have published (PUBLISHING=on).")
+runs = CommandGroup("runs", help="Everybody's runs, and reports that their owners have published (PUBLISHING=on).")
 
 MAX_LISTED = 1000
 TAKES_AN_ID = {"ignore_unknown_options": True}
@@ -44,8 +44,7 @@ TAKES_AN_ID = {"ignore_unknown_options": True}
 @click.option("--limit", default=20, show_default=True, type=click.IntRange(1, MAX_LISTED), help="Lines at most.")
 def listing(outcome: str, words: str, limit: int) -> None:
     """List the newest runs, newest first: date, id, outcome, claim. Deleted runs are left out."""
-    with one_line_errors():
-        found = services().runs.operator_queries.newest(RunFilter(words, outcome), limit)
+    found = services().runs.operator_queries.newest(RunFilter(words, outcome), limit)
     for each in found:
         _print_run(f"{each.created_at:%Y-%m-%d %H:%M}  {each.id}  {each.label or each.state}", each.claim)
 
@@ -55,9 +54,8 @@ def listing(outcome: str, words: str, limit: int) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print the run as one JSON object.")
 def show(run_id: str, as_json: bool) -> None:
     """Show the run RUN_ID as `check` would have."""
-    with one_line_errors():
-        run = services().runs.report(run_id)
-        events = services().runs.follow(run_id, 0, 0)
+    run = services().runs.report(run_id)
+    events = services().runs.follow(run_id, 0, 0)
     if run is None:
         raise click.ClickException("There is no such run.")
     if as_json:
@@ -78,19 +76,17 @@ def purge(age: str, yes: bool) -> None:
     if not re.fullmatch(r"[0-9]{1,5}d", age):
         raise click.UsageError("--older-than takes days, like 90d.")
     days, deletion = int(age[:-1]), services().runs.deletion
-    with one_line_errors():
-        number = deletion.count_older(days)
-        if number and not yes:
-            click.confirm(f"Runs to be deleted for good: {number}. Go on?", abort=True)
-        click.echo(f"Runs deleted for good: {deletion.purge_older(days)}.")
-        services().runs.batch_deletion.forget(days)
+    number = deletion.count_older(days)
+    if number and not yes:
+        click.confirm(f"Runs to be deleted for good: {number}. Go on?", abort=True)
+    click.echo(f"Runs deleted for good: {deletion.purge_older(days)}.")
+    services().runs.batch_deletion.forget(days)
 
 
 @runs.command("published")
 def published() -> None:
     """List published reports, newest first: date, id, label, claim."""
-    with one_line_errors():
-        found = _publishing().listed(limit=MAX_LISTED)
+    found = _publishing().listed(limit=MAX_LISTED)
     for each in found:
         _print_run(f"{each.published_at:%Y-%m-%d %H:%M}  {each.id}  {each.label}", each.claim)
     if len(found) == MAX_LISTED:
@@ -101,8 +97,7 @@ def published() -> None:
 @click.argument("run_id")
 def take_down(run_id: str) -> None:
     """Take the report RUN_ID out of the gallery. Its owner sees why, and needs `runs allow` to publish it again."""
-    with one_line_errors():
-        taken = _publishing().take_down(run_id)
+    taken = _publishing().take_down(run_id)
     if not taken:
         raise click.ClickException("There is no such report, or it was taken down already.")
     click.echo("Taken down. Anybody with its link can still read it.")
@@ -112,8 +107,7 @@ def take_down(run_id: str) -> None:
 @click.argument("run_id")
 def allow(run_id: str) -> None:
     """Let the owner publish the report RUN_ID again, which was taken down."""
-    with one_line_errors():
-        allowed = _publishing().allow(run_id)
+    allowed = _publishing().allow(run_id)
     if not allowed:
         raise click.ClickException("There is no such report that was taken down.")
     click.echo("Its owner may publish it again.")
@@ -131,7 +125,7 @@ def _say(line: str) -> None:
     click.echo(escape_for_terminal(line))
 
 
-tokens = AppGroup("tokens", help="Tokens for the JSON API.")
+tokens = CommandGroup("tokens", help="Tokens for the JSON API.")
 
 
 @tokens.command("new")
@@ -142,8 +136,7 @@ def new(name: str) -> None:
     The token goes to standard output, the rest to standard error. Nothing is written to a file.
     """
     token = new_token()
-    with one_line_errors():
-        line = token_line(name, token)
+    line = token_line(name, token)
     path = services().settings.api_tokens
     where = f"to {path}" if path else "to a file, and name that file in API_TOKENS"
     click.echo("This token gives access to the API and is printed only now:", err=True)
@@ -151,14 +144,13 @@ def new(name: str) -> None:
     click.echo(f"Add this line {where}:\n{line}", err=True)
 
 
-cache = AppGroup("cache", help="Cached replies of language models and search engines, and fetched pages.")
+cache = CommandGroup("cache", help="Cached replies of language models and search engines, and fetched pages.")
 
 
 @cache.command("show")
 def show_cache() -> None:
     """Print the number of stored replies and their share of CACHE_MB."""
-    with one_line_errors():
-        count, size = _calls().size()
+    count, size = _calls().size()
     limit = services().settings.cache_mb
     click.echo(f"{count:,} {'reply' if count == 1 else 'replies'}, {size / MEGABYTE:.1f} of {limit:,} MB (CACHE_MB)")
 
@@ -167,11 +159,10 @@ def show_cache() -> None:
 @click.option("--yes", is_flag=True, help="Do not ask.")
 def purge_cache(yes: bool) -> None:
     """Delete every cached reply. The next calls are made, and paid for, again."""
-    with one_line_errors():
-        count, _ = _calls().size()
-        if not yes:
-            click.confirm(f"Forget {count:,} {'reply' if count == 1 else 'replies'}?", abort=True)
-        click.echo(f"{_calls().purge():,} forgotten")
+    count, _ = _calls().size()
+    if not yes:
+        click.confirm(f"Forget {count:,} {'reply' if count == 1 else 'replies'}?", abort=True)
+    click.echo(f"{_calls().purge():,} forgotten")
 
 
 def _calls() -> CallLog:

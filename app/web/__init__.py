@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from app.capabilities.options import Capabilities
     from app.config.settings import Settings
-    from app.container import AppContainer
+    from app.container.container import Container
     from app.runs.call_log import CallLog
     from app.runs.service import Runs
     from app.site_setup import SiteSetup
@@ -42,7 +42,7 @@ class AppServices:
     """The services of an application, stored as `app.extensions["hopcheck"]`."""
 
     settings: Settings
-    container: AppContainer
+    container: Container
     runs: Runs
     followers: Followers
     calls: CallLog

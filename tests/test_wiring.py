@@ -177,6 +177,7 @@ def test_claims_and_questions_are_rewritten_by_the_chosen_language_model_alone(c
     ("claim", "named"),
     [
         ("He painted the Mona Lisa.", "Leonardo da Vinci painted the Mona Lisa."),
+        ("This is the painter of the Mona Lisa.", "Leonardo da Vinci is the painter of the Mona Lisa."),
         ("its tower is in Paris", "Gustave’s tower is in Paris"),
         ("She met Bo Yang.", None),
     ],

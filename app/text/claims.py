@@ -152,8 +152,10 @@ def _until_stable(clean: Callable[[str], str], text: str) -> str:
 
 # Marks of lists, footnotes and Markdown.
 
+_BULLETS = r"•‣∙◦❖\u25a0-\u25ff"
 _LIST_MARK = re.compile(
-    r"""(?: [-*+•‣▪▫◦●○■□·∙⁃–—»>] | \#{1,6} | \[[ xX]?\] | \(?(?:\d{1,3}|[A-Za-z]|[ivxIVX]{2,5})\)
+    rf"(?:[-*+·⁃–—»>✓-✘➔-➾{_BULLETS}]"
+    r""" | \#{1,6} | \[[ xX]?\] | \(?(?:\d{1,3}|[A-Za-z]|[ivxIVX]{2,5})\)
           | \d{1,3}\. | \d{1,3}\ ?[-–—:](?=\ +[^\W\d])
           | (?:\*\*|__)(?:(?:claim|fact|statement|sentence)\ )?\d{1,3}[.):]?(?:\*\*|__)[.):]?
           | (?:claim|fact|statement|sentence)\ \d{1,3}\ ?[:.)-] | [\[(]\d{1,2}:\d{2}(?::\d{2})?[\])] )
@@ -218,7 +220,7 @@ MAX_SENTENCES = 50
 
 _LINK = re.compile(r"(?:https?://|www\.)\S+", re.IGNORECASE)
 _PARAGRAPH = re.compile(r"\S(?:.|\n(?![ \t]*\n))*")
-_LINE = re.compile(r"(?:[•‣▪◦●■]\s*)?[^\s•‣▪◦●■][^\n•‣▪◦●■]*")
+_LINE = re.compile(rf"(?:[{_BULLETS}]\s*)?[^\s{_BULLETS}][^\n{_BULLETS}]*")
 """A line, or a part of it from one bullet to the next."""
 _SPEAKER = re.compile(r"[A-Z][\w.'’ -]{0,40}(?:\([^()\n]{1,60}\) ?)?:\s")
 UNKNOWN_LANGUAGE = "another language"

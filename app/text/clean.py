@@ -51,6 +51,7 @@ _LOOKALIKES = str.maketrans(
     "аеорсухіјѕԁһԛԝАВЕКМНОРСТУХІЈЅҮΑΒΕΖΗΙΚΜΝΟΡΤΥΧο", "aeopcyxijsdhqwABEKMHOPCTYXIJSYABEZHIKMNOPTYXo"
 )
 _HYPHENATED = re.compile(r"(?<![\w-])([^\W\d_]{2,40})([-‐])[ \t]*(\n?)(?<=\s)\s*([^\W\d_]{1,40})")
+_LONE_HYPHEN = re.compile(r"(?<=\w)\n-\n(?=[^\W\d_A-Z])")
 _SPACES = re.compile(r"[^\S\n]+")
 _LINE_ENDS = re.compile(r" ?\n ?")
 _EMPTY_LINES = re.compile(r"\n{3,}")
@@ -132,6 +133,7 @@ def _join_hyphenated(text: str) -> str:
     """Join words that a hyphen divides at a line end, where the joined word is known or its rest is no word."""
     if "-\n" not in text and "- " not in text:
         return text
+    text = _LONE_HYPHEN.sub("-", text)
     own_words = frozenset(_LETTERS.findall(text.casefold()))
 
     def joined(found: re.Match[str]) -> str:

@@ -10,8 +10,11 @@ import json
 import re
 import unicodedata
 from collections.abc import Collection, Iterator, Sequence
+from contextlib import suppress
 from itertools import islice, takewhile
 from typing import Any
+
+from json_repair import loads as repaired
 
 _THOUGHT = r"(?:think(?:ing)?|thoughts?)"
 _THINKING = (
@@ -40,6 +43,9 @@ _WRAPPER = re.compile(
 """Tags around a reply, and special tokens at its end that some servers leave in the text."""
 MAX_JSON_STARTS = 50
 """Brackets in a reply at which a JSON value is looked for."""
+_BROKEN_JSON = re.compile(r"""\{\s*["'“‘]?\w+["'”’]?\s*:|\[\s*["'“‘]""")
+MAX_REPAIRED_LENGTH = 3_000
+"""Characters of a JSON value with errors that is read, since the library takes quadratic time for some."""
 _FENCE = re.compile(r"^[ \t]*```[\w-]*[ \t]*$\n?", re.MULTILINE)
 _LATEX = re.compile(r"\$?\\(?:boxed|text|textbf|mathbf|mathrm)\s*\{([^{}]*)\}\$?")
 _MARKUP = re.compile(r"[*_`#\"“”]+")
@@ -85,14 +91,21 @@ def json_in(text: str) -> Any:
 
 
 def json_values(text: str) -> Iterator[Any]:
-    """Yield the JSON objects, and lists with a string or an object in them, of a text."""
-    for start in islice((match.start() for match in re.finditer(r"[\[{]", text)), MAX_JSON_STARTS):
-        try:
-            value, _ = json.JSONDecoder().raw_decode(text, start)
-        except (ValueError, RecursionError):
-            continue
-        if isinstance(value, dict) or any(isinstance(item, str | dict) for item in value):
-            yield value
+    """Yield the JSON objects, and lists with a string or an object in them, of a text.
+
+    Without one, a value at its end is read in spite of single quotes, commas too many, comments and the like.
+    """
+    starts, has_found = [match.start() for match in islice(re.finditer(r"[\[{]", text), MAX_JSON_STARTS)], False
+    for start in starts:
+        with suppress(ValueError, RecursionError):
+            value, _ = json.JSONDecoder(strict=False).raw_decode(text, start)
+            if isinstance(value, dict) or any(isinstance(item, str | dict) for item in value):
+                has_found = True
+                yield value
+    broken = None if has_found or len(starts) == MAX_JSON_STARTS else _BROKEN_JSON.search(text := text.rstrip())
+    if broken and len(text) - broken.start() <= MAX_REPAIRED_LENGTH and text.endswith(("}", "]")):
+        value = repaired(text[broken.start() :], skip_json_loads=True)
+        yield from [value] if isinstance(value, dict | list) else []
 
 
 def unwrapped(text: str) -> str:

@@ -25,6 +25,7 @@ _PIECE = re.compile(r"[\s\S]{1,10000}(?!\S)|[\s\S]{1,10000}")
 _MARK_IN_NAME = re.compile(r"[!?]['\"”’]?$")
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 _NUMERAL = re.compile(r"(?<!\w)(?:\d{1,3}|[IVX]+)\.$")
+_SHORT_WORD = re.compile(r"(?<![\w'’])([A-Z][a-z]{1,4})\.$")
 _UNSEEN_END = re.compile(r"(?<=[^\W\d_A-Z]{2}[.!?])(?=[A-Z][a-z]+[ ,])|(?<=\bno\.)(?=\s{1,9}[A-Z])")
 """Ends that sentencex does not see: without a space, and after the word "no", which it takes for a number's."""
 _ENDED = re.compile(r"[.!?…:;][\"'”’)\]]*$")
@@ -74,6 +75,8 @@ def _split(text: str, offset: int) -> Iterator[tuple[int, int]]:
 def _continues(before: str, following: str) -> bool:
     """Return whether a sentence that ends like `before` goes on with this character: Panic! at, Wilhelm II. was."""
     if following.islower():
+        if (short := _SHORT_WORD.search(before)) and short[1].casefold() not in _word_flags():
+            return True  # an abbreviation that nobody has listed: Pine Cir. near
         return bool(_MARK_IN_NAME.search(before) or _NUMERAL.search(before)) or ends_in_abbreviation(before)
     return following.isdigit() and before[-2:-1].islower() and ends_in_abbreviation(before)
 

@@ -77,7 +77,11 @@ def names(text: str) -> tuple[str, ...]:
     return tuple(filter(None, dict.fromkeys(found)))
 
 
-_PRONOUN = re.compile(r"(?:(?P<subject>He|She|It|They)|His|Her|Its|Their)\b", re.IGNORECASE)
+_PRONOUN = re.compile(
+    r"(?:(?P<subject>He|She|It|They|(?:This|That|These|Those)(?= (?:is|are|was|were|has|have|had|will|can|did)\b))"
+    r"|His|Her|Its|Their)\b",
+    re.IGNORECASE,
+)
 
 
 def with_name(text: str, name: str) -> str:

@@ -243,6 +243,21 @@ class TestWord:
         assert read(folder) == {"the_minutes.docx": ("the minutes", "They met in April. In a cell.")}
 
     @pytest.mark.parametrize(
+        ("before", "style", "run", "text"),
+        [
+            ("made 10", '<w:vertAlign w:val="superscript"/>', "6", "made 10^6 bricks"),
+            ("in 1890", '<w:vertAlign w:val="superscript"/>', "12", "in 1890 bricks"),
+            ("made 60", "<w:strike/>", " or 40", "made 60 bricks"),
+            ("made CO", '<w:vertAlign w:val="subscript"/>', "2", "made CO2 bricks"),
+        ],
+    )
+    def test_superscripts_notes_and_struck_out_text_are_read_as_in_html(self, folder, before, style, run, text):
+        runs = f"<w:r><w:t>{before}</w:t></w:r><w:r><w:rPr>{style}</w:rPr><w:t xml:space='preserve'>{run}</w:t></w:r>"
+        body = f"<w:p>{runs}<w:r><w:t xml:space='preserve'> bricks</w:t></w:r></w:p>"
+        (folder / "a.docx").write_bytes(word_file(body=body))
+        assert read(folder)["a.docx"][1] == text
+
+    @pytest.mark.parametrize(
         ("content", "problem"),
         [
             (word_file(" "), "holds no text"),

@@ -88,9 +88,15 @@ def test_text_without_such_marks_stays(plain):
         '```json\n{"enough": "Yes"}\n```\nI hope this helps.',
         '<think>{"enough": "No"}</think>{"enough": "Yes"}',
         '[{"enough": "Yes"}]',
+        '{"enough": "Yes",}',
+        "{'enough': 'Yes'}",
+        '{"enough": "Yes" // as the answer says\n}',
+        'Here: {enough: "Yes"}',
+        "{“enough”: “Yes”}",
+        '{"why": "It says\n"Hamlet" there", "enough": "Yes"}',
     ],
 )
-def test_json_is_read_with_words_before_and_after_it(text):
+def test_json_is_read_with_words_before_and_after_it_and_with_common_errors(text):
     with OpenAIServer([Reply(text)], has_json_schema=True) as server:
         assert PromptedClaimVerifier(chat(server)).is_sufficient(CLAIM, (AUTHOR,)).holds
     assert len(server.asked) == 1
@@ -178,6 +184,13 @@ def test_a_refusal_after_an_accepted_request_is_a_failure():
         with pytest.raises(CallFailed, match="turned the request for tiny down"):
             PromptedClaimVerifier(model).is_sufficient(CLAIM, ())
     assert len(server.asked) == 2
+
+
+@pytest.mark.parametrize("end", ["/chat/completions", "/chat/completions/", "/responses", "/"])
+def test_a_base_address_may_be_that_of_an_endpoint(end):
+    with OpenAIServer([Reply("Paris")]) as server:
+        assert chat(f"{server.url}{end}?api-version=1").complete("Ask.", max_tokens=5) == "Paris"
+    assert server.asked[0].path == "/v1/chat/completions?api-version=1"
 
 
 @pytest.mark.parametrize("query", ["?api-version=2024-10-21", "?api-version=2024-10-21&x=a%20b"])

@@ -47,6 +47,7 @@ from app.text.clean import clean_text, restore_case
         ("It was found-\ned in 1889 by engi-\r\n  neers.", "It was founded in 1889 by engineers."),
         ("found- ed by Leo-\nnardo, with pre- and post-war parts", "founded by Leonardo, with pre- and post-war parts"),
         ("The well-\nknown Anglo-\nSaxon", "The well-known Anglo-Saxon"),
+        ("small, power\n-\nenhancing parts", "small, power-enhancing parts"),
         ("enter\u00ad\ntainment is enter\u00ad tainment", "entertainment is entertainment"),
         ("Zwolfheim is near Zwolf-\nheim", "Zwolfheim is near Zwolfheim"),
         ("\x1b[31mred\x1b[0m and\x00black", "red and black"),

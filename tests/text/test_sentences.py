@@ -38,6 +38,7 @@ from app.text.sentences import sentence_spans, sentences
         "It costs $5.50 per kg in version 2.0 of the list.",
         "The movie Who Framed Roger Rabbit? was made in 1988.",
         "N.W.A. released it with Panic! at the Disco.",
+        "The office moved to Pine Cir. near Albany and Oak Blvd. in Reno.",
     ],
 )
 def test_a_full_stop_inside_a_name_does_not_end_a_sentence(whole: str) -> None:
@@ -61,6 +62,7 @@ def test_a_full_stop_inside_a_name_does_not_end_a_sentence(whole: str) -> None:
         ("They sold shoes, hats, etc.", "The shop closed."),
         ("He said “We won.”", "Then he left."),
         ("It hit No. 1.", "Then it fell."),
+        ("he lives in Bonn.", "it is big."),
         ("Henry VIII was king of the U.K.", "He died."),
     ],
 )

@@ -125,6 +125,8 @@ PARIS, BERLIN = "Paris is the capital of France", "Berlin is the capital of Germ
         f"- {PARIS}\n- {BERLIN}",
         f"* **Paris** is the _capital_ of France\n+ {BERLIN}",
         f"• {PARIS} • {BERLIN}",
+        f"● {PARIS} ◆ {BERLIN}",
+        f"➢ {PARIS}\n❖ {BERLIN}",
         f"– {PARIS}\n– {BERLIN}",
         f"▪ {PARIS}\n▪ {BERLIN}",
         f"1. {PARIS}\n2. {BERLIN}",

@@ -1,8 +1,12 @@
-"""Extract the text of a Word document (.docx) with mammoth. documents.py runs this file as a sandboxed script."""
+"""Extract the text of a Word document (.docx) with mammoth. documents.py runs this file as a sandboxed script.
+
+It runs `fetch/html.py` for its rules of superscripts, notes and struck-out text.
+"""
 
 from __future__ import annotations
 
 import errno
+import runpy
 import sys
 import zipfile
 from pathlib import Path
@@ -22,8 +26,10 @@ def main(path: str, text: str) -> int:
             parts = [part for part in package.infolist() if not part.filename.startswith("word/media/")]
         if sum(part.file_size for part in parts) > MAX_XML_BYTES:
             return TOO_LARGE
+        html = runpy.run_path(str(Path(__file__).parents[1] / "fetch" / "html.py"))
         with Path(path).open("rb") as document:
-            found = mammoth.extract_raw_text(document).value
+            shown = mammoth.convert_to_html(document, convert_image=lambda image: []).value
+        found = "\n\n".join(html["paragraphs_of"](html["fragment_of"](shown))) if shown else ""
         Path(text).write_text(found, encoding="utf-8", errors="replace")
     except (MemoryError, OSError) as error:
         return TOO_LARGE if isinstance(error, MemoryError) or error.errno == errno.EFBIG else 1

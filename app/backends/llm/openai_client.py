@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import re
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -99,7 +100,7 @@ class OpenAITransport:
         url = urlsplit(self._base_url)
         return openai.AsyncOpenAI(
             api_key=self._api_key or NO_KEY,
-            base_url=url._replace(query="", fragment="").geturl(),
+            base_url=_ENDPOINT.sub("", url._replace(query="", fragment="").geturl()),
             default_headers={name: text.replace(KEY, self._api_key or "") for name, text in self._headers.items()},
             default_query=dict(parse_qsl(url.query)),  # such as Azure's api-version
             timeout=None,
@@ -109,6 +110,8 @@ class OpenAITransport:
         )
 
 
+_ENDPOINT = re.compile(r"/(?:chat/completions|responses)/*\Z")
+"""The end of a whole address, which the client appends itself."""
 REPLY_OVERHEAD_BYTES = 200_000
 BYTES_PER_TOKEN, BYTES_PER_TOKEN_WITH_ALTERNATIVES = 80, 3_000
 MAX_REPLY_CHARACTERS = 50_000

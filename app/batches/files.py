@@ -179,6 +179,8 @@ def _records(lines: Sequence[str], first: int, delimiter: str) -> Iterator[tuple
             line, read = lines[first], 1
             is_plain = delimiter in ("\t", NO_SEPARATOR) and line.count('"') % 2 == 0
             record = line.split(delimiter) if is_plain else BAD_QUOTES
+        if len(record) == 1 and delimiter in ";|\t":  # a whole row in quotation marks
+            record = record[0].split(delimiter)
         if isinstance(record, str) or any(value.strip() for value in record):
             yield f"Line {first + 1}", record
         first += read

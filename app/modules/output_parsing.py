@@ -40,17 +40,24 @@ _LABELS = {
     "not enough info": Label.NOT_ENOUGH_EVIDENCE,
     "insufficient evidence": Label.NOT_ENOUGH_EVIDENCE,
     "insufficient information": Label.NOT_ENOUGH_EVIDENCE,
+    "cannot be verified": Label.NOT_ENOUGH_EVIDENCE,
     "conflicting evidence": Label.CONFLICTING_EVIDENCE,
 }
-_LABEL_NAMES = r"(?:the )?(?:final )?(?:label|answer|verdict|prediction|conclusion)"
+_LABEL_NAMES = (
+    r"(?:the )?(?:final )?"
+    r"(?:label|answer|verdict|prediction|conclusion|rating|judge?ment|classification|result|decision)"
+)
 _BEFORE_LABEL = re.compile(
     r"^(?:(?:(?:therefore|thus|so|hence|in conclusion|in summary|overall|(?:based on|given|according to) [^,.]+),? "
-    rf"|{_LABEL_NAMES}(?: is| =|:)+ |(?:the |this )claim(?: is|:)+ (?:therefore |thus |hence |clearly )?|there is )+)",
+    rf"|{_LABEL_NAMES}(?: is| =|:| [-–—])+ |there is |it(?: is|['’]s) "
+    r"|(?:the |this )(?:claim|statement)(?: is|:)* (?:therefore |thus |hence |clearly )?)+)",
     re.IGNORECASE,
 )
 _LABEL_WORD = re.compile(rf"\b(?:{'|'.join(sorted(_LABELS, key=len, reverse=True))})\b", re.IGNORECASE)
-_LABEL_LINE = re.compile(rf"^{_LABEL_NAMES}(?: is| =|:)", re.IGNORECASE)
-_LABEL_REASON = re.compile(r"(?<=\w) (?:as(?! (?:long|far|of)\b)|because|based on|according to)\b.*", re.IGNORECASE)
+_LABEL_LINE = re.compile(rf"^{_LABEL_NAMES}(?: is| =|:| [-–—])", re.IGNORECASE)
+_LABEL_REASON = re.compile(
+    r"(?<=\w) (?:as(?! (?:long|far|of)\b)|because|based on|according to|by the)\b.*", re.IGNORECASE
+)
 _EVIDENCE_LABEL = re.compile(r"^(?:the |this )?evidence (support|refute)s (?:the|this) claim(?=[.,]|$)", re.IGNORECASE)
 _VERDICT_VERBS = {
     **dict.fromkeys(("support", "supports"), Label.SUPPORTED),

@@ -34,7 +34,10 @@ _CONTROL = re.compile("[\x00-\x08\x0e-\x1f\x7f]")
 
 _ISO_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?![0-9])|[0-9]{8}$")
 _DIGITS_OF_DAY = re.compile(r"([0-9]{1,4})([-/.])([0-9]{1,2})\2([0-9]{1,4})$")
-_DATE_LANGUAGES = ("en", "de", "fr", "es", "it", "nl", "pt")
+_TIME = re.compile(
+    r"\s\d{1,2}:\d{2}(?::\d{2})?(?:\.\d+)?(?: ?[ap]\.?m\b\.?)?(?: (?:[A-Z]{1,4}\b|[+-]\d{2}:?\d{2}))?", re.I
+)
+_DATE_LANGUAGES = ("en", "de", "fr", "es", "it", "nl", "pt", "pl", "ru", "uk", "tr", "el", "cs", "sv", "da", "zh", "ja")
 _DATE_RULES = {
     "PARSERS": ["absolute-time"],
     "DATE_ORDER": "DMY",
@@ -116,7 +119,7 @@ def _day(text: str) -> date | None:
         if (digits := _DIGITS_OF_DAY.match(text)) and len(digits[4]) == 4:  # dateparser takes some years for times
             first, second = int(digits[1]), int(digits[3])
             return date(int(digits[4]), *((second, first) if second <= 12 else (first, second)))
-        found = dateparser.parse(text, languages=_DATE_LANGUAGES, settings=_DATE_RULES)  # type: ignore[arg-type]
+        found = dateparser.parse(_TIME.sub("", text), languages=_DATE_LANGUAGES, settings=_DATE_RULES)  # type: ignore[arg-type]
     except (ValueError, OverflowError):
         return None
     return found.date() if found else None

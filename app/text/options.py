@@ -16,7 +16,7 @@ from typing import Any
 
 from json_repair import loads as repaired
 
-_THOUGHT = r"(?:think(?:ing)?|thoughts?)"
+_THOUGHT = r"(?:think(?:ing)?|thoughts?|思考|反思|推理|推敲)"
 _THINKING = (
     rf"(?:\w+:)?(?:ant|inner_?)?(?:{_THOUGHT}|reason(?:ing)?|reflection|scratchpad|monologue|analysis)"
     r"(?:_(?:process|content|block|steps?))?"
@@ -33,10 +33,10 @@ _END_THOUGHT = re.compile(
 _CHANNEL = re.compile(r"<\|channel\|>\s*(\w+)[^<]*(?:<\|constrain\|>[^<]*)?<\|message\|>", re.IGNORECASE)
 _CHANNEL_END = re.compile(r"<\|(?:end|return|start|call|channel)\|>")
 _DETAILS = re.compile(r"<details\b[^<>]*reasoning[^<>]*>.*?(?:</details>|\Z)\s*", re.DOTALL | re.IGNORECASE)
-_BARE_CHANNEL = re.compile(r"\Aanalysis(?=[A-Z]).*?(?:assistant\s*final|\Z)", re.DOTALL)
+_BARE_CHANNEL = re.compile(r"\A(?:assistant\s?final(?=\S)|analysis(?=[A-Z]).*?(?:assistant\s*final|\Z))", re.DOTALL)
 """gpt-oss's channels, and what is left of them where a server drops the special tokens."""
 _WRAPPER = re.compile(
-    r"</?(?:final_?answer|answer|final|response|output|solution|result|s|end_of_turn)>"
+    r"</?(?:final_?answer|answer|final|response|output|solution|result|label|verdict|s|end_of_turn)>"
     r"|<\|?(?:begin|end)_of_(?:solution|box|sentence|text)\|?>|<[|｜](?:im_end|eot_id|end|return|endoftext)[|｜]>",
     re.IGNORECASE,
 )
@@ -80,8 +80,8 @@ def without_thoughts(text: str) -> str:
             kept.append(text[at : begin.start()])
         at = end.end()
     text = "".join((*kept, text[at:])).strip() if at else text
-    if _BEGIN_THOUGHT.match(text.lstrip()):
-        text = ""
+    if cut_off := _BEGIN_THOUGHT.search(text):
+        text = text[: cut_off.start()].rstrip()
     return _WRAPPER.sub("", text).lstrip() if "<" in text else text
 
 
@@ -121,14 +121,19 @@ def without_markup(text: str) -> str:
 
 _NUMBERS = r"\d{1,3}(?:\s*(?:,|;|&|\band\b|[-–])\s*(?:[a-z]+ )?\d{1,3})*"
 _CITING = r"(?:answer|question|evidence|source|document|passage|step|hop|pair|reference|citation|ref|doc)s?"
+_PLACE = r"(?:[,:;]?\s*(?:pp?|pages?|lines?|para|sections?|sec)\.?\s*\d{1,4}(?:\s*[-–]\s*\d{1,4})?)?"
 _CITED = re.compile(
-    rf"(?:\[\[|\[|【)\s*(?:\^|(?:{_CITING}|[qae])\s*[#:.=]*\s*)?({_NUMBERS})\^?(?:†[^】\]]{{0,100}})?\s*(?:\]\]|\]|】)"
+    rf"(?:\[\[|\[|【)\s*(?:\^|(?:{_CITING}|[qae])\s*[#:.=]*\s*)?({_NUMBERS})\^?{_PLACE}(?:†[^】\]]{{0,100}})?\s*(?:\]\]|\]|】)"
     rf"(?:\(\s*https?://[^\s)]*\s*\))?|<(?:sup|cite)>\[?({_NUMBERS})\]?</(?:sup|cite)>|\({_CITING} ({_NUMBERS})\)"
     r"|(?<=[.!?])([⁰¹²³⁴-⁹]{1,3})(?!\w)",
     re.IGNORECASE,
 )
 _RANGE = re.compile(r"(\d+)\s*[-–]\s*(?:[a-z]+ )?(\d+)", re.IGNORECASE)
-_FOREIGN_CITATION = re.compile(r"【[^】]{0,100}†[^】]{0,100}】")
+_FOREIGN_CITATION = re.compile(
+    r"【[^】]{0,100}†[^】]{0,100}】| ?\[@[^\[\]]{1,100}\]| ?\\cite\w*\{[^{}]{0,100}\}"
+    r"| ?<(cite|ref|citation|source)\b[^<>]{0,100}>[^<>\s]{0,100}</\1>| ?<ref\b[^<>]{0,100}/>"
+)
+"""Citations of sources by their own names, which no passage has."""
 _LINK = re.compile(r"\[([^\[\]]*)\]\(\s*(?:https?://|www\.)[^\s)\[]*\s*\)", re.IGNORECASE)
 _ADDRESS = re.compile(
     r"(?<!\s)\s*(?:\([^()]{0,40}(?:https?://|www\.)[^\s()]+\)|[(<\[]?\b(?:https?://|www\.)[^\s)>\]]+[)>\]]?)",
@@ -186,10 +191,12 @@ def _pattern(option: str) -> str:
 # Statements that there is no answer.
 
 _REFUSAL = re.compile(
-    r"(?:i[’']m|i am) (?:very |so |really )?sorry\b|sorry, (?:but )?i\b|as an ai\b"
+    r"(?:(?:assistant|ai|model|response|answer): ?)?"
+    r"(?:(?:i[’']m|i am) (?:very |so |really )?sorry\b|sorry, (?:but )?i\b"
+    r"|as an? (?:ai|(?:ai )?(?:language )?(?:model|assistant)|llm)(?:,| i\b)"
     r"|i(?: can ?not| can[’']t| won[’']t|(?: am|[’']m) (?:unable|not able) to) "
     r"(?:help (?:you|with)|assist|answer|provide|comply|verify|determine|discuss|recall|share (?:this|that|any)"
-    r"|fulfil)",
+    r"|fulfil)|i (?:(?:must|have to|will have to|need to) )?(?:respectfully )?(?:decline|refuse)(?: to\b|\W|\Z))",
     re.IGNORECASE,
 )
 MAX_STATEMENT_WORDS = 60
@@ -214,7 +221,7 @@ _SAYING = frozenset(
     "answer answers answered indicate indicates indicated tell tells told disclose discloses disclosed discuss "
     "discusses discussed cover covers covered reveal reveals revealed clarify clarified find found available "
     "known know knows clear determine determined applicable sure certain identify identified help helps relevant "
-    "recall information info detail details reference indication knowledge idea access".split()
+    "recall information info detail details reference indication knowledge idea access see seen answerable".split()
 )
 _TEXTS = frozenset(
     "document documents passage passages text texts page pages snippet snippets article articles source sources "
@@ -225,13 +232,16 @@ _FILLING = frozenset(
     "a an the for to this that these those it its i we you am is are was were be been being can could do does did has "
     "have had will would there here in by from at as with and or any all such so too yet just also sorry however "
     "based according above question search provided given enough explicit direct specific further afraid able "
-    "remains me us my them they anything anywhere concerned seem seems appear appears available".split()
+    "remains me us my them they anything anywhere concerned seem seems appear appears possible make makes".split()
 )
 _PASSIVELY = frozenset("mentioned stated specified disclosed".split())
+_ARTICLES = frozenset("a an any the".split())
 _FIRST_PERSON = re.compile(
     r"(?:sorry )?(?:i|we) (?:am |are |do |can |could )?not (?:\w+ly )?(?:know|sure|certain|find|recall|say|tell)\b"
 )
-_NOT_SAYING = re.compile(rf"\b(?:do|does|did|could) not (?:\w+ly )?(?:{'|'.join(_SAYING - {'contain', 'help'})})\b")
+_NOT_SAYING = re.compile(
+    rf"\b(?:do|does|did|could) not (?:\w+ly )?(?:{'|'.join(_SAYING - {'contain', 'help'})})\b|\bgives? no$"
+)
 _SHORT_FORMS = (("can't", "can not"), ("n't", " not"), ("cannot", "can not"), ("'s", " is"), ("'m", " am"))
 
 
@@ -251,9 +261,12 @@ def _says_nothing(text: str) -> bool:
     is_denial, is_about_text = _denies(opening), not _TEXTS.isdisjoint(opening)
     if len(opening) == len(words):
         return is_denial or (is_about_text and not _NEGATIONS.isdisjoint(opening))
+    while opening and opening[-1] in _ARTICLES:
+        opening.pop()
     if is_denial and (opening[-1] in _CONNECTING or (is_about_text and _NOT_SAYING.search(" ".join(opening)))):
         return True
-    return _denies(ending) and (not _TEXTS.isdisjoint(ending) or ending[0] in _PASSIVELY)
+    is_about_text = not _TEXTS.isdisjoint(ending) or ending[:1] in ([word] for word in _PASSIVELY)
+    return is_about_text and _denies([*ending, *(word for word in words[:1] if word == "no")])
 
 
 def _is_of_statement(word: str) -> bool:

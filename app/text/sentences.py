@@ -25,9 +25,12 @@ _PIECE = re.compile(r"[\s\S]{1,10000}(?!\S)|[\s\S]{1,10000}")
 _MARK_IN_NAME = re.compile(r"[!?]['\"”’]?$")
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 _NUMERAL = re.compile(r"(?<!\w)(?:\d{1,3}|[IVX]+)\.$")
-_SHORT_WORD = re.compile(r"(?<![\w'’])([A-Z][a-z]{1,4})\.$")
-_UNSEEN_END = re.compile(r"(?<=[^\W\d_A-Z]{2}[.!?])(?=[A-Z][a-z]+[ ,])|(?<=\bno\.)(?=\s{1,9}[A-Z])")
-"""Ends that sentencex does not see: without a space, and after the word "no", which it takes for a number's."""
+_SHORT_WORD = re.compile(r"(?<![\w'’])([^\W\d_]{2,5})\.$")
+_UNSEEN_END = re.compile(
+    r"(?<=[^\W\d_A-Z]{2}[.!?])(?=[A-Z][a-z]+[ ,])|(?<=\bno\.)(?=\s{1,9}[A-Z])"
+    r"|(?<=[a-z]{3}[.!?]\))(?=\s{1,9}[A-Z])|(?<=\w…)(?=\s{1,9}[A-Z])"
+)
+"""Ends that sentencex does not see: without a space, of brackets, and after "no", which it takes for a number's."""
 _ENDED = re.compile(r"[.!?…:;][\"'”’)\]]*$")
 _OPENING = '"“‘«([<'
 TAIL_LENGTH = 40
@@ -51,7 +54,8 @@ def _spans(text: str) -> tuple[tuple[int, int], ...]:
         is_cut = bool(spans) and not _ENDED.search(_tail(text, spans[-1]))
         for start, end in _split(piece[0], piece.start()):
             is_inside = bool(spans) and spans[-1][1] == start and not (text[start].isupper() or text[start] in _OPENING)
-            if spans and (is_cut or is_inside or _continues(_tail(text, spans[-1]), text[start])):
+            is_cased = bool(spans) and text[spans[-1][0]].isupper()
+            if spans and (is_cut or is_inside or _continues(_tail(text, spans[-1]), text[start], is_cased)):
                 start, _ = spans.pop()
             spans.append((start, end))
             is_cut = False
@@ -72,13 +76,20 @@ def _split(text: str, offset: int) -> Iterator[tuple[int, int]]:
                 yield at, at + len(shown)
 
 
-def _continues(before: str, following: str) -> bool:
-    """Return whether a sentence that ends like `before` goes on with this character: Panic! at, Wilhelm II. was."""
+def _continues(before: str, following: str, is_cased: bool) -> bool:
+    """Return whether a sentence that ends like `before` goes on with this character: Panic! at, Wilhelm II. was.
+
+    Where sentences begin with capitals, a short word that Punkt has not seen is an abbreviation: Pine Cir. near.
+    """
     if following.islower():
-        if (short := _SHORT_WORD.search(before)) and short[1].casefold() not in _word_flags():
-            return True  # an abbreviation that nobody has listed: Pine Cir. near
+        if is_cased and (short := _SHORT_WORD.search(before)) and short[1].casefold() not in _word_flags():
+            return True
         return bool(_MARK_IN_NAME.search(before) or _NUMERAL.search(before)) or ends_in_abbreviation(before)
-    return following.isdigit() and before[-2:-1].islower() and ends_in_abbreviation(before)
+    if following in "-–—" and _MARK_IN_NAME.search(before):
+        return True
+    if before.endswith(".") and before[:-1].rpartition(" ")[2].casefold() in _NEVER_LAST:
+        return True
+    return (following.isdigit() or following in "$€£") and before[-2:-1].islower() and ends_in_abbreviation(before)
 
 
 _cached_spans = lru_cache(maxsize=MAX_CACHED_TEXTS)(_spans)
@@ -98,7 +109,8 @@ def ends_in_abbreviation(text: str) -> bool:
     return text.endswith(".") and bool(is_abbreviation)
 
 
-_MORE_ABBREVIATIONS = frozenset("approx ca cf deg lit max min pct translit".split())
+_NEVER_LAST = frozenset("approx ca incl excl esp lieut atty asst".split())
+_MORE_ABBREVIATIONS = _NEVER_LAST | frozenset("bn cf ch chap deg lit max min mn pct rm tab translit vol".split())
 
 
 @lru_cache(maxsize=1)

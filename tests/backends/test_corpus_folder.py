@@ -249,6 +249,9 @@ class TestWord:
             ("in 1890", '<w:vertAlign w:val="superscript"/>', "12", "in 1890 bricks"),
             ("made 60", "<w:strike/>", " or 40", "made 60 bricks"),
             ("made CO", '<w:vertAlign w:val="subscript"/>', "2", "made CO2 bricks"),
+            ("made 60", "<w:dstrike/>", " or 40", "made 60 bricks"),
+            ("made 60", "<w:vanish/>", " or 40", "made 60 bricks"),
+            ("made 60", '<w:strike w:val="0"/>', " or 40", "made 60 or 40 bricks"),
         ],
     )
     def test_superscripts_notes_and_struck_out_text_are_read_as_in_html(self, folder, before, style, run, text):

@@ -53,6 +53,9 @@ def test_a_list_of_parts_is_the_text_of_its_parts_without_reasoning(parts, text)
         "<think>Rome <think>or Oslo?</think></think>Paris",
         "<|channel|>analysis<|message|>Rome?<|end|><|start|>assistant<|channel|>final<|message|>Paris<|return|>",
         "analysisWe need a city. Rome?assistantfinalParis",
+        "assistantfinalParis",
+        "<思考>Rome?</思考>Paris",
+        "Paris<think>Or Rome",
         "<|begin_of_box|>Paris<|end_of_box|>",
         "Paris<|im_end|>",
     ],
@@ -94,6 +97,7 @@ def test_text_without_such_marks_stays(plain):
         'Here: {enough: "Yes"}',
         "{“enough”: “Yes”}",
         '{"why": "It says\n"Hamlet" there", "enough": "Yes"}',
+        '{"enough": true}',
     ],
 )
 def test_json_is_read_with_words_before_and_after_it_and_with_common_errors(text):
@@ -200,7 +204,7 @@ def test_a_query_in_the_base_address_follows_the_path(query):
     assert server.asked[0].path == f"/v1/chat/completions{query.replace('%20', '+')}"
 
 
-@pytest.mark.parametrize(("tokens", "is_noted"), [(64, True), (100, True), (500, False), (650, False), (0, False)])
+@pytest.mark.parametrize(("tokens", "is_noted"), [(64, True), (300, True), (500, False), (650, False), (0, False)])
 def test_a_prompt_that_the_server_cut_is_noted_on_the_step(tokens, is_noted):
     notices = []
     with OpenAIServer([Reply("Paris", usage=(tokens, 2))]) as server, listening(notices.append):

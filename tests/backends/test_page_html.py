@@ -101,6 +101,7 @@ SUPERSCRIPTS = [
     ("made 10<sup>6</sup> bricks", "made 10^6 bricks"),
     ("<b>10</b><sup>6</sup> bricks", "10^6 bricks"),
     ("10<sup>10<sup>100</sup></sup>", "10^10^100"),
+    ("2<sup>74,207,281</sup> − 1", "2^74,207,281 − 1"),
     ("10<span style='font-size: 7px; vertical-align: super'>6</span>", "10^6"),
     ("<math><msup><mn>10</mn><mn>6</mn></msup></math>", "10^6"),
     ("(1 + x)<sup>2</sup>", "(1 + x)^2"),
@@ -165,6 +166,7 @@ class TestArticle:
         [
             f"<div>{COOKIES}</div><aside>{ARTICLE}</aside>",
             f"<main>{COOKIES}</main><aside><article>{ARTICLE}</article></aside>",
+            f"<footer id=meta-data>{ARTICLE}</footer>",
         ],
     )
     def test_an_article_in_an_aside_is_read(self, body):

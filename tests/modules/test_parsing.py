@@ -75,6 +75,12 @@ THREE = LabelSet.THREE.labels
         ("Label = not enough information", Label.NOT_ENOUGH_EVIDENCE),
         ("**Label:** `NOT_ENOUGH_EVIDENCE`", Label.NOT_ENOUGH_EVIDENCE),
         ("### Final answer: __True__", Label.SUPPORTED),
+        ("It was so [1].\nVerdict — False", Label.REFUTED),
+        ("Rating: False", Label.REFUTED),
+        ("It was so [1].\nIt's true.", Label.SUPPORTED),
+        ("The statement is false.", Label.REFUTED),
+        ("The claim is refuted by the evidence.", Label.REFUTED),
+        ("The claim cannot be verified.", Label.NOT_ENOUGH_EVIDENCE),
     ],
 )
 def test_the_label_is_read_from_the_last_line(text: str, label: Label) -> None:

@@ -39,6 +39,10 @@ from app.text.sentences import sentence_spans, sentences
         "The movie Who Framed Roger Rabbit? was made in 1988.",
         "N.W.A. released it with Panic! at the Disco.",
         "The office moved to Pine Cir. near Albany and Oak Blvd. in Reno.",
+        "The board has posts in non-govt. aided colleges.",
+        "The house costs approx. $1.5 bn. in Rm. 5, and has incl. Rep. Smith four owners.",
+        "Lieut. Cmdr. Data left.",
+        "Mix it, and -- voila! -- you have cake.",
     ],
 )
 def test_a_full_stop_inside_a_name_does_not_end_a_sentence(whole: str) -> None:
@@ -63,6 +67,8 @@ def test_a_full_stop_inside_a_name_does_not_end_a_sentence(whole: str) -> None:
         ("He said “We won.”", "Then he left."),
         ("It hit No. 1.", "Then it fell."),
         ("he lives in Bonn.", "it is big."),
+        ("(It was done.)", "Then it was not."),
+        ("The cat sat…", "The dog ran."),
         ("Henry VIII was king of the U.K.", "He died."),
     ],
 )

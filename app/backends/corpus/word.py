@@ -6,6 +6,8 @@ It runs `fetch/html.py` for its rules of superscripts, notes and struck-out text
 from __future__ import annotations
 
 import errno
+import io
+import re
 import runpy
 import sys
 import zipfile
@@ -16,6 +18,9 @@ EMPTY, TOO_LARGE = 3, 4
 MAX_XML_BYTES = 64 * 1024**2
 """Of all parts of the document but its pictures, unpacked. zipfile unpacks no more than a part's stated size."""
 
+_UNSHOWN = re.compile(rb"<w:(?:dstrike|vanish)(?=[\s/>])")
+"""Marks of text that is struck out twice, or hidden; mammoth reads neither."""
+
 
 def main(path: str, text: str) -> int:
     """Write the paragraphs with empty lines between, and return the exit code."""
@@ -24,11 +29,13 @@ def main(path: str, text: str) -> int:
     try:
         with zipfile.ZipFile(path) as package:
             parts = [part for part in package.infolist() if not part.filename.startswith("word/media/")]
-        if sum(part.file_size for part in parts) > MAX_XML_BYTES:
-            return TOO_LARGE
+            if sum(part.file_size for part in parts) > MAX_XML_BYTES:
+                return TOO_LARGE
+            with zipfile.ZipFile(document := io.BytesIO(), "w") as plain:
+                for part in parts:
+                    plain.writestr(part.filename, _UNSHOWN.sub(b"<w:strike", package.read(part)))
         html = runpy.run_path(str(Path(__file__).parents[1] / "fetch" / "html.py"))
-        with Path(path).open("rb") as document:
-            shown = mammoth.convert_to_html(document, convert_image=lambda image: []).value
+        shown = mammoth.convert_to_html(document, convert_image=lambda image: []).value
         found = "\n\n".join(html["paragraphs_of"](html["fragment_of"](shown))) if shown else ""
         Path(text).write_text(found, encoding="utf-8", errors="replace")
     except (MemoryError, OSError) as error:

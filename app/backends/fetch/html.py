@@ -111,8 +111,9 @@ def extract_text(html: str, url: str) -> PageText:
     text = _main_text(tree, url)
     if len(text) < MIN_CHARACTERS:
         text = max((each for each in _article_bodies(linked) if len(each) > 2 * len(text)), key=len, default=text)
-    if len(text) < MIN_CHARACTERS_BESIDE_ASIDES and len(beside := _text_with_asides(tree, url)) > 2 * len(text):
-        text = beside
+    beside = "//aside" if text else "//aside|//header|//footer"
+    if len(text) < MIN_CHARACTERS_BESIDE_ASIDES and len(longer := _text_with(tree, url, beside)) > 2 * len(text):
+        text = longer
     return PageText(
         text, metadata.title or "", metadata.date, _is_fact_check(tree, linked), _claim_reviews(linked, url)
     )
@@ -131,21 +132,24 @@ def _article_bodies(linked: list[dict[str, Any]]) -> Iterator[str]:
             yield "\n".join(paragraphs_of(fragment_of(body)))
 
 
-def _text_with_asides(tree: Any, url: str) -> str:
-    """Return the text with that of the asides; "" where there are none, or the page marks an article outside them."""
-    asides = tree.xpath("//aside")
-    if not asides or tree.xpath("//article[not(ancestor::aside)]"):
+def _text_with(tree: Any, url: str, beside: str) -> str:
+    """Return the text with that of such elements; "" where there are none, or the page marks an article outside."""
+    found = tree.xpath(beside)
+    if not found or tree.xpath("//article[not(ancestor::aside or ancestor::header or ancestor::footer)]"):
         return ""
-    for aside in asides:
-        aside.tag = "section"
+    for each in found:
+        each.tag = "section"
     return _main_text(tree, url, favor_recall=True)
+
+
+_CDATA = re.compile(r"(?://|/\*)?\s*(?:<!\[CDATA\[|\]\]>|<!--|-->)(?:\*/)?")
 
 
 def _linked_data(tree: Any) -> Iterator[dict[str, Any]]:
     """Yield the objects of the page's JSON-LD, nested ones included."""
     for script in tree.xpath("//script[starts-with(@type, 'application/ld+json')]"):
         try:
-            remaining = [json.loads(script.text or "")]
+            remaining = [json.loads(_CDATA.sub("", script.text or "").strip("; \n"), strict=False)]
         except (ValueError, RecursionError):
             continue
         while remaining:
@@ -215,7 +219,7 @@ _NOTE_MARK = re.compile(
 _IN_BRACKETS = re.compile(r"\[.*\]|\(\d+\)", re.DOTALL)
 _MARKS_ONLY = re.compile(r"[*†‡§¶‖#]+")
 _SIGNED_NUMBER = re.compile(r"[-+−–]?\d+(?:[.,/]\d+)*|\d*[-+−–]")
-_SEVERAL_NOTES = re.compile(r"\d{1,3}(?:\s*[,;–-]\s*\d{1,3})+")
+_SEVERAL_NOTES = re.compile(r"(?!\d{1,3}(?:,\d{3})+$)\d{1,3}(?:\s*[,;–-]\s*\d{1,3})+")
 _YEAR_OR_LONG_NUMBER = re.compile(r"(?:(?<![\d.,])\d{4,}|\d[.,]\d+)%?$|%$")
 _PRICE = re.compile(r"[$€£¥]\s?\d+$")
 _SHORT_WORD = re.compile(r"(?<![^\W\d_])[^\W\d_]{1,3}$")

@@ -116,7 +116,7 @@ REPLY_OVERHEAD_BYTES = 200_000
 BYTES_PER_TOKEN, BYTES_PER_TOKEN_WITH_ALTERNATIVES = 80, 3_000
 MAX_REPLY_CHARACTERS = 50_000
 """Characters of a reply that are read, however many tokens it may have."""
-MAX_CHARACTERS_PER_TOKEN = 12
+MAX_CHARACTERS_PER_TOKEN, MAX_PROMPT_CHARACTERS_PER_TOKEN = 12, 7
 """A longer reply than its tokens can hold is cut; a prompt with more characters than its tokens can hold was cut."""
 MIN_MISSING_TOKENS = 50
 """Tokens by which a server must report too few before its prompts count as cut."""
@@ -287,7 +287,9 @@ class OpenAIChat:
         if reply is None:
             return None
         (name,) = chat.schema["properties"]
-        choice = choose_option(str(json.loads(reply["text"])[name]), reply["first"], options)
+        said = json.loads(reply["text"])[name]
+        said = ("Yes" if said else "No") if isinstance(said, bool) and "Yes" in options else str(said)
+        choice = choose_option(said, reply["first"], options)
         if choice is None:
             self._negotiation.learn_no_json_schema()
         return choice
@@ -387,7 +389,7 @@ class OpenAIChat:
             raise CallFailed(f"The server {self._model.host} reports more tokens for a reply than any model takes.")
         report_usage(Usage(1, reply.prompt_tokens, reply.completion_tokens, cost=self._cost(reply)))
         characters = sum(len(message["content"]) for message in messages)
-        if 0 < reply.prompt_tokens < characters / MAX_CHARACTERS_PER_TOKEN - MIN_MISSING_TOKENS:
+        if 0 < reply.prompt_tokens < characters / MAX_PROMPT_CHARACTERS_PER_TOKEN - MIN_MISSING_TOKENS:
             report_problem(Code.PROMPT_CUT(host=self._model.host, tokens=reply.prompt_tokens, characters=characters))
         return reply
 
@@ -420,4 +422,4 @@ def ask_for_a_word(model: ModelSettings, seconds: float) -> None:
 
 
 def _is_spent(reply: Reply) -> bool:
-    return reply.finish == "length" and not (reply.text or "").strip()
+    return reply.finish in ("length", "max_tokens", "model_context_window_exceeded") and not (reply.text or "").strip()

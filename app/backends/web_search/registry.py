@@ -139,14 +139,17 @@ def parse_hits(listed: Iterable[Any], fields: Fields, today: date, before: str |
 
     With `before`, an ISO date, results of that day or later are left out, and those whose date cannot be parsed.
     """
-    seen = set()
+    seen: set[str] = set()
     for result in listed:
         hit = _hit(result, fields, today) if isinstance(result, dict) else None
         if not hit or (before and not _is_before(hit, result, fields, before)):
             continue
-        if (page := page_key(hit.url)) not in seen:
-            seen.add(page)
+        pages = {page_key(hit.url)}
+        if hit.title and hit.snippet:  # the same under another query
+            pages.add(f"{hit.url.partition('?')[0]} {hit.title} {hit.snippet}")
+        if seen.isdisjoint(pages):
             yield hit
+        seen |= pages
 
 
 def _is_before(hit: SearchHit, result: Mapping[str, Any], fields: Fields, before: str) -> bool:

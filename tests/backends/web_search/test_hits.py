@@ -50,6 +50,8 @@ def test_each_page_is_listed_once_at_its_best_rank():
         {"url": PAGE},
     ]
     assert [hit.url for hit in made(*listed)] == [PAGE, PAGE + "?other"]
+    same = {"title": "The mill", "snippet": "It was built in 1890."}
+    assert len(made({"url": PAGE, **same}, {"url": PAGE + "?r=2mgxo2", **same})) == 1
 
 
 @pytest.mark.parametrize(

@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import lru_cache
 
 from app.domain.instrumentation import report_phase
 from app.domain.messages import Code
 from app.domain.model import Claim, Context, Judgement
 from app.domain.ports import Chat, TextGenerator
 from app.modules.prompting import (
-    EXAMPLE_DELIMITERS,
     YES_OR_NO,
-    KnownHop,
-    Quote,
-    build_chat,
-    chat_case,
+    PromptedRole,
     demonstrations,
-    example_hops,
-    few_shot,
     fill_template,
     first_of_each,
     known_hops,
@@ -46,34 +38,22 @@ class PromptedClaimVerifier:
         return sufficiency_prompt(claim, context), sufficiency_chat(claim, context)
 
 
+ROLE = PromptedRole(
+    "enough",
+    lambda case, quote: fill_template(
+        "sufficiency", claim=one_line(case["claim"]), known=known_lines(case["known"], quote)
+    ),
+    lambda example: example["prediction"],
+    lambda example: {"enough": example["prediction"]},
+)
+
+
 def sufficiency_prompt(claim: Claim, context: Context) -> str:
-    """Return the prompt: the demonstrations and this case, up to the start of the prediction."""
     known = known_hops(context)
-    return few_shot(_demonstration_texts(), lambda quote: _case(claim.text, known, quote), quoted_texts(known))
+    return ROLE.prompt(demonstrations("sufficiency"), {"claim": claim.text, "known": known}, quoted_texts(known))
 
 
 def sufficiency_chat(claim: Claim, context: Context) -> Chat:
-    """Return the same as a chat, with two demonstrations of each reply."""
     known = known_hops(context)
-    examples = (
-        (
-            chat_case(each["claim"], example_hops(each["known"]), EXAMPLE_DELIMITERS),
-            {"enough": each["prediction"]},
-        )
-        for each in first_of_each(demonstrations("sufficiency"), "prediction", 2)
-    )
-    return build_chat(
-        "enough", examples, lambda quote: chat_case(claim.text, known, quote), quoted_texts(known), enough=YES_OR_NO
-    )
-
-
-@lru_cache
-def _demonstration_texts() -> tuple[str, ...]:
-    return tuple(
-        f"{_case(each['claim'], example_hops(each['known']))} {each['prediction']}"
-        for each in demonstrations("sufficiency")
-    )
-
-
-def _case(claim: str, known: Iterable[KnownHop], quote: Quote = str) -> str:
-    return fill_template("sufficiency", claim=one_line(claim), known=known_lines(known, quote))
+    examples = first_of_each(demonstrations("sufficiency"), "prediction", 2)
+    return ROLE.chat(examples, {"claim": claim.text, "known": known}, quoted_texts(known), enough=YES_OR_NO)

@@ -200,6 +200,38 @@ def chat_case(claim: str, known: Iterable[KnownHop], quote: Quote, *more: str) -
     return "\n".join(filter(None, (f"Claim = {one_line(claim)}", known_lines(known, quote), *more)))
 
 
+Case = Mapping[str, Any]
+"""What a role is asked about: a row of its demonstrations with `known` as hops, or the same fields of the case."""
+
+
+@dataclass(frozen=True)
+class PromptedRole:
+    """One role's prompt, as text with all demonstrations and as a chat with few, both written from the same cases."""
+
+    name: str  # of its instruction in prompts/system.json
+    write: Callable[[Case, Quote], str]  # a case in text, up to the start of the reply
+    reply: Callable[[Case], str]  # of a demonstration, in text
+    values: Callable[[Case], Mapping[str, Any]]  # of a demonstration, in JSON
+    write_in_chat: Callable[[Case, Quote], str] = lambda case, quote: chat_case(case["claim"], case["known"], quote)
+
+    def prompt(self, examples: Iterable[Case], case: Case, quoted: Sequence[str]) -> str:
+        """Return the demonstrations and the case, up to the start of the reply."""
+        shown = (f"{self.write(each, str)} {self.reply(each)}" for each in map(_with_hops, examples))
+        return few_shot(shown, lambda quote: self.write(case, quote), quoted)
+
+    def chat(
+        self, examples: Iterable[Case], case: Case, quoted: Sequence[str], **properties: Mapping[str, Any]
+    ) -> Chat:
+        """Return the same as a chat, whose reply has these properties."""
+        cases = map(_with_hops, examples)
+        shown = ((self.write_in_chat(each, EXAMPLE_DELIMITERS), self.values(each)) for each in cases)
+        return build_chat(self.name, shown, lambda quote: self.write_in_chat(case, quote), quoted, **properties)
+
+
+def _with_hops(row: Case) -> Case:
+    return {**row, "known": example_hops(row.get("known", ()))}
+
+
 def first_of_each(candidates: Iterable[Mapping[str, Any]], key: str, count: int) -> list[Mapping[str, Any]]:
     """Return the first `count` demonstrations of `candidates` with each value of `key`, in their order."""
     seen: Counter[str] = Counter()

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Any
 
 from app.domain.instrumentation import report_phase
 from app.domain.messages import Code, Message
@@ -14,15 +11,13 @@ from app.domain.model import Answer, Claim, Context, Hop, Judgement, Passage
 from app.domain.ports import Chat, TextGenerator
 from app.modules.judging import quoted_sentence
 from app.modules.prompting import (
-    EXAMPLE_DELIMITERS,
     YES_OR_NO,
+    Case,
     KnownHop,
+    PromptedRole,
     Quote,
-    build_chat,
     chat_case,
     demonstrations,
-    example_hops,
-    few_shot,
     fill_template,
     first_of_each,
     known_hops,
@@ -164,45 +159,41 @@ class PromptedValidator:
         return usefulness_prompt(claim, context, hop), usefulness_chat(claim, context, hop)
 
 
-def usefulness_prompt(claim: Claim, context: Context, hop: Hop) -> str:
-    """Return the demonstrations and this case, up to the start of the prediction."""
-    known, answer = known_hops(context), short_answer(hop)
-    return few_shot(
-        _demonstration_texts(),
-        lambda quote: _case(claim.text, known, hop.question.text, quote(answer), quote),
-        [*quoted_texts(known), answer],
+def _write(case: Case, quote: Quote) -> str:
+    lines = known_lines(case["known"], quote)
+    return fill_template(
+        "usefulness",
+        claim=one_line(case["claim"]),
+        known=f"We already know the following:\n{lines}" if lines else "",
+        question=one_line(case["question"]),
+        answer=quote(case["answer"]),
     )
+
+
+def _write_in_chat(case: Case, quote: Quote) -> str:
+    pair = KnownHop(case.get("number", len(case["known"]) + 1), case["question"], case["answer"])
+    return chat_case(case["claim"], [*case["known"], pair], quote)
+
+
+ROLE = PromptedRole(
+    "useful",
+    _write,
+    lambda example: example["prediction"],
+    lambda example: {"useful": example["prediction"]},
+    _write_in_chat,
+)
+
+
+def usefulness_prompt(claim: Claim, context: Context, hop: Hop) -> str:
+    case = _case(claim, context, hop)
+    return ROLE.prompt(demonstrations("usefulness"), case, [*quoted_texts(case["known"]), case["answer"]])
 
 
 def usefulness_chat(claim: Claim, context: Context, hop: Hop) -> Chat:
-    """Return the same as a chat, with two demonstrations of each reply."""
-    known = known_hops((*context, hop))
-
-    def example(demonstration: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
-        pairs = [*demonstration["known"], (demonstration["question"], demonstration["answer"])]
-        text = chat_case(demonstration["claim"], example_hops(pairs), EXAMPLE_DELIMITERS)
-        return text, {"useful": demonstration["prediction"]}
-
-    examples = map(example, first_of_each(demonstrations("usefulness"), "prediction", 2))
-    return build_chat(
-        "useful", examples, lambda quote: chat_case(claim.text, known, quote), quoted_texts(known), useful=YES_OR_NO
-    )
+    case, examples = _case(claim, context, hop), first_of_each(demonstrations("usefulness"), "prediction", 2)
+    return ROLE.chat(examples, case, quoted_texts(known_hops((*context, hop))), useful=YES_OR_NO)
 
 
-@lru_cache
-def _demonstration_texts() -> tuple[str, ...]:
-    return tuple(
-        f"{_case(each['claim'], example_hops(each['known']), each['question'], each['answer'])} {each['prediction']}"
-        for each in demonstrations("usefulness")
-    )
-
-
-def _case(claim: str, known: Iterable[KnownHop], question: str, answer: str, quote: Quote = str) -> str:
-    lines = known_lines(known, quote)
-    return fill_template(
-        "usefulness",
-        claim=one_line(claim),
-        known=f"We already know the following:\n{lines}" if lines else "",
-        question=one_line(question),
-        answer=answer,
-    )
+def _case(claim: Claim, context: Context, hop: Hop) -> Case:
+    about = {"question": hop.question.text, "answer": short_answer(hop), "number": hop.number}
+    return {"claim": claim.text, "known": known_hops(context), **about}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 from app.domain.errors import UnparseableOutput
 from app.domain.instrumentation import report_phase
@@ -13,16 +12,13 @@ from app.domain.model import Claim, Context, Hop, Question
 from app.domain.ports import Chat, TextGenerator
 from app.modules.output_parsing import question_from
 from app.modules.prompting import (
-    EXAMPLE_DELIMITERS,
     TEXT,
-    KnownHop,
+    Case,
+    PromptedRole,
     Quote,
     ask,
-    build_chat,
     chat_case,
     demonstrations,
-    example_hops,
-    few_shot,
     fill_template,
     known_hops,
     known_lines,
@@ -85,56 +81,41 @@ class PromptedQuestioner:
         )
 
 
-def question_prompt(claim: Claim, context: Context, previous: str = "", instruction: str = "") -> str:
-    """Return the prompt: the demonstrations and this case, up to the start of the question.
+def _write(case: Case, quote: Quote) -> str:
+    lines, previous, also = known_lines(case["known"], quote), case.get("previous", ""), case.get("instruction", "")
+    if not lines and not previous:
+        return fill_template("lm_first_question", claim=one_line(case["claim"]), also=also)
+    head = f"We already know the following:\n{lines}\n" if lines else ""
+    return fill_template("lm_next_question", claim=one_line(case["claim"]), known=head + previous, also=also)
 
-    `previous` lists the questions asked before.
-    """
-    is_first = not context and not previous
-    known = known_hops(context)
-    return few_shot(
-        _demonstration_texts(is_first),
-        lambda quote: _case(claim.text, known, is_first, quote, previous, instruction),
-        quoted_texts(known),
-    )
+
+ROLE = PromptedRole(
+    "question",
+    _write,
+    lambda example: example["question"],
+    lambda example: {"question": example["question"]},
+    lambda case, quote: chat_case(
+        case["claim"], case["known"], quote, case.get("previous", ""), case.get("instruction", "")
+    ),
+)
+
+
+def question_prompt(claim: Claim, context: Context, previous: str = "", instruction: str = "") -> str:
+    """Return the prompt, up to the start of the question. `previous` lists the questions asked before."""
+    case = _case(claim, context, previous, instruction)
+    examples = demonstrations("follow_up_question" if context or previous else "first_question")
+    return ROLE.prompt(examples, case, quoted_texts(case["known"]))
 
 
 def question_chat(claim: Claim, context: Context, previous: str = "", instruction: str = "") -> Chat:
     """Return the same as a chat, with two demonstrations of a first question and two of a later one."""
-    known = known_hops(context)
-    chosen = (*demonstrations("first_question")[:2], *demonstrations("follow_up_question")[:2])
-    examples = (
-        (
-            chat_case(each["claim"], example_hops(each.get("known", ())), EXAMPLE_DELIMITERS),
-            {"question": each["question"]},
-        )
-        for each in chosen
-    )
-    return build_chat(
-        "question",
-        examples,
-        lambda quote: chat_case(claim.text, known, quote, previous, instruction),
-        quoted_texts(known),
-        question=TEXT,
-    )
+    case = _case(claim, context, previous, instruction)
+    examples = (*demonstrations("first_question")[:2], *demonstrations("follow_up_question")[:2])
+    return ROLE.chat(examples, case, quoted_texts(case["known"]), question=TEXT)
 
 
-@lru_cache
-def _demonstration_texts(is_first: bool) -> tuple[str, ...]:
-    return tuple(
-        f"{_case(each['claim'], example_hops(each.get('known', ())), is_first)} {each['question']}"
-        for each in demonstrations("first_question" if is_first else "follow_up_question")
-    )
-
-
-def _case(
-    claim: str, known: Iterable[KnownHop], is_first: bool, quote: Quote = str, previous: str = "", instruction: str = ""
-) -> str:
-    if is_first:
-        return fill_template("lm_first_question", claim=one_line(claim), also=instruction)
-    lines = known_lines(known, quote)
-    head = f"We already know the following:\n{lines}\n" if lines else ""
-    return fill_template("lm_next_question", claim=one_line(claim), known=head + previous, also=instruction)
+def _case(claim: Claim, context: Context, previous: str, instruction: str) -> Case:
+    return {"claim": claim.text, "known": known_hops(context), "previous": previous, "instruction": instruction}
 
 
 def _previous(heading: str, questions: Sequence[str]) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Any
 
 from app.domain.errors import UnparseableOutput
@@ -15,18 +14,15 @@ from app.domain.ports import Chat, TextGenerator
 from app.modules.judging import is_described, quoted_sentence, unmentioned_name
 from app.modules.output_parsing import LABEL_WORDS, label_from, rationale_from
 from app.modules.prompting import (
-    EXAMPLE_DELIMITERS,
     TEXT,
     TEXT_OR_NULL,
-    KnownHop,
-    Quote,
+    Case,
+    PromptedRole,
     ask,
     attribution_sentence,
-    build_chat,
     chat_case,
     choose_label,
     demonstrations,
-    example_hops,
     few_shot,
     fill_template,
     known_hops_with_evidence,
@@ -127,46 +123,45 @@ class PromptedReasoner:
         return Verdict(label, rationale or quotations(context), missing, confidence)
 
 
+def _role(labels: Sequence[Label]) -> PromptedRole:
+    question = label_question(labels)
+    return PromptedRole(
+        "verdict",
+        lambda case, quote: fill_template(
+            "reasoning",
+            known=known_lines(case["known"], quote),
+            claim=one_line(case["claim"]),
+            attribution_sentence=case.get("attribution", ""),
+            ask=question,
+        ),
+        lambda example: _conclusion(_reply(example)),
+        _reply,
+        lambda case, quote: chat_case(case["claim"], case["known"], quote, case.get("attribution", ""), question),
+    )
+
+
+def _case(claim: Claim, context: Context) -> Case:
+    known = known_hops_with_evidence(claim, context)
+    return {"claim": claim.text, "known": known, "attribution": attribution_sentence(claim)}
+
+
 def reasoning_prompt(claim: Claim, context: Context, labels: Sequence[Label]) -> str:
     """Return the prompt: the demonstrations for these labels and this case, up to the start of the rationale."""
-    known, attribution = known_hops_with_evidence(claim, context), attribution_sentence(claim)
-    return few_shot(
-        _demonstration_texts(tuple(labels)),
-        lambda quote: _case(claim.text, known, labels, quote, attribution),
-        quoted_texts(known),
-    )
+    case, examples = _case(claim, context), balanced(demonstrations("reasoning"), labels)
+    return _role(labels).prompt(examples, case, quoted_texts(case["known"]))
 
 
 def reasoning_chat(claim: Claim, context: Context, labels: Sequence[Label]) -> Chat:
     """Return the same as a chat, with one demonstration of each label."""
-    known = known_hops_with_evidence(claim, context)
-    question = label_question(labels)
-    examples = (
-        (chat_case(each["claim"], example_hops(each["known"]), EXAMPLE_DELIMITERS, question), _reply(each))
-        for each in balanced(demonstrations("reasoning"), labels, len(labels))
-    )
-    return build_chat(
-        "verdict",
-        examples,
-        lambda quote: chat_case(claim.text, known, quote, attribution_sentence(claim), question),
-        quoted_texts(known),
-        rationale=TEXT,
-        missing=TEXT_OR_NULL,
-        label=one_of(LABEL_WORDS[label] for label in labels),
-    )
+    case, examples = _case(claim, context), balanced(demonstrations("reasoning"), labels, len(labels))
+    named = one_of(LABEL_WORDS[label] for label in labels)
+    schema = {"rationale": TEXT, "missing": TEXT_OR_NULL, "label": named}
+    return _role(labels).chat(examples, case, quoted_texts(case["known"]), **schema)
 
 
 def _reply(demonstration: Mapping[str, Any]) -> Mapping[str, Any]:
     label = LABEL_WORDS[Label(demonstration["label"])]
     return {"rationale": demonstration["rationale"], "missing": demonstration.get("missing"), "label": label}
-
-
-@lru_cache
-def _demonstration_texts(labels: tuple[Label, ...]) -> tuple[str, ...]:
-    return tuple(
-        f"{_case(each['claim'], example_hops(each['known']), labels)} {_conclusion(_reply(each))}"
-        for each in balanced(demonstrations("reasoning"), labels)
-    )
 
 
 def balanced(
@@ -182,18 +177,6 @@ def balanced(
             left[label] -= 1
             chosen.append(each)
     return chosen
-
-
-def _case(
-    claim: str, known: Iterable[KnownHop], labels: Sequence[Label], quote: Quote = str, attribution: str = ""
-) -> str:
-    return fill_template(
-        "reasoning",
-        known=known_lines(known, quote),
-        claim=one_line(claim),
-        attribution_sentence=attribution,
-        ask=label_question(labels),
-    )
 
 
 def _conclusion(reply: Mapping[str, Any]) -> str:

@@ -6,6 +6,7 @@ It is the paper's default. A recited passage is labelled as recited and never sh
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -16,12 +17,11 @@ from app.domain.ports import Chat, Reader, TextGenerator
 from app.modules.answerers import AnswererKind
 from app.modules.output_parsing import answer_from, passage_from
 from app.modules.prompting import (
-    EXAMPLE_DELIMITERS,
     TEXT_OR_NULL,
+    Case,
+    PromptedRole,
     ask,
-    build_chat,
     demonstrations,
-    few_shot,
     fill_template,
     one_line,
 )
@@ -95,70 +95,53 @@ class ReciterReader:
         return cite_in(passage, found, NAME)
 
 
+RECITING = PromptedRole(
+    "passage",
+    lambda case, quote: fill_template("reciting", question=one_line(case["question"])),
+    lambda example: example["passage"],
+    lambda example: {"passage": _known(example["passage"])},
+    lambda case, quote: f"Question = {one_line(case['question'])}",
+)
+READING = PromptedRole(
+    "answer",
+    lambda case, quote: fill_template("reading", passage=quote(case["read"]), question=one_line(case["question"])),
+    lambda example: example["answer"],
+    lambda example: {"answer": _known(example["answer"])},
+    lambda case, quote: f"Passage = {quote(case['read'])}\nQuestion = {one_line(case['question'])}",
+)
+
+
 def reciting_prompt(question: Question) -> str:
-    """Return the prompt: the demonstrations and this question, up to the start of the passage."""
-    examples = (
-        f"{fill_template('reciting', question=each['question'])} {each['passage']}"
-        for each in demonstrations("reciting")
-    )
-    return few_shot(examples, lambda quote: fill_template("reciting", question=one_line(question.text)), ())
+    return RECITING.prompt(demonstrations("reciting"), {"question": question.text}, ())
 
 
 def reading_prompt(question: Question, passage: str) -> str:
-    """Return the prompt: the demonstrations, the passage and this question, up to the start of the answer."""
-    examples = (
-        f"{_reading_case(_passage_to_read(each), each['question'])} {each['answer']}"
-        for each in demonstrations("reciting")
-    )
-    return few_shot(examples, lambda quote: _reading_case(quote(passage), one_line(question.text)), (passage,))
+    return READING.prompt(_readings(), {"question": question.text, "read": passage}, (passage,))
 
 
 def reciting_chat(question: Question) -> Chat:
     """Return the prompt for the passage as a chat, with a demonstration of a passage and one of none."""
-    examples = (
-        (f"Question = {each['question']}", {"passage": _known(each["passage"])}) for each in _with_and_without()
-    )
-    return build_chat(
-        "passage", examples, lambda quote: f"Question = {one_line(question.text)}", (), passage=TEXT_OR_NULL
-    )
+    examples = _with_and_without(demonstrations("reciting"))
+    return RECITING.chat(examples, {"question": question.text}, (), passage=TEXT_OR_NULL)
 
 
 def reading_chat(question: Question, passage: str) -> Chat:
     """Return the prompt for the answer as a chat, with a demonstration of an answer and one of none."""
-
-    def case(text: str, asked: str) -> str:
-        return f"Passage = {text}\nQuestion = {one_line(asked)}"
-
-    examples = (
-        (
-            case(EXAMPLE_DELIMITERS(_passage_to_read(each)), each["question"]),
-            {"answer": _known(each["answer"])},
-        )
-        for each in _with_and_without()
-    )
-    return build_chat(
-        "answer", examples, lambda quote: case(quote(passage), question.text), (passage,), answer=TEXT_OR_NULL
-    )
+    case = {"question": question.text, "read": passage}
+    return READING.chat(_with_and_without(_readings()), case, (passage,), answer=TEXT_OR_NULL)
 
 
-def _passage_to_read(example: dict[str, str]) -> str:
-    """Return the passage of a reading demonstration: `read` where nothing was recited."""
-    return example.get("read", example["passage"])
+def _readings() -> list[Case]:
+    """Return the demonstrations with the passage to read: another one where nothing was recited."""
+    return [{"read": each["passage"], **each} for each in demonstrations("reciting")]
 
 
-def _with_and_without() -> tuple[dict[str, str], ...]:
-    examples = demonstrations("reciting")
-    return tuple(
-        next(each for each in examples if is_no_answer(each["answer"]) is without) for without in (False, True)
-    )
+def _with_and_without(examples: Sequence[Case]) -> list[Case]:
+    return [next(each for each in examples if is_no_answer(each["answer"]) is without) for without in (False, True)]
 
 
 def _known(text: str) -> str | None:
     return None if is_no_answer(text) else text
-
-
-def _reading_case(passage: str, question: str) -> str:
-    return fill_template("reading", passage=passage, question=question)
 
 
 def _describe(options: RunOptions, settings: Settings) -> str:

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from sqlalchemy import create_engine, update
 
-from app.runs.models import EventRow
 from tests.web.test_api import RUNS, ended, held_to, problem, start
 
-DELETED = "/api/v1/deleted"
 GALLERY = "/api/v1/gallery"
 IMPORT = "/api/v1/import"
 
@@ -23,18 +20,6 @@ def address(client) -> str:
 
 def ids(answer) -> list[str]:
     return [run["id"] for run in held_to("RunList", answer.json)["runs"]]
-
-
-class TestDeleting:
-    def test_a_run_stored_by_another_version_can_be_deleted_only_by_its_owner(self, client, address, database_url):
-        engine = create_engine(database_url)
-        with engine.begin() as connection:
-            connection.execute(update(EventRow).values(version=99))
-        engine.dispose()
-        problem(client.get(address), 501)
-        problem(client.application.test_client().delete(address), 404)
-        assert client.delete(address).status_code == 204
-        problem(client.get(address), 404)
 
 
 class TestImporting:

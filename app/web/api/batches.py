@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 from werkzeug.exceptions import Conflict, NotFound
@@ -25,7 +25,7 @@ from app.web.api.schemas import (
     ResultListing,
 )
 from app.web.auth import current_principal, owned_batch, principal_for_new_run, stored_batch
-from app.web.pages.batches import CLOSED, NOT_NOW, NOTHING_FAILED, batch_title, details_of, most_claims
+from app.web.pages.batches import CLOSED, COMMANDS, batch_title, details_of, most_claims
 
 
 @operation("get /batches", "batches", owned=True)
@@ -95,13 +95,13 @@ def pause_batch(batch_id: str, body: Nothing) -> Batch:
 
     Starts no more of its runs; those that have started come to their end. 409 unless it was going.
     """
-    return _change(batch_id, services().runs.batch_commands.pause)
+    return _steer(batch_id, "pause")
 
 
 @operation("post /batches/<batch_id>/resume", "batches", owned=True)
 def resume_batch(batch_id: str, body: Nothing) -> Batch:
     """Resume a paused batch."""
-    return _change(batch_id, services().runs.batch_commands.resume)
+    return _steer(batch_id, "resume")
 
 
 @operation("post /batches/<batch_id>/cancel", "batches", owned=True)
@@ -110,7 +110,7 @@ def cancel_batch(batch_id: str, body: Nothing) -> Batch:
 
     Starts no more of its runs, for good, and ends those that are running. 409 for one that is over.
     """
-    return _change(batch_id, services().runs.batch_commands.cancel)
+    return _steer(batch_id, "cancel")
 
 
 @operation("post /batches/<batch_id>/retry", "batches", owned=True)
@@ -119,7 +119,7 @@ def retry_batch(batch_id: str, body: Nothing) -> Batch:
 
     Gives claims whose run failed or was interrupted a new one. 409 for none, or a cancelled batch.
     """
-    return _change(batch_id, services().runs.batch_commands.retry, NOTHING_FAILED)
+    return _steer(batch_id, "retry")
 
 
 @operation("post /batches/<batch_id>/restore", "batches", owned=True)
@@ -140,11 +140,11 @@ def list_deleted_batches() -> BatchList:
     return _list(services().runs.batch_deletion.restorable(current_principal()))
 
 
-def _change(batch_id: str, command: Callable[[str], int], conflict: str = NOT_NOW) -> Batch:
-    """Run a command of the principal's batch and return its progress. Raises Conflict if nothing was changed."""
+def _steer(batch_id: str, command: str) -> Batch:
+    """Carry out a command of the batch's owner and return its progress. Raises Conflict if nothing was changed."""
     owned_batch(batch_id)
-    if not command(batch_id):
-        raise Conflict(conflict)
+    if not getattr(services().runs.batch_commands, command)(batch_id):
+        raise Conflict(COMMANDS[command])
     services().runs.feeder.feed()
     return _batch(batch_id)
 

@@ -60,11 +60,13 @@ CLAIMS_PER_PAGE = 100
 CLOSED = "This site takes no batches of claims: its operator has switched them off."
 NOTHING_SENT = "Choose a file of claims, or paste some."
 NOT_NOW = "The present state of this batch does not allow that, so nothing was changed."
+NOTHING_FAILED = "There is nothing to try again, or the batch was cancelled."
+COMMANDS = {"pause": NOT_NOW, "resume": NOT_NOW, "cancel": NOT_NOW, "retry": NOTHING_FAILED}
+"""The commands of a batch's owner, each with what is said where it changes nothing."""
 NOTHING_TICKED = "Tick at least one claim."
 NOT_TICKED = "Not ticked"
 NOT_REWRITTEN = "The local model has no other words for claim {}: please edit it."
 MAX_TITLE_FROM_TEXT = 60
-NOTHING_FAILED = "There is nothing to try again, or the batch was cancelled."
 
 
 @batches.app_template_global("most_claims")
@@ -99,34 +101,23 @@ def page(batch_id: str) -> str:
     return _page(stored_batch(batch_id))
 
 
-@batches.post("/batches/<batch_id>/pause")
-def pause(batch_id: str) -> ResponseReturnValue:
-    """Start no more of its runs until it is resumed."""
-    return _done(owned_batch(batch_id), services().runs.batch_commands.pause(batch_id))
-
-
-@batches.post("/batches/<batch_id>/resume")
-def resume(batch_id: str) -> ResponseReturnValue:
-    """Continue a paused batch."""
-    return _done(owned_batch(batch_id), services().runs.batch_commands.resume(batch_id))
-
-
 @batches.get("/batches/<batch_id>/cancel")
 def confirm(batch_id: str) -> str:
     """Ask whether to cancel the batch."""
     return render_template("batch_cancel.html", batch=owned_batch(batch_id))
 
 
-@batches.post("/batches/<batch_id>/cancel")
-def cancel(batch_id: str) -> ResponseReturnValue:
-    """Start no more of its runs, and stop those that are running."""
-    return _done(owned_batch(batch_id), services().runs.batch_commands.cancel(batch_id))
+def steer(batch_id: str, command: str) -> ResponseReturnValue:
+    """Pause, resume or cancel a batch, or check its failed claims again."""
+    batch = owned_batch(batch_id)
+    if not getattr(services().runs.batch_commands, command)(batch_id):
+        return _page(batch, COMMANDS[command]), 409
+    services().runs.feeder.feed()
+    return redirect(url_for("batches.page", batch_id=batch_id), 303)
 
 
-@batches.post("/batches/<batch_id>/retry")
-def retry(batch_id: str) -> ResponseReturnValue:
-    """Check the failed claims again."""
-    return _done(owned_batch(batch_id), services().runs.batch_commands.retry(batch_id) > 0, NOTHING_FAILED)
+for _name in COMMANDS:
+    batches.add_url_rule(f"/batches/<batch_id>/{_name}", _name, steer, methods=["POST"], defaults={"command": _name})
 
 
 @batches.post("/batches/<batch_id>/recheck")
@@ -328,13 +319,6 @@ def _other_sources(batch: Batch) -> tuple[Choice, ...]:
     options = services().runs.batches.options_of(batch.id)
     own = source_of(options) if options else ""
     return tuple(each for each in capabilities().sources if each.available and each.name != own) if own else ()
-
-
-def _done(batch: Batch, changed: bool, otherwise: str = NOT_NOW) -> ResponseReturnValue:
-    if not changed:
-        return _page(stored_batch(batch.id), otherwise), 409
-    services().runs.feeder.feed()
-    return redirect(url_for("batches.page", batch_id=batch.id), 303)
 
 
 def _results(batch_id: str, write: Callable[..., Iterator[str]], media: str, suffix: str) -> Response:

@@ -76,9 +76,9 @@ class Deletion:
 
     def purge(self) -> tuple[str, ...]:
         """Purge up to PURGE_LIMIT runs that can no longer be restored; return their ids."""
-        return self._purge_where(RunRow.deleted_at <= database_now(-self._undo_seconds), PURGE_LIMIT)
+        return self.purge_where(RunRow.deleted_at <= database_now(-self._undo_seconds), PURGE_LIMIT)
 
-    def _purge_where(self, condition: ColumnElement[bool], limit: int | None = None) -> tuple[str, ...]:
+    def purge_where(self, condition: ColumnElement[bool], limit: int | None = None) -> tuple[str, ...]:
         """Purge up to `limit` runs that meet the condition; return their ids."""
         with self._sessions() as session:
             run_ids = tuple(session.scalars(select(RunRow.id).where(condition).limit(limit)))
@@ -86,7 +86,7 @@ class Deletion:
 
     def purge_older(self, days: int, limit: int | None = None) -> int:
         """Purge up to `limit` unpublished runs that ended more than `days` ago; return their number."""
-        return len(self._purge_where(_ended_before(days), limit))
+        return len(self.purge_where(_ended_before(days), limit))
 
     def count_older(self, days: int) -> int:
         """Return the number of runs that `purge_older` would purge."""

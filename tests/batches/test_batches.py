@@ -138,7 +138,7 @@ def test_threads_take_peoples_runs_before_those_of_batches():
 
 
 def test_free_runs_are_found_by_queue(runs_with, leases_with):
-    runs = runs_with(scripted_container(), jobs=lambda carry_out, workers: Idle())
+    runs = runs_with(scripted_container(), jobs=Idle)
     mine = runs.start(Claim("A claim of mine."), RunOptions(), "me")
     batch_id = begun(runs, 1)
     leases = leases_with()
@@ -146,17 +146,10 @@ def test_free_runs_are_found_by_queue(runs_with, leases_with):
     assert leases.free_runs(queue=BATCHES) == (runs.batches.claims(batch_id)[0].run_id,)
 
 
-class Idle:
+class Idle(ThreadJobs):
     """A job runner that carries nothing out."""
 
     def submit(self, run_id: str, queue: str = PEOPLE) -> None: ...
-
-    def resubmit_after(self, queue: str) -> float:
-        return 0.0
-
-    def carry_out(self, run_id: str) -> None: ...
-
-    def stop(self, wait: float = 0.0) -> None: ...
 
 
 def test_a_paused_batch_starts_no_run_until_it_is_resumed(runs_with):

@@ -172,6 +172,9 @@ class TestArticle:
     def test_an_article_in_an_aside_is_read(self, body):
         assert "ship number 39" in extract_text(f"<html><body>{body}</body></html>", URL).text
 
+    def test_a_part_of_a_page_is_read(self):
+        assert "The ship sank & rose." in extract_text("<p>The ship sank &amp; rose.</p>" * 9, URL).text
+
     def test_an_aside_beside_an_article_is_not_read(self):
         body = f"<article><p>The ship sank in 1890 after a storm near the coast.</p></article><aside>{ARTICLE}</aside>"
         assert (

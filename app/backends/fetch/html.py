@@ -100,6 +100,8 @@ def extract_text(html: str, url: str) -> PageText:
     import trafilatura
 
     tree = trafilatura.load_html(html)
+    if tree is None and re.search(r"<p[\s>]", html):  # a part of a page
+        tree = trafilatura.load_html(f"<html><body>{html}</body></html>")
     if tree is None:
         return PageText("", "", None)
     linked = list(_linked_data(tree))

@@ -28,7 +28,7 @@ Writer = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class PreparationStep:
     """One preparation step."""
 
     title: str
@@ -36,13 +36,13 @@ class Step:
     make: Callable[[Writer], object]
 
 
-def steps(settings: Settings) -> tuple[Step, ...]:
+def steps(settings: Settings) -> tuple[PreparationStep, ...]:
     """Return the steps that obtain the base model and index each built-in corpus searched by default."""
     built_in = [CORPORA[name] for name in default_corpora(settings) if name in CORPORA]
     return base_model(settings), *(corpus_index(settings, corpus) for corpus in built_in)
 
 
-def base_model(settings: Settings) -> Step:
+def base_model(settings: Settings) -> PreparationStep:
     """Return the step that obtains the local model's base. Where no source has it, the site runs without it."""
 
     def make(say: Writer) -> None:
@@ -52,13 +52,13 @@ def base_model(settings: Settings) -> Step:
             say(f"{error}. Until then, checks need a language model of another kind.")
 
     title = f"Obtain {BASE.title} (licence Apache-2.0, {BASE.bytes / 1e9:.1f} GB)"
-    return Step(title, lambda: is_obtained(settings), make)
+    return PreparationStep(title, lambda: is_obtained(settings), make)
 
 
-def corpus_index(settings: Settings, corpus: Corpus) -> Step:
+def corpus_index(settings: Settings, corpus: Corpus) -> PreparationStep:
     target = index_folder(settings, corpus.name)
     java = Java(settings.java_home, settings.java_memory)
-    return Step(
+    return PreparationStep(
         f"Index the corpus {corpus.name} (about a quarter of a minute)",
         lambda: is_current(corpus, target),
         lambda say: build_built_in(corpus, target, java, say),
@@ -69,7 +69,7 @@ def index_folder(settings: Settings, corpus: str) -> Path:
     return folder_of(settings.instance, corpus)
 
 
-def prepare(todo: Iterable[Step], say: Writer, redo: bool = False) -> None:
+def prepare(todo: Iterable[PreparationStep], say: Writer, redo: bool = False) -> None:
     """Perform the steps that are not done, or all of them with `redo`. Raises what a step raises."""
     todo = list(todo)
     for number, step in enumerate(todo, 1):

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from app.domain.events import QuestionAsked
 from app.domain.instrumentation import Call, cached_call
 from app.domain.model import Answer, Claim, Context, Page, Passage, Question, RunOptions, SearchHit, Span
-from app.domain.ports import Choice, QuestionAnswerer, Strategy
+from app.domain.ports import OptionChoice, QuestionAnswerer, Strategy
 from app.modules.answerers.reciter_reader import ReciterReader
 from app.modules.answerers.web_documents import PromptedChooser, PromptedReader
 from app.modules.answerers.web_search import WebSearchAnswerer
@@ -55,9 +55,9 @@ class Scripted:
     def complete(self, prompt: str, *, max_tokens: int, stop: Sequence[str] = ()) -> str:
         return cached_call(self._call(prompt), lambda: self._respond(prompt, _reply))
 
-    def choose(self, prompt: str, options: Sequence[str]) -> Choice:
+    def choose(self, prompt: str, options: Sequence[str]) -> OptionChoice:
         reply = cached_call(self._call(prompt), lambda: self._respond(prompt, self._decision))
-        return Choice(option_in(reply, options) or options[0])
+        return OptionChoice(option_in(reply, options) or options[0])
 
     def wait(self) -> None:
         """Take the time of one call."""

@@ -15,7 +15,7 @@ from flask_migrate import upgrade
 
 from app import create_app
 from app.backends.local.base_model import base_model_path, mark_checked
-from app.bootstrap import Step, index_folder, prepare, steps
+from app.bootstrap import PreparationStep, index_folder, prepare, steps
 from app.cli import corpus, models
 from app.config.settings import Settings
 from app.domain.errors import ModelUnavailable
@@ -48,8 +48,8 @@ class Made:
     def __init__(self) -> None:
         self.made: list[str] = []
 
-    def step(self, title: str) -> Step:
-        return Step(title, lambda: title in self.made, lambda say: self.made.append(title))
+    def step(self, title: str) -> PreparationStep:
+        return PreparationStep(title, lambda: title in self.made, lambda say: self.made.append(title))
 
 
 def test_a_built_in_source_is_indexed_in_place_of_the_corpora_that_it_replaces(tmp_path):
@@ -73,7 +73,7 @@ def test_a_step_that_fails_is_reported_in_one_line(command, monkeypatch):
     def unavailable(say):
         raise ModelUnavailable("There is no Java 21 or newer here", fix="make setup")
 
-    monkeypatch.setattr(models, "steps", lambda settings: (Step("Index", lambda: False, unavailable),))
+    monkeypatch.setattr(models, "steps", lambda settings: (PreparationStep("Index", lambda: False, unavailable),))
     done = command("prepare")
     assert done.exit_code == 1
     assert done.output.splitlines()[-1] == "Error: There is no Java 21 or newer here. Fix it with: make setup"

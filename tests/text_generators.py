@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from app.domain.errors import UnparseableOutput
-from app.domain.ports import Choice
+from app.domain.ports import OptionChoice
 from app.text.options import option_in
 
 
@@ -26,12 +26,12 @@ class PlayedModel:
         text = self._play(prompt)
         return min((text.partition(mark)[0] for mark in stop), key=len, default=text)
 
-    def choose(self, prompt: str, options: Sequence[str]) -> Choice:
+    def choose(self, prompt: str, options: Sequence[str]) -> OptionChoice:
         self.prompts.append(prompt)
         option = option_in(self._play(prompt), options)
         if option is None:
             raise UnparseableOutput("The model chose none of the options")
-        return Choice(option, self._probability)
+        return OptionChoice(option, self._probability)
 
 
 def playing(*texts: str, **fields) -> PlayedModel:

@@ -12,7 +12,7 @@ from app.backends.hub import HUB_PREFIX, look_up, split_file_name
 from app.backends.hub import fetch as fetch_model
 from app.backends.local.base_model import obtain
 from app.backends.local.llama_cpp import gguf_path
-from app.bootstrap import Step, steps
+from app.bootstrap import PreparationStep, steps
 from app.bootstrap import prepare as run_steps
 from app.capabilities.options import Choice
 from app.cli.output import CommandGroup, one_line_errors
@@ -111,9 +111,11 @@ def prepare() -> None:
         run_steps([*steps(settings), database(settings)], click.echo)
 
 
-def database(settings: Settings) -> Step:
+def database(settings: Settings) -> PreparationStep:
     """Return the step that migrates the database, like `flask --app app db upgrade`."""
-    return Step("Bring the database up to date", lambda: is_newest(settings.database_url), lambda say: upgrade())
+    return PreparationStep(
+        "Bring the database up to date", lambda: is_newest(settings.database_url), lambda say: upgrade()
+    )
 
 
 @click.command()

@@ -14,14 +14,14 @@ from app.domain.model import Range
 ROOT = Path(__file__).resolve().parents[2]
 
 
-class Kind(NamedTuple):
+class SettingKind(NamedTuple):
     """`parse` raises ValueError or KeyError for an invalid value; `choices` describes the valid ones."""
 
     parse: Callable[[str], Any] = str
     choices: str = "text"
 
 
-def setting(default: Any, kind: Kind = Kind(), secret: bool = False) -> Any:  # noqa: B008 - immutable
+def setting(default: Any, kind: SettingKind = SettingKind(), secret: bool = False) -> Any:  # noqa: B008 - immutable
     """Return a dataclass field for the environment variable of its name in capitals.
 
     Secrets are left out of the settings' repr, which could appear in a traceback.
@@ -29,14 +29,14 @@ def setting(default: Any, kind: Kind = Kind(), secret: bool = False) -> Any:  # 
     return field(default=default, repr=not secret, metadata=kind._asdict())
 
 
-def whole(low: int, high: int) -> Kind:
-    return Kind(lambda raw: _between(int(raw), low, high), f"a whole number from {low} to {high}")
+def whole(low: int, high: int) -> SettingKind:
+    return SettingKind(lambda raw: _between(int(raw), low, high), f"a whole number from {low} to {high}")
 
 
-def number(low: float, high: float | None = None) -> Kind:
+def number(low: float, high: float | None = None) -> SettingKind:
     most = float("inf") if high is None else high
     text = f"a number from {low:g} " + ("up" if high is None else f"to {high:g}")
-    return Kind(lambda raw: _between(float(raw), low, most), text)
+    return SettingKind(lambda raw: _between(float(raw), low, most), text)
 
 
 def _between(number: float, low: float, high: float) -> float:
@@ -45,16 +45,16 @@ def _between(number: float, low: float, high: float) -> float:
     return number
 
 
-def within(limits: Range) -> Kind:
+def within(limits: Range) -> SettingKind:
     """Accept a number in the range of an option of a check."""
     return (whole if limits.is_whole else number)(limits.minimum, limits.maximum)
 
 
-def switch() -> Kind:
-    return Kind(lambda raw: {"on": True, "off": False}[raw.lower()], "on or off")
+def switch() -> SettingKind:
+    return SettingKind(lambda raw: {"on": True, "off": False}[raw.lower()], "on or off")
 
 
-def like(pattern: str, choices: str) -> Kind:
+def like(pattern: str, choices: str) -> SettingKind:
     """Accept text that matches a regular expression."""
 
     def parse(raw: str) -> str:
@@ -62,19 +62,19 @@ def like(pattern: str, choices: str) -> Kind:
             raise ValueError(raw)
         return raw
 
-    return Kind(parse, choices)
+    return SettingKind(parse, choices)
 
 
-def one_of(*names: str) -> Kind:
-    return Kind(lambda raw: names[names.index(raw)], f"one of: {', '.join(names)}")
+def one_of(*names: str) -> SettingKind:
+    return SettingKind(lambda raw: names[names.index(raw)], f"one of: {', '.join(names)}")
 
 
-def several(each: Kind, choices: str) -> Kind:
+def several(each: SettingKind, choices: str) -> SettingKind:
     """Accept values separated by commas; repetitions are dropped."""
-    return Kind(lambda raw: tuple(dict.fromkeys(each.parse(part.strip()) for part in raw.split(","))), choices)
+    return SettingKind(lambda raw: tuple(dict.fromkeys(each.parse(part.strip()) for part in raw.split(","))), choices)
 
 
-def path() -> Kind:
+def path() -> SettingKind:
     """Accept a path; a relative one is resolved against the checkout."""
 
     def parse(raw: str) -> Path:
@@ -83,21 +83,21 @@ def path() -> Kind:
         except RuntimeError as error:  # the home of a user who has none
             raise ValueError(raw) from error
 
-    return Kind(parse, "a path")
+    return SettingKind(parse, "a path")
 
 
-def paths() -> Kind:
+def paths() -> SettingKind:
     one = path().parse
-    return Kind(
+    return SettingKind(
         lambda raw: tuple(one(part) for part in raw.split(os.pathsep) if part), f"paths with {os.pathsep} between"
     )
 
 
-def url(example: str, scheme: str = "https?") -> Kind:
+def url(example: str, scheme: str = "https?") -> SettingKind:
     return like(rf"{scheme}://[^\s@]+", f"a URL like {example}, without a password in it")
 
 
-def database() -> Kind:
+def database() -> SettingKind:
     """Accept a database URL; a PostgreSQL URL without a driver gets psycopg 3."""
     address = like(r"[a-z][a-z0-9+]*://\S*", "a URL like sqlite:////path/to/file or postgresql://user@host/name")
     return address._replace(

@@ -20,7 +20,7 @@ from dotenv import dotenv_values
 from app.config import secret_key
 from app.config.kinds import (
     ROOT,
-    Kind,
+    SettingKind,
     database,
     like,
     number,
@@ -56,7 +56,7 @@ NAMES = several(_NAME, "names of small letters, digits, '.', '_' and '-', with c
 _ORIGIN = like(r"https?://(\*\.)?[a-z0-9-]+(\.[a-z0-9-]+)*(:[0-9]{1,5})?", "an origin")
 _ORIGINS = several(_ORIGIN, "origins like https://example.org, with commas between, or *")
 ORIGINS = _ORIGINS._replace(parse=lambda raw: ("*",) if raw == "*" else _ORIGINS.parse(raw.lower()))
-HUB_FILE = Kind(
+HUB_FILE = SettingKind(
     lambda raw: raw if raw.startswith("hub:") else str(path().parse(raw)), "a path, or hub:OWNER/REPOSITORY/FILE"
 )
 SOME_SOURCES = several(one_of(*MODEL_SOURCES), f"some of {', '.join(MODEL_SOURCES)}, with commas between")

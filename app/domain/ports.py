@@ -105,7 +105,7 @@ class TranscriptModel(Completer, Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class OptionChoice:
     """The option that a language model chose."""
 
     option: str  # exactly as offered
@@ -121,7 +121,7 @@ class TextGenerator(Completer, Protocol):
     name: str  # the operator's name for it
     destination: str | None  # host that gets the prompts; None for this machine
 
-    def choose(self, prompt: str, options: Sequence[str]) -> Choice: ...
+    def choose(self, prompt: str, options: Sequence[str]) -> OptionChoice: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +142,7 @@ class ChatGenerator(Protocol):
     def complete_chat(self, chat: Chat, *, max_tokens: int) -> str | None:
         """Return the reply, an object with all properties of the schema."""
 
-    def choose_in_chat(self, chat: Chat, options: Sequence[str]) -> Choice | None:
+    def choose_in_chat(self, chat: Chat, options: Sequence[str]) -> OptionChoice | None:
         """Return the option that is the value of the schema's only property."""
 
 

@@ -49,14 +49,14 @@ class Value:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class ComparedAnswers:
     """The computed order of two values."""
 
     holds: bool  # whether the claim gives the same order
     sentence: Sentence  # for the rationale
 
 
-def compare_answers(claim: Claim, context: Context) -> Comparison | None:
+def compare_answers(claim: Claim, context: Context) -> ComparedAnswers | None:
     """Return the comparison of the first two kept answers that the claim compares; None if there are none."""
     if _NEGATION.search(claim.text):
         return None
@@ -64,7 +64,7 @@ def compare_answers(claim: Claim, context: Context) -> Comparison | None:
     return next(filter(None, (_compare(claim.text, *pair) for pair in alike)), None)
 
 
-def _compare(claim: str, *pair: Hop) -> Comparison | None:
+def _compare(claim: str, *pair: Hop) -> ComparedAnswers | None:
     one, other = sorted(pair, key=lambda hop: _place(claim, hop))
     begin, end = _place(claim, one), _place(claim, other)
     first, second = _value(one), _value(other)
@@ -79,7 +79,7 @@ def _compare(claim: str, *pair: Hop) -> Comparison | None:
     is_less, claims_less = first.number < second.number, sign < 0
     less, more = (Code.IS_BEFORE, Code.IS_AFTER) if first.kind == "year" else (Code.IS_LESS, Code.IS_MORE)
     text = (less if is_less else more)(one=_text(one), other=_text(other))
-    return Comparison(claims_less == is_less, Sentence(text, tuple(sorted((one.number, other.number)))))
+    return ComparedAnswers(claims_less == is_less, Sentence(text, tuple(sorted((one.number, other.number)))))
 
 
 def _form(hop: Hop) -> str:

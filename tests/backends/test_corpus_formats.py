@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from app.backends.corpus.documents import Unreadable
+from app.backends.corpus.documents import UnreadableSource
 from app.backends.corpus.formats import MAX_LINE_BYTES, entries, format_of, passages_of
 
 GOOD = {"id": "1", "title": "Nairobi", "contents": "It is a city.", "url": "https://example.org/nairobi"}
@@ -94,7 +94,7 @@ class TestJsonLines:
 
     def test_a_utf16_file_is_refused(self, source):
         source.write_text(json.dumps(GOOD), encoding="utf-16")
-        with pytest.raises(Unreadable, match="UTF-16"):
+        with pytest.raises(UnreadableSource, match="UTF-16"):
             read(source)
 
     def test_memory_does_not_grow_with_the_file(self, source):
@@ -155,13 +155,13 @@ class TestAuto:
 
     def test_a_utf16_file_is_refused_with_its_reason(self, source):
         source.write_text(json.dumps(GOOD), encoding="utf-16")
-        with pytest.raises(Unreadable, match=r"^is UTF-16; make it UTF-8 first$"):
+        with pytest.raises(UnreadableSource, match=r"^is UTF-16; make it UTF-8 first$"):
             format_of(source)
 
     @pytest.mark.parametrize("content", [b"", b"PK\x03\x04", b"id,contents\n"])
     def test_other_file_types_are_refused(self, tmp_path, content):
         (tmp_path / "table.csv").write_bytes(content)
-        with pytest.raises(Unreadable, match="no format that is known"):
+        with pytest.raises(UnreadableSource, match="no format that is known"):
             format_of(tmp_path / "table.csv")
 
 
@@ -182,7 +182,7 @@ def test_arbitrary_bytes_never_end_reading_silently(tmp_path_factory, lines, for
     source.write_bytes(b"\n".join(lines))
     try:
         found = read(source, format)
-    except Unreadable as error:
+    except UnreadableSource as error:
         assert "UTF-16" in str(error)
     else:
         for entry in found:

@@ -9,7 +9,7 @@ import pyarrow
 import pytest
 from pyarrow import parquet
 
-from app.backends.corpus.documents import Unreadable
+from app.backends.corpus.documents import UnreadableSource
 from app.backends.corpus.formats import passages_of, total_bytes
 from app.backends.corpus.parquet import parquet_articles, sections
 
@@ -64,10 +64,10 @@ def test_unfinished_downloads_in_hidden_folders_are_not_read(tmp_path):
 def test_a_file_that_is_no_parquet_or_lacks_a_column_is_named(tmp_path):
     broken = tmp_path / "broken.parquet"
     broken.write_bytes(b"PAR1 it is not PAR1")
-    with pytest.raises(Unreadable, match=r"cannot be read as Parquet at broken\.parquet"):
+    with pytest.raises(UnreadableSource, match=r"cannot be read as Parquet at broken\.parquet"):
         list(parquet_articles(broken))
     parquet.write_table(pyarrow.Table.from_pylist([{"id": "1", "url": "", "title": "A"}]), broken)
-    with pytest.raises(Unreadable, match=r"has no column text in broken\.parquet"):
+    with pytest.raises(UnreadableSource, match=r"has no column text in broken\.parquet"):
         list(parquet_articles(broken))
 
 
@@ -82,7 +82,7 @@ def test_a_file_with_a_damaged_page_is_named(tmp_path, compression):
         path.write_bytes(whole[:place] + b"\xff" * 64 + whole[place + 64 :])
         try:
             list(parquet_articles(path))
-        except Unreadable as error:
+        except UnreadableSource as error:
             named += "cannot be read as Parquet at damaged.parquet" in str(error)
     assert named > 10
 

@@ -7,7 +7,7 @@ import pytest
 from app.domain.errors import CallFailed
 from app.domain.instrumentation import MemoryStore, use_stores
 from app.domain.model import Usage
-from app.domain.ports import Choice
+from app.domain.ports import OptionChoice
 from app.modules.claim_verifier import PromptedClaimVerifier
 from tests.backends.openai_asking import KEY, chat, used_by
 from tests.modules.prompted.cases import AUTHOR, CLAIM
@@ -82,7 +82,7 @@ def test_a_response_is_cut_at_the_stop_strings_that_its_api_does_not_take():
 
 def test_a_choice_is_made_by_the_probabilities_of_a_response():
     def ask(model) -> None:
-        assert model.choose("Yes or no?", ("Yes", "No")) == Choice("Yes", 1.0)
+        assert model.choose("Yes or no?", ("Yes", "No")) == OptionChoice("Yes", 1.0)
 
     (asked,) = asked_in_responses(response("Yes"), ask)
     assert asked.body["include"] == ["message.output_text.logprobs"] and asked.body["top_logprobs"] == 20

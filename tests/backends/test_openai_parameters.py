@@ -9,7 +9,7 @@ import pytest
 from app.backends.llm.negotiation import THINKING_TOKENS
 from app.backends.llm.openai_client import Sampling
 from app.domain.errors import CallFailed
-from app.domain.ports import Choice
+from app.domain.ports import OptionChoice
 from tests.backends.openai_asking import chat, used_by
 from tests.openai_server import Asked, OpenAIServer, Reply, error
 
@@ -40,7 +40,7 @@ def test_a_refused_parameter_is_left_out_in_the_retry_and_in_later_calls(name):
 
 def test_without_log_probabilities_the_text_decides():
     with OpenAIServer(refusing("top_logprobs", "logprobs", top={"No": 1.0})) as server:
-        assert chat(server).choose("Is it so?", ("Yes", "No")) == Choice("Yes")
+        assert chat(server).choose("Is it so?", ("Yes", "No")) == OptionChoice("Yes")
     assert "logprobs" not in server.asked[-1].body and "top_logprobs" not in server.asked[-1].body
     assert len(server.asked) == 2
 
@@ -94,7 +94,7 @@ def test_a_parameter_whose_usual_value_is_refused_is_left_out_from_then_on(name,
         model = chat(server)
         for _ in range(2):
             assert model.complete("Ask.", max_tokens=5, stop=["\n"]) == "Yes"
-            assert model.choose("Is it so?", ("Yes", "No")) == Choice("Yes")
+            assert model.choose("Is it so?", ("Yes", "No")) == OptionChoice("Yes")
     assert len(server.asked) == 5
 
 

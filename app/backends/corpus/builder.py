@@ -18,7 +18,7 @@ from pathlib import Path
 
 from app.backends.corpus import jvm
 from app.backends.corpus.bm25 import Java
-from app.backends.corpus.documents import Unreadable
+from app.backends.corpus.documents import UnreadableSource
 from app.backends.corpus.formats import Entry, SourceDocument, clean, entries, format_of, passages_of, total_bytes
 from app.backends.corpus.index import (
     BUILDING,
@@ -169,7 +169,7 @@ def _with_format(request: BuildRequest) -> BuildRequest:
         format = format_of(request.path) if request.format == "auto" else request.format
         request.path.stat()
         return replace(request, format=format)
-    except Unreadable as error:
+    except UnreadableSource as error:
         raise InvalidInput(f"{request.path} {error}.", "from") from error
     except OSError as error:
         raise InvalidInput(f"{request.path} cannot be read ({error.strerror}).", "from") from error
@@ -179,7 +179,7 @@ def _index(lucene: jvm.Pyserini, request: BuildRequest, making: Path, say: Print
     counts = BuildCounts()
     try:
         write_index(lucene, making / "index", _passages(request, making, counts, say), lambda done: None)
-    except Unreadable as error:
+    except UnreadableSource as error:
         raise InvalidInput(f"{request.path} {error}.", "from") from error
     except (HopcheckError, OSError, sqlite3.OperationalError):
         raise

@@ -31,7 +31,7 @@ CHUNK_CHARACTERS = 32 * 1024
 _FRONT_MATTER = re.compile(r"\A---\r?\n.*?\r?\n---\r?\n", re.DOTALL)
 
 
-class Unreadable(Exception):
+class UnreadableSource(Exception):
     """A file or a line cannot be read. The message continues a sentence that begins with its name."""
 
 
@@ -46,17 +46,17 @@ class FileText:
 def file_text(path: Path, scratch: Path) -> FileText:
     """Return the text of a file whose suffix is in SUFFIXES; `scratch` is a temporary folder.
 
-    Raises Unreadable when it cannot be read or parsed. An empty text or Markdown file has no text and no error.
+    Raises UnreadableSource when it cannot be read or parsed. An empty text or Markdown file has no text and no error.
     """
     try:
         return SUFFIXES[path.suffix.lower()](path, scratch)
     except OSError as error:
-        raise Unreadable(f"cannot be read ({error.strerror})") from error
-    except (Unreadable, ImportError):
+        raise UnreadableSource(f"cannot be read ({error.strerror})") from error
+    except (UnreadableSource, ImportError):
         raise
     except Exception as error:  # parsers raise many types, and one file must not end a build
         log.info("%s cannot be parsed", path, exc_info=True)
-        raise Unreadable(f"cannot be parsed ({type(error).__name__})") from error
+        raise UnreadableSource(f"cannot be parsed ({type(error).__name__})") from error
 
 
 def _plain(path: Path, scratch: Path) -> FileText:
@@ -65,7 +65,7 @@ def _plain(path: Path, scratch: Path) -> FileText:
 
 
 def _check_utf8(path: Path) -> None:
-    """Raise Unreadable with the number of the first line that is not UTF-8, if one is not."""
+    """Raise UnreadableSource with the number of the first line that is not UTF-8, if one is not."""
     decoder = codecs.getincrementaldecoder("utf-8")()
     number = 1
     try:
@@ -75,7 +75,7 @@ def _check_utf8(path: Path) -> None:
                 number += piece.endswith(b"\n")
         decoder.decode(b"", final=True)
     except UnicodeDecodeError:
-        raise Unreadable(f"is not UTF-8 (line {number})") from None
+        raise UnreadableSource(f"is not UTF-8 (line {number})") from None
 
 
 def _paragraphs(path: Path) -> Iterator[str]:
@@ -111,16 +111,16 @@ def _markdown(path: Path, scratch: Path) -> FileText:
 
 def _html(path: Path, scratch: Path) -> FileText:
     if (text := decode_declared(_whole(path))) is None:
-        raise Unreadable("is not in UTF-8, nor in an encoding that it declares")
+        raise UnreadableSource("is not in UTF-8, nor in an encoding that it declares")
     found = extract_text(text, "")
     if not found.text:
-        raise Unreadable("holds no text besides menus and other parts of the page's frame")
+        raise UnreadableSource("holds no text besides menus and other parts of the page's frame")
     return FileText(found.title, found.text.splitlines())
 
 
 def _whole(path: Path) -> bytes:
     if path.stat().st_size > MAX_FILE_BYTES:
-        raise Unreadable(f"is larger than {MAX_FILE_BYTES // 1024**2} MB")
+        raise UnreadableSource(f"is larger than {MAX_FILE_BYTES // 1024**2} MB")
     return path.read_bytes()
 
 
@@ -128,7 +128,7 @@ def _pdf(path: Path, scratch: Path) -> FileText:
     try:
         title = read_pdf(path, text := scratch / "pdf.txt")
     except PdfFailed as error:
-        raise Unreadable(str(error)) from error
+        raise UnreadableSource(str(error)) from error
     return FileText(title, _paragraphs(text))
 
 
@@ -145,9 +145,9 @@ def _word(path: Path, scratch: Path) -> FileText:
             word.__file__, str(path.absolute()), str(text), seconds=TIMEOUT_SECONDS, memory=MEMORY_BYTES
         )
     except subprocess.TimeoutExpired:
-        raise Unreadable(f"takes longer than {TIMEOUT_SECONDS:g} seconds to read") from None
+        raise UnreadableSource(f"takes longer than {TIMEOUT_SECONDS:g} seconds to read") from None
     if done.returncode:
-        raise Unreadable(_WORD_PROBLEMS.get(done.returncode, "is no Word document (.docx) that can be read"))
+        raise UnreadableSource(_WORD_PROBLEMS.get(done.returncode, "is no Word document (.docx) that can be read"))
     return FileText("", _paragraphs(text))
 
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 from urllib.parse import quote
 
-from app.backends.corpus.documents import SUFFIXES, Unreadable, file_text
+from app.backends.corpus.documents import SUFFIXES, UnreadableSource, file_text
 from app.text.clean import clean_text
 from app.text.sentences import sentence_spans
 
@@ -164,14 +164,14 @@ class Entry:
 
 
 def format_of(path: Path) -> str:
-    """Return the source's format, one of FORMATS but auto. Raises Unreadable for an unknown one."""
+    """Return the source's format, one of FORMATS but auto. Raises UnreadableSource for an unknown one."""
     if path.is_dir():
         is_dump = any(source_files(path, "wikipedia")) and not any(files_in(path))
         return "wikipedia" if is_dump else "folder"
     if path.suffix.lower() in SUFFIXES:
         return "folder"
     if not path.is_file():
-        raise Unreadable("is neither a file nor a folder")
+        raise UnreadableSource("is neither a file nor a folder")
     if path.suffix.lower() == ".parquet":
         return "wikipedia"
     with path.open("rb") as file:
@@ -179,17 +179,17 @@ def format_of(path: Path) -> str:
         first = next((line for line in _lines(file) if line is None or line.strip()), b"")
     try:
         return "kilt" if "wikipedia_id" in _object(first) else "jsonl"
-    except Unreadable as error:
-        raise Unreadable(f"is of no format that is known: its first line {error}") from None
+    except UnreadableSource as error:
+        raise UnreadableSource(f"is of no format that is known: its first line {error}") from None
 
 
 def entries(path: Path, format: str, scratch: Path) -> Iterator[Entry]:
     """Yield the entries of the source, always in the same order. `scratch` is a folder for temporary files."""
     if path.is_dir() and format not in ("folder", "wikipedia"):
-        raise Unreadable(f"is a folder, and the format {format} is one file")
+        raise UnreadableSource(f"is a folder, and the format {format} is one file")
     if format == "folder":
         if path.is_file() and path.suffix.lower() not in SUFFIXES:
-            raise Unreadable("is no text, Markdown, HTML, PDF or Word file")
+            raise UnreadableSource("is no text, Markdown, HTML, PDF or Word file")
         return _files(path, scratch)
     if format == "wikipedia":
         from app.backends.corpus.parquet import parquet_articles
@@ -211,13 +211,13 @@ def _json_lines(path: Path, parse: Callable[[dict], SourceDocument]) -> Iterator
             try:
                 if line is None or line.strip():
                     yield Entry(where, read, parse(_object(line)))
-            except Unreadable as error:
+            except UnreadableSource as error:
                 yield Entry(where, read, problem=str(error))
 
 
 def _refuse_utf16(file: BinaryIO) -> None:
     if file.read(2) in _UTF16:
-        raise Unreadable("is UTF-16; make it UTF-8 first")
+        raise UnreadableSource("is UTF-16; make it UTF-8 first")
     file.seek(0)
 
 
@@ -234,15 +234,15 @@ def _lines(file: BinaryIO) -> Iterator[bytes | None]:
 
 def _object(line: bytes | None) -> dict:
     if line is None:
-        raise Unreadable(f"is longer than {MAX_LINE_BYTES // 1024**2} MB")
+        raise UnreadableSource(f"is longer than {MAX_LINE_BYTES // 1024**2} MB")
     try:
         row = json.loads(line.decode("utf-8-sig"))
     except UnicodeDecodeError:
-        raise Unreadable("is not UTF-8") from None
+        raise UnreadableSource("is not UTF-8") from None
     except (ValueError, RecursionError):
-        raise Unreadable("is no JSON") from None
+        raise UnreadableSource("is no JSON") from None
     if not isinstance(row, dict):
-        raise Unreadable("is no JSON object")
+        raise UnreadableSource("is no JSON object")
     return row
 
 
@@ -255,7 +255,7 @@ def _plain_document(row: dict) -> SourceDocument:
 def _kilt_document(row: dict) -> SourceDocument:
     lines = row.get("text")
     if not isinstance(lines, list) or not all(isinstance(line, str) for line in lines):
-        raise Unreadable('has no list of paragraphs as its "text"')
+        raise UnreadableSource('has no list of paragraphs as its "text"')
     title = _text(row, "wikipedia_title")
     history = row.get("history")
     url = history.get("url") if isinstance(history, dict) else None
@@ -272,9 +272,9 @@ def kilt_paragraphs(lines: Iterable[str]) -> list[str]:
 def _id(row: dict, key: str) -> str:
     value = row.get(key)
     if isinstance(value, bool) or not isinstance(value, str | int) or not (text := clean(str(value))):
-        raise Unreadable(f'has no "{key}"')
+        raise UnreadableSource(f'has no "{key}"')
     if len(text) > MAX_ID_CHARACTERS:
-        raise Unreadable(f'has an "{key}" of more than {MAX_ID_CHARACTERS} characters')
+        raise UnreadableSource(f'has an "{key}" of more than {MAX_ID_CHARACTERS} characters')
     return text
 
 
@@ -283,18 +283,18 @@ def _text(row: dict, key: str, missing: str | None = None) -> str:
     if value is None and missing is not None:
         return missing
     if not isinstance(value, str):
-        raise Unreadable(f'has no text as its "{key}"')
+        raise UnreadableSource(f'has no text as its "{key}"')
     if _LONE_SURROGATE.search(value):
-        raise Unreadable(f'has half a character in its "{key}"')
+        raise UnreadableSource(f'has half a character in its "{key}"')
     return value
 
 
 def web_address(url: Any) -> str | None:
-    """Return a web address, which the page shows as a link. Raises Unreadable for anything else."""
+    """Return a web address, which the page shows as a link. Raises UnreadableSource for anything else."""
     if url in (None, ""):
         return None
     if not isinstance(url, str) or not re.fullmatch(r"https?://[^\s\"<>]{1,2000}", url):
-        raise Unreadable('has a "url" that is no web address')
+        raise UnreadableSource('has a "url" that is no web address')
     return url
 
 
@@ -305,7 +305,7 @@ def _files(path: Path, scratch: Path) -> Iterator[Entry]:
         shown = name.encode("utf-8", "replace").decode()
         try:
             found = file_text(file, scratch)
-        except Unreadable as error:
+        except UnreadableSource as error:
             yield Entry(shown, read, problem=str(error))
         else:
             title = clean(found.title) or re.sub(r"[-_]+", " ", file.stem.encode("utf-8", "replace").decode()).strip()

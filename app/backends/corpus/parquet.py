@@ -12,7 +12,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from app.backends.corpus.documents import Unreadable
+from app.backends.corpus.documents import UnreadableSource
 from app.backends.corpus.formats import Entry, SourceDocument, clean, source_files, web_address
 
 COLUMNS = ["id", "url", "title", "text"]
@@ -40,7 +40,7 @@ def _articles(file: Path, bytes_before: int, size: int) -> Iterator[Entry]:
     try:
         with parquet.ParquetFile(file) as table:
             if missing := set(COLUMNS) - set(table.schema_arrow.names):
-                raise Unreadable(f"has no column {min(missing)} in {file.name}")
+                raise UnreadableSource(f"has no column {min(missing)} in {file.name}")
             total = max(table.metadata.num_rows, 1)
             batches = table.iter_batches(ROWS_AT_ONCE, columns=COLUMNS)
             for row, article in enumerate(chain.from_iterable(each.to_pylist() for each in batches), 1):
@@ -48,16 +48,16 @@ def _articles(file: Path, bytes_before: int, size: int) -> Iterator[Entry]:
     except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
         if isinstance(error, OSError) and error.errno is not None:  # of the disk; pyarrow's own have no number
             raise
-        raise Unreadable(f"cannot be read as Parquet at {file.name} ({type(error).__name__})") from error
+        raise UnreadableSource(f"cannot be read as Parquet at {file.name} ({type(error).__name__})") from error
 
 
 def _entry(where: str, read: int, article: dict[str, Any]) -> Entry:
     try:
         id, title, text = (str(article[name] or "") for name in ("id", "title", "text"))
         if not id:
-            raise Unreadable("has no id")
+            raise UnreadableSource("has no id")
         return Entry(where, read, SourceDocument(id, clean(title), sections(text), web_address(article["url"])))
-    except Unreadable as error:
+    except UnreadableSource as error:
         return Entry(where, read, problem=str(error))
 
 

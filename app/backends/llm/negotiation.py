@@ -16,7 +16,7 @@ from pydantic import BaseModel, FiniteFloat, NonNegativeInt, TypeAdapter, Valida
 
 from app.backends.http import HttpResult, quoted
 from app.backends.llm.registry import ModelSettings
-from app.domain.ports import Choice
+from app.domain.ports import OptionChoice
 from app.text.options import option_in, plain, without_thoughts
 
 _OVERFLOW = re.compile(
@@ -422,13 +422,13 @@ def _storable(text: str) -> str:
     return text.replace("\0", "").encode(errors="replace").decode()
 
 
-# Choice among options: by the probabilities of the first token, else by the text.
+# A choice among options: by the probabilities of the first token, else by the text.
 
 MIN_OPTIONS_PROBABILITY = 0.5
 """The first token decides if the total probability of the options is at least this; else the text is parsed."""
 
 
-def choose_option(text: str, first: Mapping[str, float], options: Sequence[str]) -> Choice | None:
+def choose_option(text: str, first: Mapping[str, float], options: Sequence[str]) -> OptionChoice | None:
     """Return the chosen option; None when neither the probabilities nor the text name exactly one.
 
     `first` maps the alternatives for the first token to their log-probabilities. The choice's probability is its
@@ -438,11 +438,11 @@ def choose_option(text: str, first: Mapping[str, float], options: Sequence[str])
     total = sum(shares.values())
     likeliest = max(shares, key=lambda option: shares[option])
     if total >= MIN_OPTIONS_PROBABILITY and list(shares.values()).count(shares[likeliest]) == 1:
-        return Choice(likeliest, shares[likeliest] / total)
+        return OptionChoice(likeliest, shares[likeliest] / total)
     named = option_in(text, options)
     if named is None:
         return None
-    return Choice(named, shares[named] / total if total and named == likeliest else None)
+    return OptionChoice(named, shares[named] / total if total and named == likeliest else None)
 
 
 def _shares(first: Mapping[str, float], options: Sequence[str]) -> dict[str, float]:

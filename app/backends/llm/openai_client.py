@@ -43,7 +43,7 @@ from app.domain.errors import CallFailed, UnparseableOutput
 from app.domain.instrumentation import Call, cached_call, cached_if_readable, report_problem, report_usage
 from app.domain.messages import Code
 from app.domain.model import Usage
-from app.domain.ports import Chat, Choice
+from app.domain.ports import Chat, OptionChoice
 from app.text.options import json_in, json_values, unwrapped
 
 KEY = "{key}"
@@ -262,7 +262,7 @@ class OpenAIChat:
         """Return the model's reply to `prompt`, up to any of `stop`. Raises CallFailed."""
         return self._cached_reply(_messages(prompt), self._sampling.max_tokens or max_tokens, stop)["text"]
 
-    def choose(self, prompt: str, options: Sequence[str]) -> Choice:
+    def choose(self, prompt: str, options: Sequence[str]) -> OptionChoice:
         """Return the option that the model chooses; asks a second time with the options listed if it names none.
 
         Raises UnparseableOutput when the second reply names none either, CallFailed when a call fails.
@@ -281,7 +281,7 @@ class OpenAIChat:
         reply = self._chat_reply(chat, self._sampling.max_tokens or max_tokens)
         return reply["text"] if reply else None
 
-    def choose_in_chat(self, chat: Chat, options: Sequence[str]) -> Choice | None:
+    def choose_in_chat(self, chat: Chat, options: Sequence[str]) -> OptionChoice | None:
         """Return the option that the model chooses; None if its server has no JSON schemas. Raises as above."""
         reply = self._chat_reply(chat, CHOICE_TOKENS, options)
         if reply is None:
@@ -310,7 +310,7 @@ class OpenAIChat:
             raise NoJsonSchema  # ends the blocks above: the reply is not stored
         return None
 
-    def _chosen(self, prompt: str, options: Sequence[str], max_tokens: int) -> Choice:
+    def _chosen(self, prompt: str, options: Sequence[str], max_tokens: int) -> OptionChoice:
         with cached_if_readable():
             reply = self._cached_reply(_messages(prompt), max_tokens, options=options)
             if choice := choose_option(reply["text"], reply["first"], options):

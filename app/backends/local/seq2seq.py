@@ -19,7 +19,7 @@ from app.config import FLASK
 from app.domain.errors import CallFailed, ModelUnavailable
 from app.domain.instrumentation import Call, cached_call, report_usage
 from app.domain.model import Usage
-from app.domain.ports import Choice
+from app.domain.ports import OptionChoice
 
 FIX = f"{FLASK} models fetch flan-t5, or FLAN_T5 with the folder of a model"
 WINDOW = 512
@@ -70,14 +70,14 @@ class Seq2Seq:
         request |= {"beams": self._beams} if self._beams > 1 else {}
         return cached_call(Call(weights.version, request), lambda: self._completed(weights, prompt, max_tokens, stop))
 
-    def choose(self, prompt: str, options: Sequence[str]) -> Choice:
+    def choose(self, prompt: str, options: Sequence[str]) -> OptionChoice:
         """Return the likeliest option with its probability among `options`. Raises as `complete` does."""
         weights = self.load()
         request = {"prompt": prompt, "options": list(options)}
         scores = cached_call(Call(weights.version, request), lambda: self._scored(weights, prompt, options))
         best = max(scores)
         total = sum(math.exp(score - best) for score in scores)
-        return Choice(options[scores.index(best)], 1 / total)
+        return OptionChoice(options[scores.index(best)], 1 / total)
 
     def _completed(self, weights: Pretrained, prompt: str, max_tokens: int, stop: Sequence[str]) -> str:
         text, read, written = self._inference.run(lambda: _generated(weights, prompt, max_tokens, self._beams))

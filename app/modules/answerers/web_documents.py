@@ -97,7 +97,7 @@ def day_of(published: str | None) -> date | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Admission:
+class EvidenceRules:
     """The rules that admit documents as evidence for one claim."""
 
     before: date | None = None  # the claim's date; a document must be dated before that day
@@ -105,7 +105,7 @@ class Admission:
     fact_checks: bool = True  # whether documents of fact-checkers are admitted
 
     @classmethod
-    def for_claim(cls, claim: Claim, undated: bool, fact_checks: bool) -> Admission:
+    def for_claim(cls, claim: Claim, undated: bool, fact_checks: bool) -> EvidenceRules:
         """Return the rules for a claim. Raises CallFailed if its date is unreadable: no document could be excluded."""
         if claim.date is None:
             return cls(None, undated, fact_checks)

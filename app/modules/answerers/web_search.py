@@ -24,7 +24,7 @@ from app.domain.model import CORPUS_SEARCH, Answer, Claim, Context, Origin, Pass
 from app.domain.ports import DocumentChooser, FreeAnswer, PageReader, QuestionAnswerer, Reader, WebSearch
 from app.modules.answerers import AnswererKind, AnswererParts
 from app.modules.answerers.web_documents import (
-    Admission,
+    EvidenceRules,
     PromptedChooser,
     PromptedReader,
     ReaderChooser,
@@ -116,7 +116,7 @@ class WebSearchAnswerer:
         `retrieved` lists first the passages that were read, then the other hits. If a page is unavailable, its snippet
         is read. Propagates errors of search, chooser and reader.
         """
-        admission = Admission.for_claim(claim, self.settings.undated, self.settings.fact_checks)
+        admission = EvidenceRules.for_claim(claim, self.settings.undated, self.settings.fact_checks)
         hits = self._search(claim, question, admission)
         if not hits:
             return Answer(None, answerer=NAME)
@@ -124,7 +124,7 @@ class WebSearchAnswerer:
             return self._from_several(question, hits, admission)
         return self._from_the_best(question, hits, admission)
 
-    def _search(self, claim: Claim, question: Question, admission: Admission) -> list[SearchHit]:
+    def _search(self, claim: Claim, question: Question, admission: EvidenceRules) -> list[SearchHit]:
         before = admission.before.isoformat() if admission.before else None
         for query in dict.fromkeys((whole_query(claim, question), names_query(claim, question))):
             report_phase(Code.SEARCHING_WEB() if self.origin is Origin.WEB else Code.SEARCHING_CORPUS())
@@ -133,7 +133,7 @@ class WebSearchAnswerer:
                 return hits[:MAX_HITS]
         return []
 
-    def _from_the_best(self, question: Question, hits: list[SearchHit], admission: Admission) -> Answer:
+    def _from_the_best(self, question: Question, hits: list[SearchHit], admission: EvidenceRules) -> Answer:
         left = list(hits)
         with self._prefetch(hits) as opening:
             for _ in range(min(MAX_OPENED, len(hits))):
@@ -156,7 +156,7 @@ class WebSearchAnswerer:
                 speculation.start(hit, partial(self.pages.read, hit))
         return speculation
 
-    def _from_several(self, question: Question, hits: Sequence[SearchHit], admission: Admission) -> Answer:
+    def _from_several(self, question: Question, hits: Sequence[SearchHit], admission: EvidenceRules) -> Answer:
         passages = self._as_passages([hit for hit in hits if hit.snippet], admission)
         return self._read(question, passages, ()) if passages else Answer(None, answerer=NAME)
 
@@ -167,7 +167,7 @@ class WebSearchAnswerer:
         chosen = self.chooser.choose(question, bare)
         return chosen if isinstance(chosen, FreeAnswer) else hits[bare.index(chosen)]
 
-    def _free_answer(self, reply: FreeAnswer, hits: Sequence[SearchHit], admission: Admission) -> Answer:
+    def _free_answer(self, reply: FreeAnswer, hits: Sequence[SearchHit], admission: EvidenceRules) -> Answer:
         """Return the model's reply as the answer, without a citation and with the hits in its prompt as evidence.
 
         The text is None if the reply is empty, or if its prompt had inadmissible hits.
@@ -176,7 +176,7 @@ class WebSearchAnswerer:
         return Answer(reply.text if reply.text and len(listed) == len(hits) else None, retrieved=listed, answerer=NAME)
 
     def _document(
-        self, question: Question, hit: SearchHit, admission: Admission, opening: Speculation
+        self, question: Question, hit: SearchHit, admission: EvidenceRules, opening: Speculation
     ) -> Passage | None:
         """Return the passage to read of the hit's document; None if it is inadmissible or has no text."""
         snippet = None
@@ -206,7 +206,7 @@ class WebSearchAnswerer:
         cited = answer.cited and replace(answer.cited, passage=passages[shown.index(answer.cited.passage)])
         return replace(answer, cited=cited, retrieved=(*passages, *others), answerer=NAME)
 
-    def _as_passages(self, hits: Sequence[SearchHit], admission: Admission) -> tuple[Passage, ...]:
+    def _as_passages(self, hits: Sequence[SearchHit], admission: EvidenceRules) -> tuple[Passage, ...]:
         return tuple(passage_of_hit(hit, self.origin) for hit in hits if admission.admits(hit.url, hit.published))
 
 

@@ -9,7 +9,7 @@ import pytest
 from app.domain.errors import CallFailed
 from app.domain.model import Claim, Origin, Passage
 from app.modules.answerers.web_documents import (
-    Admission,
+    EvidenceRules,
     clean_hits,
     clean_page,
     day_of,
@@ -47,30 +47,30 @@ def test_a_date_is_a_full_iso_date_or_unknown(published: str | None, day: date |
 def test_documents_dated_on_or_after_the_claim_date_are_not_evidence(published: str | None, admitted: bool) -> None:
     """Undated ones are admitted unless they are to be left out."""
     claim = Claim("A claim.", date="2020-10-31")
-    assert Admission.for_claim(claim, True, True).admits(ELSEWHERE, published) is admitted
+    assert EvidenceRules.for_claim(claim, True, True).admits(ELSEWHERE, published) is admitted
     undated = day_of(published) is None
-    assert Admission.for_claim(claim, False, True).admits(ELSEWHERE, published) is (admitted and not undated)
+    assert EvidenceRules.for_claim(claim, False, True).admits(ELSEWHERE, published) is (admitted and not undated)
 
 
 def test_an_undated_hit_is_kept_until_its_page_is_read() -> None:
     """The page may have a date; a hit that is too late is dropped at once."""
-    admission = Admission(date(2020, 10, 31), undated=False)
+    admission = EvidenceRules(date(2020, 10, 31), undated=False)
     assert admission.may_admit(hit(1, published=None))
     assert not admission.may_admit(hit(1, published="2020-10-31"))
 
 
 def test_an_invalid_claim_date_fails_the_call() -> None:
     with pytest.raises(CallFailed, match="date of the claim cannot be read"):
-        Admission.for_claim(Claim("A claim.", date="31-02-2020"), True, True)
+        EvidenceRules.for_claim(Claim("A claim.", date="31-02-2020"), True, True)
 
 
 def test_fact_checks_are_left_out_on_request() -> None:
     """Recognized by URL, before anything is fetched."""
     theirs = hit(1, url="https://www.snopes.com/fact-check/x")
-    assert Admission().may_admit(theirs)
-    assert not Admission(fact_checks=False).may_admit(theirs)
-    assert not Admission(fact_checks=False).admits(theirs.url, None)
-    assert Admission(fact_checks=False).may_admit(hit(2))
+    assert EvidenceRules().may_admit(theirs)
+    assert not EvidenceRules(fact_checks=False).may_admit(theirs)
+    assert not EvidenceRules(fact_checks=False).admits(theirs.url, None)
+    assert EvidenceRules(fact_checks=False).may_admit(hit(2))
 
 
 def test_hits_are_cleaned_before_use() -> None:

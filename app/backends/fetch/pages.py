@@ -26,6 +26,7 @@ from app.domain.errors import CallFailed
 from app.domain.instrumentation import Call, cached_call, report_phase
 from app.domain.messages import Code
 from app.domain.model import FactCheck, Page, SearchHit
+from app.text.clean import clean_text
 
 _HEADER_CHARSET = re.compile(r"""charset\s*=\s*["']?([\w.:-]+)""", re.IGNORECASE)
 _MARKUP_CHARSET = re.compile(rb"""<(?:meta|\?xml)[^>]+?(?:charset|encoding)\s*=\s*["']?([\w.:-]+)""", re.IGNORECASE)
@@ -196,7 +197,7 @@ USER_AGENT = (
     f"{PRODUCT_TOKEN}/{VERSION} (checks claims that people paste; reads single pages that a search or a person named)"
 )
 
-CACHE_MODEL = "web pages, version 2"
+CACHE_MODEL = "web pages, version 3"
 """The model name of cached calls; a change to the extraction requires a new version."""
 
 FETCH_SECONDS = 15.0
@@ -205,12 +206,6 @@ PARSE_SECONDS = 15.0
 MAX_TEXT_CHARACTERS = 1_000_000
 """Maximum text of one page, about three novels."""
 MAX_TITLE_CHARACTERS = 300
-
-_INVISIBLE = re.compile(
-    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff"
-    "\U000e0000-\U000e0fff]"
-)
-"""Invisible characters, in which a page can hide instructions to a model; not the joiners that some scripts need."""
 
 
 class WebPages:
@@ -251,9 +246,9 @@ class WebPages:
             page = read(reply, self._parse_seconds)
         except (PdfFailed, HtmlFailed) as error:
             raise CallFailed(f"The page of {site} {error}.") from error
-        if not (text := _remove_invisible(page.text)[:MAX_TEXT_CHARACTERS].strip()):
+        if not (text := clean_text(page.text[:MAX_TEXT_CHARACTERS])):
             raise CallFailed(f"The page of {site} is empty.")
-        title = " ".join(_remove_invisible(page.title).split())[:MAX_TITLE_CHARACTERS]
+        title = " ".join(clean_text(page.title).split())[:MAX_TITLE_CHARACTERS]
         reviews = tuple(filter(None, (fact_check(**each) for each in page.claim_reviews[:MAX_FACT_CHECKS])))
         return Page(reply.url, title, site, text, page.published, page.is_fact_check, reviews)
 
@@ -263,10 +258,6 @@ def _status_phrase(status: int) -> str:
         return f"{status} ({HTTPStatus(status).phrase})"
     except ValueError:
         return str(status)
-
-
-def _remove_invisible(text: str) -> str:
-    return _INVISIBLE.sub("", text)
 
 
 def _read_html(reply: HttpReply, seconds: float) -> PageText:

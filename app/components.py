@@ -59,11 +59,6 @@ class Components:
     def ready(self) -> bool:
         return all(part.state == "ready" for part in self.all())
 
-    def first_failed(self, *names: str) -> Component | None:
-        """Return the first of the named components that failed to load; None if there is none of them."""
-        found = (self._components.get(name) for name in names)
-        return next((part for part in found if part and part.state == "failed"), None)
-
     def _load_in_parallel(self, loaders: Sequence[Loader]) -> None:
         # Daemon threads, so that a server that is stopped does not wait for a slow load.
         threads = [threading.Thread(target=self._load, args=each, name="warm", daemon=True) for each in loaders]

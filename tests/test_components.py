@@ -54,8 +54,6 @@ def test_a_failed_component_has_a_reason_and_a_fix_and_the_others_load(error, me
     broken, sound = parts.all()
     assert broken.state == "failed" and message in broken.message and broken.fix == fix
     assert sound.state == "ready"
-    assert parts.first_failed("reader", "corpus") == broken
-    assert parts.first_failed("reader") is None
 
 
 def test_a_failed_component_is_retried_when_warmed_again():

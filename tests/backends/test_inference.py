@@ -190,23 +190,6 @@ class TestLoading:
         files.append("model file")
         assert model() == "model"
 
-    def test_a_models_libraries_are_imported_while_the_queue_is_busy(self, tmp_path, monkeypatch):
-        (tmp_path / "a_heavy_library.py").touch()
-        monkeypatch.syspath_prepend(tmp_path)
-        queue = Inference(LONG)
-        model = LazyModel(queue, lambda: "model", libraries=("a_heavy_library",))
-        with Busy(queue) as busy, ThreadPoolExecutor(1) as callers:
-            loading = callers.submit(model)
-            until(lambda: "a_heavy_library" in sys.modules)
-            assert not loading.done()
-            busy.release()
-            assert loading.result() == "model"
-
-    def test_a_missing_library_is_named_with_its_fix(self):
-        model = LazyModel(Inference(LONG), lambda: "model", libraries=("no_such_library",))
-        with pytest.raises(ModelUnavailable, match=r"library no_such_library.*make install"):
-            model()
-
     def test_a_loaded_model_is_returned_while_the_queue_is_busy(self):
         queue = Inference(LONG)
         model = LazyModel(queue, lambda: "model")

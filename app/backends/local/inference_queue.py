@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import atexit
-import importlib
 import os
 import threading
 import time
 import weakref
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
-from app.domain.errors import CallFailed, ModelUnavailable
+from app.domain.errors import CallFailed
 from app.domain.instrumentation import report_phase
 from app.domain.messages import Code
 
@@ -182,46 +181,23 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_reset_all)
 
 
-_importing = threading.Lock()
-"""Concurrent imports of transformers may see a partially initialised module."""
-
-
 class LazyModel(Generic[T]):
     """A model that is loaded once, at its first use, in the inference queue. A failed load is retried."""
 
-    def __init__(
-        self, inference: Inference, read: Callable[[], T], name: str = "", libraries: Sequence[str] = ()
-    ) -> None:
-        """`read` returns the model, never None, or raises ModelUnavailable. With a `name`, loading is shown as a phase.
-
-        `libraries` are modules that `read` imports; they are imported before queueing, which keeps the queue free.
-        """
-        self._inference, self._read, self._name, self._libraries = inference, read, name, libraries
+    def __init__(self, inference: Inference, read: Callable[[], T], name: str = "") -> None:
+        """`read` returns the model, never None. With a `name`, loading is shown as a phase."""
+        self._inference, self._read, self._name = inference, read, name
         self._model: T | None = None
 
     def __call__(self) -> T:
-        """Return the model.
-
-        Raises what `read` raises, ModelUnavailable when a library is missing, and CallFailed when loading takes over
-        LOAD_SECONDS or the process ends.
-        """
+        """Return the model. Raises what `read` raises, and CallFailed when loading takes over LOAD_SECONDS."""
         if self._model is not None:
             return self._model
         if self._name:
             report_phase(Code.LOADING(what=self._name))
-        for library in self._libraries:
-            _import(library)
         return self._inference.load(self._load_once)
 
     def _load_once(self) -> T:
         if self._model is None:
             self._model = self._read()
         return self._model
-
-
-def _import(library: str) -> None:
-    with _importing:
-        try:
-            importlib.import_module(library)
-        except ImportError as error:
-            raise ModelUnavailable(f"The library {library} cannot be imported ({error})", "make install") from error

@@ -23,7 +23,6 @@ from app.domain.model import Passage, Usage
 log = logging.getLogger(__name__)
 
 FILES = ("model.onnx", "tokenizer.json")
-LIBRARIES = ("onnxruntime", "tokenizers")
 MAX_TOKENS = 256
 
 
@@ -54,7 +53,7 @@ class CrossEncoderReranker:
         self._folder = folder
         self._threads = threads
         self._inference = inference or Inference()
-        self._model = LazyModel(self._inference, self._read_files, libraries=LIBRARIES)
+        self._model = LazyModel(self._inference, self._read_files)
 
     def rerank(self, query: str, passages: Sequence[Passage]) -> tuple[Passage, ...]:
         """Return the passages, best first, with the model's logits as scores (higher is better, about -12 to 11).

@@ -336,6 +336,8 @@ class BatchResult:
     """The title of the page with that sentence, and where it is from."""
     url: str | None = None
     """The address of that page."""
+    fact_checks: str | None = None
+    """Published fact-checks, one a line: publisher, rating, day and address."""
     own_label: Label | None = None
     """The owner's own verdict."""
     own_reason: str | None = None
@@ -346,7 +348,7 @@ class BatchResult:
 COLUMNS = tuple(each.name for each in fields(BatchResult))
 
 Details = Callable[[BatchClaim], Mapping[str, str]]
-"""Returns the fields `permalink` to `url` of a result, as far as they are known."""
+"""Returns the fields `permalink` to `fact_checks` of a result, as far as they are known."""
 
 
 def result(claim: BatchClaim, details: Details) -> BatchResult:

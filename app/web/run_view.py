@@ -244,7 +244,7 @@ def summary_of(run: StoredRun) -> str:
 
 
 def verdict_details(run: StoredRun | None) -> dict[str, str]:
-    """Return the verdict in everyday words, and the answer, sentence, source and address that decide it."""
+    """Return the verdict in everyday words, what decides it, and the published fact-checks."""
     if run is None or run.report.verdict is None:
         return {}
     found = {"verdict": PLAIN_LABELS[run.report.verdict.label]}
@@ -252,6 +252,8 @@ def verdict_details(run: StoredRun | None) -> dict[str, str]:
         source = ", ".join(filter(None, (card.passage.title, card.passage.source)))
         found |= {"answer": card.text.answer, "quote": card.sentence, "source": source}
         found["url"] = web_link(card.passage) or ""
+    checks = ((each.publisher, each.rating, each.published, each.url) for each in run.report.fact_checks or ())
+    found["fact_checks"] = "\n".join(", ".join(filter(None, each)) for each in checks)
     return {name: text for name, text in found.items() if text}
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import re
 from dataclasses import replace
@@ -22,6 +24,7 @@ from tests.fakes import scripted_container
 from tests.modules.answering.test_web_search import SNIPPET, TEXT, ask, at
 from tests.modules.answering.web_fakes import hit
 from tests.web.conftest import finished, token
+from tests.web.test_batches import fed_until
 
 CLAIM = "Hamlet's author was born in England."
 REVIEW = {
@@ -81,6 +84,23 @@ def test_the_claim_reviews_in_the_markup_of_a_page_are_read(markup):
     script = f'<script type="application/ld+json">{markup % json.dumps(review)}</script>'
     page = extract_text(f"<html><head>{script}</head><body><p>Words.</p></body></html>", REVIEW["url"])
     assert [fact_check(**each) for each in page.claim_reviews] == [PUBLISHED]
+
+
+MICRODATA = """<div itemscope itemtype="https://schema.org/ClaimReview" style="display: none">
+<p itemprop="claimReviewed">Shakespeare <b>was</b>\n English.</p>
+<time itemprop="datePublished" datetime="2020-03-04">March</time>
+<div itemprop="itemReviewed" itemscope><a itemprop="author name url" href="https://other.example">A post</a></div>
+<div itemprop="reviewRating" itemscope itemtype="https://schema.org/Rating">
+<meta itemprop="ratingValue" content="4"><i itemprop="alternateName">Mostly true</i></div>
+<div itemprop="author publisher" itemscope><div><span itemprop="name">The Stage</span></div></div></div>"""
+
+
+@pytest.mark.parametrize(
+    "nested", ["%s", "<main itemscope itemtype='https://schema.org/WebPage'><p>Before.</p>%s</main>"]
+)
+def test_the_claim_reviews_in_the_microdata_of_a_page_are_read(nested):
+    page = extract_text(f"<html><body>{nested % MICRODATA}<p>Words.</p></body></html>", REVIEW["url"])
+    assert [fact_check(**each) for each in page.claim_reviews] == [PUBLISHED] and page.is_fact_check
 
 
 @pytest.mark.parametrize("admitted", [True, False])
@@ -162,3 +182,16 @@ def test_a_failed_lookup_is_shown_as_such_and_the_check_has_its_verdict(report, 
     assert words in page and "Published fact-checks could not be looked up." in page
     exported = client.get(f"{path}/export.json").json
     assert (exported["label"], exported["fact_checks"]) == ("SUPPORTED", None)
+
+
+def test_the_fact_checks_are_a_column_of_the_results_of_a_batch(make_app):
+    other = replace(PUBLISHED, publisher="The Other", published=None)
+    client = make_app(scripted_container(look_up=lambda claim: (PUBLISHED, other))).test_client()
+    fields = {"csrf_token": token(client), "claims": CLAIM, "look_up_fact_checks": "yes"}
+    path = client.post("/batches", data=fields).location
+    fed_until(client, path, "1 of 1 checked")
+    (record,) = csv.DictReader(io.StringIO(client.get(f"{path}/results.csv").text, newline=""))
+    assert record["fact_checks"].splitlines() == [
+        f"The Stage, Mostly true, 2020-03-04, {PUBLISHED.url}",
+        f"The Other, Mostly true, {PUBLISHED.url}",
+    ]

@@ -61,7 +61,7 @@ class PageText:
     is_fact_check: bool = False
     """Whether the page holds a ClaimReview (schema.org)."""
     claim_reviews: list[dict[str, Any]] = field(default_factory=list)
-    """Claim, publisher, rating, URL and date of publication of each ClaimReview in its linked data, as they stand."""
+    """Claim, publisher, rating, URL and date of publication of each ClaimReview in its markup, as they stand."""
 
 
 class HtmlFailed(Exception):
@@ -104,7 +104,7 @@ def extract_text(html: str, url: str) -> PageText:
         tree = trafilatura.load_html(f"<html><body>{html}</body></html>")
     if tree is None:
         return PageText("", "", None)
-    linked = list(_linked_data(tree))
+    linked = [*_linked_data(tree), *map(_microdata, tree.xpath("//*[@itemscope][contains(@itemtype, 'ClaimReview')]"))]
     clean_markup(tree)
     date_config = {"original_date": True, "extensive_search": False}
     metadata: Any = trafilatura.extract_metadata(_without_paragraphs(tree), default_url=url, date_config=date_config)
@@ -162,9 +162,20 @@ def _linked_data(tree: Any) -> Iterator[dict[str, Any]]:
                 remaining.extend(reversed(list(item.values() if isinstance(item, dict) else item)))
 
 
+def _microdata(scope: Any) -> dict[str, Any]:
+    """Return an item of HTML microdata as an object of JSON-LD, whose properties are lists."""
+    item: dict[str, Any] = {"@type": scope.get("itemtype", "").split()}
+    for each in scope.xpath(".//*[@itemprop]"):
+        if each.xpath("ancestor::*[@itemscope][1]")[0] is scope:
+            stated = (each.get(name) for name in ("content", "datetime", "href"))
+            text = next(filter(None, stated), None) or " ".join("".join(each.itertext()).split())
+            for name in each.get("itemprop").split():
+                item.setdefault(name, []).append(_microdata(each) if each.get("itemscope") is not None else text)
+    return item
+
+
 def _is_fact_check(tree: Any, linked: list[dict[str, Any]]) -> bool:
-    types = tree.xpath("//@itemtype") + tree.xpath("//@typeof")
-    return any(each.endswith("ClaimReview") for each in types) or any(map(_is_claim_review, linked))
+    return any(each.endswith("ClaimReview") for each in tree.xpath("//@typeof")) or any(map(_is_claim_review, linked))
 
 
 def _is_claim_review(item: dict[str, Any]) -> bool:

@@ -78,13 +78,19 @@
     place = below && { below, seen, top: below.getBoundingClientRect().top };
   });
   document.addEventListener("htmx:sseMessage", () => {
-    if (!place || !verdict()) return follow();
+    if (!place || !verdict()) return atRest(follow);
     scrollBy({ top: place.below.getBoundingClientRect().top - place.top, behavior: "instant" });
     following ||= place.seen;
-    const scroll = () => { if (following) verdict().scrollIntoView({ block: "start" }); };
-    requestAnimationFrame(() => requestAnimationFrame(scroll)); // in a frame without a change of layout
+    atRest(() => { if (following) verdict().scrollIntoView({ block: "start" }); });
     settle(scrollY);
   });
+
+  // Scroll in a frame without a change of layout, or it would count as a jump; the next message may come before that.
+  let turn = 0;
+  const atRest = (scroll) => {
+    const mine = ++turn;
+    requestAnimationFrame(() => requestAnimationFrame(() => { if (mine === turn) scroll(); }));
+  };
 
   // Show what follows the steps, and drop the room kept below them, once the page is at rest with the verdict in view.
   const settle = (was) => setTimeout(() => {

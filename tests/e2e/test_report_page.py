@@ -8,7 +8,7 @@ import pytest
 
 from app.domain.model import Label, Verdict
 from tests.e2e.test_browser import check, expect_verdict
-from tests.fakes import TWO_HOPS, Gate, Script, ScriptedHop, answer, scripted_container
+from tests.fakes import ONE_SET_ASIDE, TWO_HOPS, Gate, Script, ScriptedHop, answer, scripted_container
 from tests.waiting import until
 
 expect = pytest.importorskip("playwright.sync_api", reason="playwright is not installed; run make setup").expect
@@ -44,11 +44,24 @@ UNDECIDED = Script(
 )
 
 
-@pytest.mark.parametrize(("viewport", "script"), [(PHONE, FIVE_STEPS), (DESKTOP, TWO_HOPS)], ids=["phone", "desktop"])
-def test_nothing_on_the_page_jumps_during_a_whole_run(live, visitor, viewport, script):
+LONG_STEP = ScriptedHop("What is long?", answer("answer", "Here is the answer. " + "More text fills many lines. " * 40))
+ONE_STEP, TWO_LONG_STEPS = Script((LONG_STEP,), TWO_HOPS.verdict), Script((LONG_STEP, LONG_STEP), TWO_HOPS.verdict)
+
+
+@pytest.mark.parametrize(
+    ("viewport", "script", "delay"),
+    [
+        (PHONE, ONE_STEP, 0.15),
+        (DESKTOP, TWO_HOPS, 0.15),
+        (PHONE, FIVE_STEPS, 0.15),
+        (PHONE, TWO_LONG_STEPS, 0.02),  # both messages of its stream in one frame
+        (DESKTOP, ONE_SET_ASIDE, 0.02),
+    ],
+)
+def test_nothing_on_the_page_jumps_during_a_whole_run(live, visitor, viewport, script, delay):
     page = visitor(viewport=viewport)
     page.add_init_script(MEASURED)
-    check(page, live(scripted_container(script, delay=0.15)))
+    check(page, live(scripted_container(script, delay=delay)))
     expect_verdict(page)
     expect(page.locator("main.done")).to_have_count(1)
     expect(page.locator("#verdict-heading")).to_be_in_viewport()

@@ -7,10 +7,13 @@ import re
 import pytest
 
 from app.domain.model import Label, Verdict
-from tests.e2e.test_browser import check, expect_verdict
+from tests.e2e.test_accessibility import faults
+from tests.e2e.test_browser import CLAIM, check, expect_verdict, type_claim
+from tests.e2e.test_report_page import FIVE_STEPS
 from tests.fakes import TWO_HOPS, Script, scripted_container
 from tests.web.test_corrections import FALSE
-from tests.web.test_scope import EXTRACTS, LIVE
+from tests.web.test_published_fact_checks import PUBLISHED
+from tests.web.test_scope import EXTRACTS, FAILED, LIVE
 
 expect = pytest.importorskip("playwright.sync_api", reason="playwright is not installed; run make setup").expect
 
@@ -74,3 +77,87 @@ def test_a_correction_is_taken_over_and_copied_from_the_text_of_a_batch(live, vi
     page.get_by_role("link", name=re.compile("False 2")).click()
     expect(page.locator("#batch-claims + ol > li")).to_have_count(2)
     assert page.complaints == []
+
+
+def test_a_failed_source_is_not_offered_first_again_and_the_check_goes_on_offline_by_one_button(live, visitor):
+    page, address = visitor(), live(scripted_container(FAILED, TWO_HOPS, shelves=(EXTRACTS, LIVE)))
+    type_claim(page, address, CLAIM)
+    page.get_by_label("Source", exact=True).select_option("wikipedia-live")
+    page.get_by_role("button", name="Check it").click()
+    page.get_by_role("button", name="Check offline instead").wait_for()
+    failed = page.url
+    home = page.context.new_page()
+    home.goto(address)
+    expect(home.get_by_label("Source", exact=True)).to_have_value("vital")
+    expect(home.locator(".scope:visible")).to_contain_text("the first lines of 12 articles")
+    page.get_by_role("button", name="Check offline instead").click()
+    page.wait_for_url(lambda there: there != failed)
+    expect_verdict(page)
+
+
+def test_a_report_with_published_fact_checks_is_one_file_that_loads_nothing(live, visitor, tmp_path):
+    page = visitor(viewport={"width": 320, "height": 640}, reduced_motion="reduce")
+    type_claim(page, live(scripted_container(look_up=lambda claim: (PUBLISHED,))), CLAIM)
+    page.get_by_text("Options", exact=True).click()
+    page.get_by_role("checkbox", name="Published fact-checks").check()
+    page.get_by_role("button", name="Check it", exact=True).click()
+    page.wait_for_url("**/runs/*")
+    expect_verdict(page)
+    expect(page.locator("#verdict .fact-checks")).to_contain_text(f"{PUBLISHED.publisher}")
+    expect(page.locator("#verdict .fact-checks")).to_contain_text(PUBLISHED.published)
+    assert faults(page) == {}
+    page.get_by_role("button", name="Share").click()
+    with page.expect_download() as download:
+        page.get_by_role("link", name="One HTML file").click()
+    download.value.save_as(tmp_path / "report.html")
+    file = visitor(java_script_enabled=False)
+    file.goto(f"file://{tmp_path / 'report.html'}")
+    expect(file.locator("body")).to_contain_text("Where was William Shakespeare born?")
+    expect(file.locator("body")).to_contain_text(PUBLISHED.rating)
+    assert [each[:5] for each in file.addresses] == ["file:"] and page.complaints == []
+
+
+def test_the_undecided_claims_of_a_file_are_checked_again_with_another_source_and_history_lists_the_batch(
+    live, visitor, tmp_path
+):
+    (file := tmp_path / "claims.csv").write_text("claim\nHamlet is a play.\n?\n")
+    page, address = visitor(), live(scripted_container(UNDECIDED, TWO_HOPS, shelves=(EXTRACTS, LIVE)))
+    page.goto(address)
+    page.get_by_role("link", name="Check many claims").first.click()
+    page.locator("input[type=file]").set_input_files(file)
+    page.get_by_role("button", name=re.compile("^Check")).click()
+    page.get_by_role("heading", name="1 of 1 checked, 1 cannot be checked").wait_for()
+    expect(page.locator("#row-2")).to_contain_text("Bad input")
+    page.get_by_role("button", name="Ask live Wikipedia").click()
+    page.get_by_role("heading", name="1 of 1 checked").wait_for()
+    expect(page.locator("#row-1")).to_contain_text("True")
+    page.goto(f"{address}/history")
+    expect(page.get_by_role("main")).to_contain_text("claims")
+    assert page.complaints == []
+
+
+MAX_BYTES = 60_000
+
+
+def test_every_page_is_at_most_60_kb(live, visitor):
+    page, address = visitor(), live(scripted_container(FIVE_STEPS), embed_on=("*",))
+    for _ in range(2):
+        check(page, address)
+        expect_verdict(page)
+    report = page.url
+    places = ["", "/history", "/how-it-works", "/choices", "/batches", "/import", "/api", "/setup"]
+    weighed = {place: weigh(page, f"{address}{place}") for place in places}
+    weighed |= {part: weigh(page, report + part) for part in ("", "?cards=open", "/embed", "/branch?hop=1")}
+    assert {place: size for place, size in weighed.items() if size > MAX_BYTES} == {}
+
+
+def weigh(page, address: str) -> int:
+    """Return the bytes received for this page by a browser that has nothing of it."""
+    session, received = page.context.new_cdp_session(page), []
+    session.send("Network.enable")
+    session.send("Network.clearBrowserCache")
+    session.on("Network.loadingFinished", lambda event: received.append(event["encodedDataLength"]))
+    page.goto(address, wait_until="networkidle")
+    session.detach()
+    assert len(received) >= 2
+    return sum(received)

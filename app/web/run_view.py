@@ -101,11 +101,12 @@ def run_page(stored: StoredRun, notice: str = "", rejected: NotePlace | None = N
     if published:
         allow_indexing()
     notes, others = note_places(stored), others_of(stored)
+    mode = "static" if stored.report.ended else "follow" if services().followers.has_room else "refresh"
     return render_template(
         "run.html",
         run=stored,
         report=stored.report,
-        mode=update_mode(not stored.report.ended),
+        mode=mode,
         place=None if stored.report.ended else services().runs.place(stored.id),
         notice=notice,
         published=published,
@@ -114,13 +115,6 @@ def run_page(stored: StoredRun, notice: str = "", rejected: NotePlace | None = N
         others=others,
         origin=origin_of(stored, others),
     )
-
-
-def update_mode(is_running: bool) -> str:
-    """Return how a page is updated: "static" for never, "follow" by a stream, "refresh" where no stream is free."""
-    if not is_running:
-        return "static"
-    return "follow" if services().followers.has_room else "refresh"
 
 
 def may_steer(run: StoredRun) -> bool:

@@ -37,13 +37,19 @@ class Worker(ThreadWorker):
         if conn.initialized or conn.data_ready:
             super().enqueue_req(conn)
             return
-        if len(self.pending_conns) >= MAX_SILENT:
-            self.pending_conns[0].timeout = 0.0
-            self.murder_pending()
         conn.sock.setblocking(False)
         conn.set_timeout()
         self.pending_conns.append(conn)
         self.poller.register(conn.sock, selectors.EVENT_READ, partial(self.on_pending_socket_readable, conn))
+
+    def murder_pending(self):
+        """Also close the oldest silent connections above the maximum.
+
+        This runs once all that the poller reported is done: an event of a closed connection would end the process.
+        """
+        for number in range(len(self.pending_conns) - MAX_SILENT):
+            self.pending_conns[number].timeout = 0.0
+        super().murder_pending()
 
     def handle(self, conn):
         """Read the request with a deadline. Also close the connection here: Gunicorn would do so in its main thread.

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import logging
+import runpy
+import selectors
 import socket
 import threading
 import time
 from collections.abc import Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack
 from io import BytesIO
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from gunicorn.config import Config
 
+from app.config.settings import ROOT
 from app.web import http_delivery
 from app.web.http_delivery import (
     HalfSentRequests,
@@ -110,6 +116,35 @@ def test_a_slow_client_is_logged_in_one_line_and_other_errors_in_full(error, exp
     record = logging.LogRecord("gunicorn.error", logging.ERROR, "", 1, "Trouble.", (), (type(error), error, None))
     assert SlowClientLogFilter().filter(record) and record.getMessage() == expected
     assert (record.exc_info is None) == isinstance(error, BlockingIOError)
+
+
+def test_a_silent_connection_may_send_as_too_many_others_connect():
+    """The worker once closed it before it handled its bytes, and ended, with all that it served."""
+    settings = runpy.run_path(str(ROOT / "gunicorn.conf.py"))
+    worker = settings["Worker"](1, 0, [], None, 30, Config(), logging.getLogger())
+    given: list[Any] = []
+    with ExitStack() as ends, socket.create_server(("127.0.0.1", 0), backlog=500) as listening:
+        worker.poller = ends.enter_context(selectors.DefaultSelector())
+        worker.tpool = SimpleNamespace(submit=lambda _, conn: given.append(conn) or Future())
+        worker.sockets = [listening]
+        worker.set_accept_enabled(True)
+
+        def connect() -> socket.socket:
+            return ends.enter_context(socket.create_connection(listening.getsockname()))
+
+        oldest, *_ = [connect() for _ in range(settings["MAX_SILENT"])]
+        while len(worker.pending_conns) < settings["MAX_SILENT"]:
+            worker.wait_for_and_dispatch_events(LONG)
+        connect()
+        oldest.sendall(b"GET")
+        worker.wait_for_and_dispatch_events(LONG)
+        assert len(given) == 1 and len(worker.pending_conns) == settings["MAX_SILENT"]
+        _, closed, *_ = connect(), worker.pending_conns[0]
+        worker.wait_for_and_dispatch_events(LONG)
+        worker.murder_pending()
+        assert len(worker.pending_conns) == settings["MAX_SILENT"] and closed.sock.fileno() == -1
+        for conn in (*given, *worker.pending_conns):
+            conn.close()
 
 
 def serve(limit: ThreadLimit, body: Any = None) -> Iterable[bytes]:

@@ -48,13 +48,6 @@ def test_without_settings_only_local_choices_are_available(availability):
     assert not [choice for choice in capabilities.models if choice.available]
 
 
-def test_every_unavailable_choice_has_a_reason_and_a_fix(availability):
-    refused = [c for group in availability().catalogue() for c in group.choices if not c.available]
-    assert {"prompted", "flan-t5", "reciter-reader", "direct", "vital"} <= {choice.name for choice in refused}
-    assert [choice.reason for choice in refused if not choice.reason.endswith(".")] == []
-    assert all(choice.mend for choice in refused)
-
-
 def test_a_configured_language_model_enables_its_choices_and_names_its_destination(availability):
     capabilities = availability(BIG, HOME).capabilities()
     assert named(capabilities.presets)["prompted"].available

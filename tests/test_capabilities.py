@@ -61,18 +61,14 @@ def test_available_and_compatible_options_are_accepted(options):
 @pytest.mark.parametrize(
     ("options", "field", "words"),
     [
-        (RunOptions(strategy="guessing"), "strategy", "choose one of: question-guided, evidence-pursuit, direct"),
         (RunOptions(preset="magic"), "preset", "'magic'"),
         (RunOptions(answerer="oracle"), "answerer", "It is asleep."),
         (replace(PURSUING, preset="prompted"), "preset", "choose one of: local, paper"),
         (replace(PURSUING, preset="paper"), "model", "As published needs a language model"),
         (replace(PURSUING, search="serper"), "search", "It is not set up."),
-        (replace(PURSUING, search=None), "search", "choose one of: corpus, brave, serper"),
         (replace(PURSUING, search="corpus", corpora=()), "corpora", "at least one"),
-        (RunOptions(preset="prompted"), "model", "Prompted needs a language model"),
         (RunOptions(answerer="reciter-reader", model="small"), "model", "'small'"),
         (RunOptions(strategy="direct", model="gone"), "model", "No key."),
-        (RunOptions(corpora=()), "corpora", "at least one"),
         (RunOptions(corpora=("vital", "broken")), "corpora", "Its index is gone."),
     ],
 )

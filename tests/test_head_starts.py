@@ -76,15 +76,6 @@ def test_the_container_configures_the_strategys_speculation(tmp_path, settings, 
     assert container.strategy_for(pursuit).speculative is for_answers
 
 
-def test_a_language_model_in_this_process_is_never_speculative(tmp_path):
-    (tmp_path / "small.gguf").write_bytes(b"GGUF")
-    container = Container(Settings(instance=tmp_path, local_model=str(tmp_path / "small.gguf"), overlap="all"))
-    options = RunOptions(preset="prompted", answerer="reciter-reader", model="small")
-    assert not container.strategy_for(options).speculative
-    pursuit = RunOptions(strategy="evidence-pursuit", preset="llm+llm", answerer="reciter-reader", model="small")
-    assert not container.strategy_for(pursuit).speculative
-
-
 def test_the_container_configures_opening_pages_ahead_for_web_search(tmp_path):
     for overlap, pages in (("remote", MAX_PREFETCHED_PAGES), ("off", 0)):
         container = Container(Settings(instance=tmp_path, brave_api_key="k", overlap=overlap))

@@ -6,7 +6,6 @@ import re
 import stat
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -79,16 +78,12 @@ def test_a_blank_value_counts_as_not_set():
     [
         ("PORT", "eighty", "a whole number from 1 to 65535"),
         ("PORT", "70000", "a whole number from 1 to 65535"),
-        ("MAX_HOPS", "0", "a whole number from 1 to 10"),
-        ("MAX_HOPS", "11", "a whole number from 1 to 10"),
         ("ANSWERER", "oracle", "one of: retriever-reader"),
         ("CORPORA", "vital,../etc", "names of small letters"),
         ("EMBED_ON", "example.org", "origins like https://example.org"),
         ("EMBED_ON", "https://example.org; script-src *", "origins like https://example.org"),
-        ("EMBED_ON", "*, https://example.org", "origins like https://example.org"),
         ("JAVA_MEMORY", "lots", "a size like 512m or 2g"),
         ("INSTANCE", "~nobody-of-this-name/data", "a path"),
-        ("LOG_LEVEL", "LOUD", "one of: DEBUG, INFO"),
         ("DATABASE_URL", "hopcheck.db", "a URL like sqlite:"),
     ],
 )
@@ -116,15 +111,6 @@ def test_starting_with_an_invalid_value_ends_with_one_line(tmp_path, monkeypatch
 def test_a_given_secret_is_used_and_no_file_is_written(tmp_path):
     assert Settings(instance=tmp_path, secret_key="given").signing_key() == "given"
     assert list(tmp_path.iterdir()) == []
-
-
-def test_concurrent_threads_share_one_secret_readable_only_by_its_owner(tmp_path):
-    instance = tmp_path / "instance"
-    with ThreadPoolExecutor(8) as pool:
-        made = set(pool.map(lambda _: Settings(instance=instance).signing_key(), range(40)))
-    assert len(made) == 1 and len(made.pop()) >= 32
-    assert stat.S_IMODE((instance / "secret_key").stat().st_mode) == 0o600
-    assert [path.name for path in instance.iterdir()] == ["secret_key"]
 
 
 AGREEING = "import sys; from app.config.settings import *; print(Settings(instance=Path(sys.argv[1])).signing_key())"

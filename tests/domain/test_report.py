@@ -14,7 +14,6 @@ from app.domain.events import (
     HopSetAside,
     PhaseEntered,
     QuestionAsked,
-    QuestioningEnded,
     RunFailed,
     RunInterrupted,
     RunResumed,
@@ -93,14 +92,6 @@ def test_a_hop_closes_with_its_status_and_reason_and_keeps_its_answer(last, stat
     assert (hop.status, hop.reason, hop.answer) == (status, reason, FOUND.answer)
 
 
-def test_only_the_hop_that_an_event_names_changes():
-    report = after(ASKED, HopKept(1, "tied"), QuestionAsked(2, Question("Where?")), HopSetAside(2, "not new"))
-    assert [(hop.status, hop.reason) for hop in report.hops] == [
-        (HopStatus.KEPT, "tied"),
-        (HopStatus.SET_ASIDE, "not new"),
-    ]
-
-
 def test_context_has_the_kept_hops_and_set_aside_the_rejected_and_failed_ones():
     report = after(
         ASKED,
@@ -162,21 +153,6 @@ def test_an_interrupted_and_repeated_hop_has_the_cost_of_both_attempts():
     assert ([ended.usage_of(hop).calls for hop in ended.hops], ended.usage.calls) == ([3], 15)
 
 
-def test_the_last_sufficiency_judgement_and_the_end_reason_are_kept():
-    no, yes = Judgement(False, "more"), Judgement(True, "enough", 0.8)
-    report = after(SufficiencyJudged(no), SufficiencyJudged(yes), QuestioningEnded("satisfied"))
-    assert (report.sufficiency, report.stopped_because) == (yes, "satisfied")
-
-
-def test_failed_steps_are_collected():
-    report = after(StepFailed("claim verifier", "no reply"), StepFailed("claim verifier", "again"))
-    assert report.failures == (
-        Code.FAILED(module="claim verifier", problem="no reply"),
-        Code.FAILED(module="claim verifier", problem="again"),
-    )
-    assert report.ended is None
-
-
 @pytest.mark.parametrize(
     "last, ended, problem, verdict",
     [
@@ -190,14 +166,6 @@ def test_a_terminal_event_ends_the_run_and_closes_the_hop_that_was_open(last, en
     assert (report.ended, report.problem, report.verdict) == (ended, problem, verdict)
     assert [hop.status for hop in report.hops] == [HopStatus.KEPT, HopStatus.INTERRUPTED]
     assert report.hops[1].reason == Code.RUN_ENDED()
-
-
-def test_folding_is_applying_one_event_after_the_other():
-    events = [ASKED, FOUND, HopKept(1, "tied"), VerdictReached(SUPPORTED)]
-    report = after()
-    for at, event in enumerate(events, 1):
-        report = apply_event(report, event, float(at))
-    assert report == after(*events)
 
 
 def test_a_second_run_start_is_ignored():

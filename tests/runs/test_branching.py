@@ -127,24 +127,6 @@ def test_the_hop_in_progress_when_a_run_was_stopped_can_be_asked_again(runs_with
     assert [hop.status for hop in ended(others, child).hops] == [HopStatus.KEPT] * 2
 
 
-@pytest.mark.parametrize("number", [-1, 0, 5])
-def test_branching_at_a_missing_hop_is_refused(parent, branching, number):
-    first, (runs, _) = parent(), branching(THREE)
-    with pytest.raises(InvalidInput, match=f"This check has no hop {number}."):
-        runs.branch(first, number, Question("Mine?"), RunOptions(), "me")
-    assert runs.queries.branches(first) == ()
-
-
-def test_branching_a_running_run_is_refused(runs_with):
-    gate = Gate("answer 2")
-    runs = runs_with(SteadyContainer(THREE, gate))
-    run_id = runs.start(CLAIM, RunOptions(), "me")
-    assert gate.reached.wait(LONG)
-    with pytest.raises(InvalidInput, match="still running"):
-        runs.branch(run_id, 1, None, RunOptions(), "me")
-    gate.open()
-
-
 def test_a_hop_without_a_question_cannot_be_left_out(parent, branching):
     first, (runs, _) = parent(Script((ScriptedHop(FAILED), hop(2)), SUPPORTED)), branching(THREE)
     with pytest.raises(InvalidInput, match="no question"):

@@ -283,18 +283,3 @@ def test_purging_asks_for_confirmation(terminal, run, other, calls):
     done = terminal("purge", typed="y\n")
     assert (done.exit_code, "Forget 1 reply?" in done.output, "1 forgotten" in done.output) == (0, True, True)
     assert other.get(call()) is None
-
-
-@pytest.mark.parametrize("words", [["show"], ["purge", "--yes"]])
-def test_an_unusable_database_is_reported_in_one_line(terminal, sessions, words):
-    with sessions.begin() as session:
-        session.execute(text("DROP TABLE model_calls"))
-    result = terminal(*words)
-    assert result.exit_code == 1
-    assert result.output.startswith("Error: The database") and result.output.count("\n") == 1
-
-
-def test_purging_with_yes_asks_nothing(terminal, run, calls):
-    run.put(call(), "said")
-    assert terminal("purge", "--yes").output == "1 forgotten\n"
-    assert calls.size() == (0, 0)

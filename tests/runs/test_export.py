@@ -11,7 +11,6 @@ from app.domain.events import (
     AnswerFound,
     HopKept,
     QuestionAsked,
-    RunBranched,
     RunFailed,
     RunResumed,
     RunStarted,
@@ -20,7 +19,6 @@ from app.domain.events import (
 )
 from app.domain.model import (
     Answer,
-    Branch,
     Claim,
     Label,
     Origin,
@@ -95,9 +93,3 @@ def test_failures_and_the_reason_for_a_missing_verdict_are_exported():
         ["Brave gave no answer."],
         1,
     )
-
-
-@pytest.mark.parametrize("question, exported", [(Question("By whom is it?"), "By whom is it?"), (None, None)])
-def test_a_branch_is_exported_with_its_parent_hop_and_question(question, exported):
-    run = export_of(STARTED, RunBranched(Branch("its-parent", 2, question)))
-    assert run["branch"] == {"parent": "its-parent", "hop": 2, "question": exported}

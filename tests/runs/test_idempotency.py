@@ -26,14 +26,6 @@ def ids(runs: Runs, owner: str = "me") -> list[str]:
     return [each.id for each in runs.recent(owner)]
 
 
-def test_a_form_that_is_sent_twice_starts_one_run(runs):
-    first = runs.start(CLAIM, RunOptions(), "me", FORM)
-    ended(runs, first)
-    assert runs.start(CLAIM, RunOptions(), "me", FORM) == first
-    assert ids(runs) == [first]
-    assert len(first) == 22
-
-
 def test_a_form_that_is_sent_many_times_at_once_starts_one_run(runs):
     with ThreadPoolExecutor(6) as pool:
         started = set(pool.map(lambda _: runs.start(CLAIM, RunOptions(), "me", FORM), range(6)))

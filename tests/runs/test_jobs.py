@@ -49,47 +49,6 @@ def test_at_most_as_many_runs_as_workers_run_at_once_and_all_complete(jobs_with)
     assert sorted(done) == [str(n) for n in range(8)]
 
 
-def test_one_worker_takes_runs_in_submission_order(jobs_with):
-    done = []
-    jobs = jobs_with(done.append)
-    for n in range(5):
-        jobs.submit(str(n))
-    until(lambda: done == [str(n) for n in range(5)])
-
-
-def test_a_queued_or_running_run_is_not_taken_twice_but_can_be_submitted_again_later(jobs_with):
-    done, gate = [], threading.Event()
-
-    def work(run_id: str) -> None:
-        gate.wait(LONG)
-        done.append(run_id)
-
-    jobs = jobs_with(work)
-    for run_id in ("a", "b", "a", "b"):
-        jobs.submit(run_id)
-    gate.set()
-    until(lambda: len(done) == 2)
-    time.sleep(0.05)
-    assert done == ["a", "b"]
-    jobs.submit("a")
-    until(lambda: done == ["a", "b", "a"])
-
-
-@pytest.mark.parametrize("crash", [KeyError("bad"), SystemExit(3)])
-def test_a_run_that_crashes_does_not_stop_its_thread(jobs_with, caplog, crash):
-    done = []
-
-    def work(run_id: str) -> None:
-        if run_id == "bad":
-            raise crash
-        done.append(run_id)
-
-    jobs = jobs_with(work)
-    jobs.submit("bad"), jobs.submit("good")
-    until(lambda: done == ["good"])
-    assert "run bad was abandoned" in caplog.text
-
-
 def test_stopping_drops_queued_runs_and_refuses_new_ones(jobs_with):
     done, begun, gate = [], threading.Event(), threading.Event()
 

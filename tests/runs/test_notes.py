@@ -7,11 +7,10 @@ from sqlalchemy import delete, func, select
 
 from app.domain.errors import InvalidInput
 from app.domain.events import RunStarted
-from app.domain.model import MAX_NOTE_LENGTH, Claim, Hop, Question, RunOptions
-from app.domain.report import Report
+from app.domain.model import MAX_NOTE_LENGTH, Claim, RunOptions
 from app.runs.event_store import EventStore
 from app.runs.models import NoteRow, RunRow
-from app.runs.notes import NoteChanged, Notes, clean_note, parse_note_hop
+from app.runs.notes import NoteChanged, Notes, clean_note
 
 
 @pytest.fixture
@@ -95,13 +94,3 @@ def test_the_text_of_a_note_keeps_its_lines_and_is_stripped():
 def test_a_text_that_is_too_long_or_has_control_characters_is_refused(raw, sentence):
     with pytest.raises(InvalidInput, match=sentence):
         clean_note(raw)
-
-
-def test_only_an_existing_hop_of_an_ended_run_can_have_a_note():
-    hops = (Hop(1, Question("Who?")),)
-    ended = Report(Claim("Hamlet is a play."), RunOptions(), hops, ended="failed")
-    assert [parse_note_hop(ended, number) for number in ("0", "1")] == [0, 1]
-    with pytest.raises(InvalidInput, match="no such hop"):
-        parse_note_hop(ended, "2")
-    with pytest.raises(InvalidInput, match="still running"):
-        parse_note_hop(Report(Claim("Hamlet is a play."), RunOptions(), hops), "1")

@@ -14,9 +14,8 @@ from app.domain.model import Claim, Label, RunOptions
 from app.runs.event_store import encode_options
 from app.runs.models import RunRow
 from app.runs.service import Runs
-from tests.fakes import FAILING, Gate, scripted_container
+from tests.fakes import scripted_container
 from tests.runs.conftest import ended
-from tests.waiting import LONG
 
 CLAIM = Claim("The author of Hamlet was born in England.")
 NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
@@ -76,19 +75,6 @@ def test_only_reports_with_a_verdict_reached_on_this_site_can_be_published(runs,
     with pytest.raises(InvalidInput, match=reason):
         runs.publishing.publish(run_id)
     assert listed(runs) == []
-
-
-def test_a_failed_or_running_run_cannot_be_published(runs_with):
-    gate = Gate("answer 2")
-    runs = runs_with(scripted_container(FAILING))
-    failed = runs.start(CLAIM, RunOptions(), "me")
-    ended(runs, failed)
-    running = runs_with(scripted_container(gate=gate)).start(CLAIM, RunOptions(), "me")
-    assert gate.reached.wait(LONG)
-    for each in (failed, running):
-        with pytest.raises(InvalidInput, match="verdict"):
-            runs.publishing.publish(each)
-    gate.open()
 
 
 def test_a_deleted_report_leaves_the_gallery_until_it_is_restored(runs, run_id):

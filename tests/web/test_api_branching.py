@@ -7,7 +7,7 @@ import pytest
 from app.capabilities.options import Choice
 from tests.fakes import SUPPORTED, TWO_HOPS, Script, ScriptedHop, answer, scripted_container
 from tests.web.conftest import token
-from tests.web.test_api import ended, held_to, problem, start
+from tests.web.test_api import ended, held_to, start
 
 ONE_MORE = Script((ScriptedHop("Which land is that?", answer("England")),), SUPPORTED)
 ANSWERERS = (
@@ -55,32 +55,3 @@ def test_the_page_and_the_api_start_the_same_branch(client, address):
     body = ("claim", "options", "modules", "label")
     assert {name: run[name] for name in body} == {name: of_the_page[name] for name in body}
     assert questions(run) == questions(of_the_page)
-
-
-@pytest.mark.parametrize(
-    ("fields", "field"),
-    [
-        ({}, "hop"),
-        ({"hop": None}, "hop"),
-        ({"hop": 3}, "question"),
-        ({"hop": 4}, "hop"),
-        ({"hop": 0}, "hop"),
-        ({"hop": -1}, "hop"),
-        ({"hop": "2"}, "hop"),
-        ({"hop": True}, "hop"),
-        ({"hop": 10**4000}, "hop"),
-        ({"hop": 2, "question": " "}, "question"),
-        ({"hop": 2, "question": "x" * 501}, "question"),
-        ({"hop": 2, "question": 7}, "question"),
-        ({"hop": 2, "question": "Who?", "leave_out": True}, "leave_out"),
-        ({"hop": 2, "leave_out": "yes"}, "leave_out"),
-        ({"hop": 2, "answerer": "flan-t5"}, "answerer"),
-        ({"hop": 2, "answerer": "nobody"}, "answerer"),
-        ({"hop": 2, "answerer": ["retriever-reader"]}, "answerer"),
-        ({"hop": 2, "claim": "Another claim."}, "claim"),
-    ],
-)
-def test_an_invalid_field_is_named_and_nothing_is_started(client, address, fields, field):
-    answered = problem(client.post(f"{address}/branch", json=fields), 422)
-    assert answered["field"] == field and answered["detail"].endswith(".")
-    assert client.get(f"{address}/branches").json["runs"] == []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.web.test_api import RUNS, ended, held_to, problem, start
+from tests.web.test_api import RUNS, ended, held_to, start
 
 GALLERY = "/api/v1/gallery"
 IMPORT = "/api/v1/import"
@@ -63,19 +63,3 @@ class TestNotes:
         ]
         assert [client.delete(f"{address}/notes/0").status_code for _ in range(2)] == [204, 204]
         assert [note["hop"] for note in client.get(f"{address}/notes").json["notes"]] == [2]
-
-    @pytest.mark.parametrize(
-        ("sent", "field"),
-        [
-            ({}, "text"),
-            ({"text": "  "}, "text"),
-            ({"text": "x" * 2001}, "text"),
-            ({"text": "\0"}, "text"),
-            ({"text": 1}, "text"),
-            ({"agrees": "yes"}, "agrees"),
-            ({"hop": 1, "agrees": True}, "hop"),
-        ],
-    )
-    def test_an_invalid_note_is_refused_with_its_field(self, client, address, sent, field):
-        assert problem(client.put(f"{address}/notes/1", json=sent), 422)["field"] == field
-        assert client.get(f"{address}/notes").json["notes"] == []

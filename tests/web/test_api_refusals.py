@@ -22,7 +22,14 @@ RUNNING = [
 WITH_A_VERDICT = [
     ("PUT", "notes/7", {"agrees": True}, 404),
     ("DELETE", "notes/two", None, 404),
+    ("PUT", "notes/1", {"text": "x" * 2001}, 422),
+    ("PUT", "notes/1", {"hop": 1, "agrees": True}, 422),
     ("POST", "branch", {"hop": 7}, 422),
+    ("POST", "branch", {"hop": True}, 422),
+    ("POST", "branch", {"hop": 10**4000}, 422),
+    ("POST", "branch", {"hop": 2, "question": " "}, 422),
+    ("POST", "branch", {"hop": 2, "answerer": "flan-t5"}, 422),
+    ("POST", "branch", {"hop": 2, "question": "Who?", "leave_out": True}, 422),
     ("POST", "stop", {"hop": 1}, 422),
     ("POST", "conclude", {}, 409),
 ]

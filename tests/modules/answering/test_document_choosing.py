@@ -17,18 +17,13 @@ HITS = [hit(number, f"Snippet {number}.", "2020-01-02") for number in range(1, 1
 @pytest.mark.parametrize(
     ("reply", "number"),
     [
-        ("Document 3", 3),
         ("**Document 3**", 3),
-        ("Document [3].", 3),
         ("document #10", 10),
-        ("3", 3),
         ("[3].", 3),
-        ("Documents 1, 2 and 3", 3),
         ("Documents 1, 2, and 3 all help.", 3),
         ("Document 2 or document 4", 4),
         ("Document 2. It says more than Document 4 does.", 2),
         ("Documents 1, 2 and 12", 2),
-        ("Document 2, 10.5 million views", 2),
         ("Document 2: at 10:30 p.m.", 2),
     ],
 )

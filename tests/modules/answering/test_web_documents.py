@@ -6,7 +6,6 @@ from datetime import date
 
 import pytest
 
-from app.domain.errors import CallFailed
 from app.domain.model import Claim, Origin, Passage
 from app.modules.answerers.web_documents import (
     EvidenceRules,
@@ -50,27 +49,6 @@ def test_documents_dated_on_or_after_the_claim_date_are_not_evidence(published: 
     assert EvidenceRules.for_claim(claim, True, True).admits(ELSEWHERE, published) is admitted
     undated = day_of(published) is None
     assert EvidenceRules.for_claim(claim, False, True).admits(ELSEWHERE, published) is (admitted and not undated)
-
-
-def test_an_undated_hit_is_kept_until_its_page_is_read() -> None:
-    """The page may have a date; a hit that is too late is dropped at once."""
-    admission = EvidenceRules(date(2020, 10, 31), undated=False)
-    assert admission.may_admit(hit(1, published=None))
-    assert not admission.may_admit(hit(1, published="2020-10-31"))
-
-
-def test_an_invalid_claim_date_fails_the_call() -> None:
-    with pytest.raises(CallFailed, match="date of the claim cannot be read"):
-        EvidenceRules.for_claim(Claim("A claim.", date="31-02-2020"), True, True)
-
-
-def test_fact_checks_are_left_out_on_request() -> None:
-    """Recognized by URL, before anything is fetched."""
-    theirs = hit(1, url="https://www.snopes.com/fact-check/x")
-    assert EvidenceRules().may_admit(theirs)
-    assert not EvidenceRules(fact_checks=False).may_admit(theirs)
-    assert not EvidenceRules(fact_checks=False).admits(theirs.url, None)
-    assert EvidenceRules(fact_checks=False).may_admit(hit(2))
 
 
 def test_hits_are_cleaned_before_use() -> None:

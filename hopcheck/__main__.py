@@ -12,7 +12,9 @@ from flask.cli import FlaskGroup
 from hopcheck import ROOT, __version__, create_app
 
 
-@click.group(cls=FlaskGroup, create_app=create_app, add_default_commands=False, load_dotenv=False)
+@click.group(
+    cls=FlaskGroup, create_app=create_app, add_default_commands=False, add_version_option=False, load_dotenv=False
+)
 @click.version_option(__version__, prog_name="hopcheck")
 def main() -> None:
     """Check claims one question at a time, with the evidence for every answer."""

@@ -209,11 +209,12 @@ def test_the_text_of_a_bad_line_can_be_stored():
 TOO_MANY = "There are more than 10,000 claims, and no more are allowed."
 
 
-def bomb() -> bytes:
-    """Return a workbook whose sheet unpacks to more than is read."""
+def bomb(content: bytes, parts: int = 1) -> bytes:
+    """Return a workbook with these parts in addition."""
     stored = io.BytesIO(sheet(ROWS))
     with ZipFile(stored, "a", ZIP_DEFLATED) as packed:
-        packed.writestr("xl/media/image.bmp", bytes(60 * 1024**2))
+        for number in range(parts):
+            packed.writestr(f"xl/media/{number}.xml", content)
     return stored.getvalue()
 
 
@@ -230,7 +231,10 @@ def bomb() -> bytes:
         (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "", UNREADABLE_TEXT),
         (b"PK\x03\x04 and no more", "", UNREADABLE_SHEET),
         (b"\xd0\xcf\x11\xe0 of an old format", "a.xls", UNREADABLE_SHEET),
-        (bomb(), "a.xlsx", UNREADABLE_SHEET),
+        pytest.param(bomb(bytes(60 * 1024**2)), "a.xlsx", UNREADABLE_SHEET, id="bytes"),
+        pytest.param(bomb(b"<si/>" * 600_000), "a.xlsx", UNREADABLE_SHEET, id="tags"),
+        pytest.param(bomb(b"", 200), "a.xlsx", UNREADABLE_SHEET, id="parts"),
+        pytest.param(sheet((*[("",)] * 100, *ROWS)), "a.xlsx", NO_HEADER, id="far header"),
         (b"?\n", "", "There is no good claim in it. Line 1: The claim is too short: it needs at least 3 characters."),
         pytest.param(b"Yes!\n" * (MAX_CLAIMS + 1), "", TOO_MANY, id="many"),
         pytest.param(b"x" * (MAX_BYTES + 1), "", TOO_LARGE, id="large"),

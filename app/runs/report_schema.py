@@ -52,7 +52,7 @@ STATES: tuple[str, ...] = get_args(State)
 _LIMITED: Mapping[Any, Any] = {
     str: Name,
     str | None: Name | None,
-    tuple[str, ...]: Annotated[tuple[Name, ...], Field(max_length=20)],
+    tuple[str, ...]: Annotated[tuple[Name, ...], Field(max_length=20, fail_fast=True)],
     int: Count,
     int | None: Count | None,
     float | None: Amount | None,
@@ -172,7 +172,7 @@ class RunHop(Part):
     """Seconds after the run's start."""
     seconds: Seconds
     usage: RunUsage = field(default_factory=RunUsage)
-    evidence: Annotated[tuple[CheckedEvidence, ...], Field(max_length=MAX_PASSAGES)]
+    evidence: Annotated[tuple[CheckedEvidence, ...], Field(max_length=MAX_PASSAGES, fail_fast=True)]
     """Every retrieved passage, best first."""
 
 
@@ -181,7 +181,7 @@ class RationaleSentence(Part):
     """A sentence of the rationale."""
 
     text: Words
-    hops: Annotated[tuple[HopNumber, ...], Field(max_length=MAX_HOPS)]
+    hops: Annotated[tuple[HopNumber, ...], Field(max_length=MAX_HOPS, fail_fast=True)]
     """The hops that support the sentence."""
     from_memory: bool = False
     quote: Words = ""
@@ -236,7 +236,7 @@ class RunReport(Part):
     """The last activity that a module reported; it may have ended."""
     label: Label | None
     confidence: Share | None
-    rationale: Annotated[tuple[RationaleSentence, ...], Field(max_length=100)]
+    rationale: Annotated[tuple[RationaleSentence, ...], Field(max_length=100, fail_fast=True)]
     missing: Words | None
     """The missing evidence."""
     problem: Words | None
@@ -245,9 +245,9 @@ class RunReport(Part):
     """The reason why no more questions were asked."""
     ended_early: bool = False
     """True if the owner or a limit on time, calls, tokens or cost ended the questions."""
-    failures: Annotated[tuple[Words, ...], Field(max_length=200)]
+    failures: Annotated[tuple[Words, ...], Field(max_length=200, fail_fast=True)]
     """Problems that did not stop the run."""
-    fact_checks: Annotated[tuple[PublishedFactCheck, ...], Field(max_length=MAX_PASSAGES)] | None = None
+    fact_checks: Annotated[tuple[PublishedFactCheck, ...], Field(max_length=MAX_PASSAGES, fail_fast=True)] | None = None
     """Published fact-checks; null if they were not looked up."""
     resumed: Annotated[int, Field(ge=0, le=100)]
     """The number of times it was interrupted and resumed."""
@@ -257,8 +257,8 @@ class RunReport(Part):
     """From the start to the last event."""
     usage: RunUsage
     options: Options
-    modules: Annotated[tuple[Module, ...], Field(max_length=30)]
-    hops: Annotated[tuple[RunHop, ...], Field(max_length=MAX_HOPS)]
+    modules: Annotated[tuple[Module, ...], Field(max_length=30, fail_fast=True)]
+    hops: Annotated[tuple[RunHop, ...], Field(max_length=MAX_HOPS, fail_fast=True)]
 
 
 @dataclass(frozen=True, kw_only=True)

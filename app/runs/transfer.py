@@ -135,6 +135,8 @@ def _evidence(answer: model.Answer) -> Iterator[Evidence]:
 
 MAX_BYTES = 2 * 1024 * 1024
 """Ten hops with ten pages of 2,000 words each are 1.7 MB."""
+MAX_SIGNS = 50_000
+"""Signs of lists, objects and fields: pydantic would take seconds to minutes for mistakes in a million of them."""
 
 TOO_LARGE = f"The report is larger than {MAX_BYTES // 1024**2} MB, which is the most that is read."
 NO_EXPORT = "This is no report as Hopcheck exports it"
@@ -150,6 +152,8 @@ def read_export(text: bytes) -> tuple[TimedEvent, ...]:
     """
     if len(text) > MAX_BYTES:
         raise InvalidInput(TOO_LARGE, "report")
+    if sum(map(text.count, (b"[", b"{", b":"))) > MAX_SIGNS:
+        raise rejection(f"{NO_EXPORT}: it has more than {MAX_SIGNS:,} lists, objects and fields")
     try:
         exported = report_adapter().validate_json(text.removeprefix(b"\xef\xbb\xbf"))
     except ValidationError as error:

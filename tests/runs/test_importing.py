@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from datetime import UTC, datetime
 
 import pytest
@@ -216,20 +217,32 @@ def test_unknown_fields_of_a_part_are_refused_as_the_schema_says(part):
         read_export(json.dumps(report).encode())
 
 
+MANY = "This is no report as Hopcheck exports it: it has more than 50,000 lists, objects and fields."
+
+
 @pytest.mark.parametrize(
     "report, message",
     [
         (b"\xff\xfe", "This is not valid JSON in UTF-8."),
         (b'{"version": 1, "claim": "\\ud800"}', "This is not valid JSON in UTF-8."),
-        (b"[" * 1_000_000, "This is not valid JSON in UTF-8."),
+        (b"[" * 50_000, "This is not valid JSON in UTF-8."),
+        *((b'{"a": [' + each * 50_000 + b"{}]}", MANY) for each in (b"{}", b"[", b'"a" : 1')),
         (b'{"version": ' + b"9" * 5000 + b"}", "This is not valid JSON in UTF-8."),
         (b"x" * (MAX_BYTES + 1), "The report is larger than 2 MB, which is the most that is read."),
         (changed(version=2), "This report is of another version of the export; only version 1 can be read here."),
     ],
-    ids=range(6),
+    ids=range(9),
 )
 def test_a_file_that_is_not_an_export_of_this_version_is_refused_in_one_sentence(report, message):
     assert refusal(report) == message
+
+
+def test_a_list_ends_the_reading_at_its_first_mistake():
+    """Else a list of 49,000 empty hops would take seconds, and a larger one stop the worker."""
+    report = changed(hops=[{}] * 49_000)
+    began = time.process_time()
+    assert refusal(report).endswith("hops 1 number is missing.")
+    assert time.process_time() - began < 2
 
 
 @pytest.mark.parametrize(

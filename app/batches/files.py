@@ -12,7 +12,7 @@ from datetime import date
 from itertools import islice
 from textwrap import shorten
 from typing import Annotated, Any, NamedTuple
-from zipfile import ZipFile
+from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile
 
 from pydantic import Field
 
@@ -195,13 +195,17 @@ def _from_sheet(sent: bytes) -> tuple[Sequence[str], Iterator[tuple[str, Fields]
     from openpyxl import load_workbook
 
     try:
-        with ZipFile(io.BytesIO(sent)) as packed:
+        with ZipFile(io.BytesIO(sent)) as packed, ZipFile(plain := io.BytesIO(), "w") as unpacked:
             parts = packed.infolist()
             if len(parts) > MAX_SHEET_PARTS or sum(each.file_size for each in parts) > MAX_SHEET_BYTES:
                 raise ValueError
-            if sum(packed.read(each).count(b"<") for each in parts) > MAX_SHEET_TAGS:
+            if any(each.compress_type not in (ZIP_STORED, ZIP_DEFLATED) for each in parts):  # zipfile bounds only these
                 raise ValueError
-        for sheet in load_workbook(io.BytesIO(sent), read_only=True, data_only=True).worksheets:
+            for each in parts:  # a part may unpack to more than it states; openpyxl would unpack all of it
+                unpacked.writestr(each.filename, packed.open(each).read(each.file_size))
+        if plain.getvalue().count(b"<") > MAX_SHEET_TAGS:
+            raise ValueError
+        for sheet in load_workbook(plain, read_only=True, data_only=True).worksheets:
             rows = sheet.iter_rows(max_row=2 * MAX_CLAIMS, max_col=MAX_COLUMNS, values_only=True)
             cells = ((f"Row {number}", list(map(_cell, row))) for number, row in enumerate(rows, 1))
             columns = _header(next((row for _, row in islice(cells, MAX_ROWS_ABOVE) if any(row)), []))

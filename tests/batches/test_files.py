@@ -5,10 +5,12 @@ from __future__ import annotations
 import csv
 import io
 import json
+import struct
 import time
+import tracemalloc
 from contextlib import suppress
 from datetime import datetime
-from zipfile import ZIP_DEFLATED, ZipFile
+from zipfile import ZIP_BZIP2, ZIP_DEFLATED, ZipFile
 
 import pytest
 from openpyxl import Workbook
@@ -209,10 +211,10 @@ def test_the_text_of_a_bad_line_can_be_stored():
 TOO_MANY = "There are more than 10,000 claims, and no more are allowed."
 
 
-def bomb(content: bytes, parts: int = 1) -> bytes:
+def bomb(content: bytes, parts: int = 1, compression: int = ZIP_DEFLATED) -> bytes:
     """Return a workbook with these parts in addition."""
     stored = io.BytesIO(sheet(ROWS))
-    with ZipFile(stored, "a", ZIP_DEFLATED) as packed:
+    with ZipFile(stored, "a", compression) as packed:
         for number in range(parts):
             packed.writestr(f"xl/media/{number}.xml", content)
     return stored.getvalue()
@@ -233,6 +235,7 @@ def bomb(content: bytes, parts: int = 1) -> bytes:
         (b"\xd0\xcf\x11\xe0 of an old format", "a.xls", UNREADABLE_SHEET),
         pytest.param(bomb(bytes(60 * 1024**2)), "a.xlsx", UNREADABLE_SHEET, id="bytes"),
         pytest.param(bomb(b"<si/>" * 600_000), "a.xlsx", UNREADABLE_SHEET, id="tags"),
+        pytest.param(bomb(b"x", compression=ZIP_BZIP2), "a.xlsx", UNREADABLE_SHEET, id="bzip2"),
         pytest.param(bomb(b"", 200), "a.xlsx", UNREADABLE_SHEET, id="parts"),
         pytest.param(sheet((*[("",)] * 100, *ROWS)), "a.xlsx", NO_HEADER, id="far header"),
         (b"?\n", "", "There is no good claim in it. Line 1: The claim is too short: it needs at least 3 characters."),
@@ -244,6 +247,17 @@ def test_an_unusable_file_is_refused_with_the_reason_in_one_sentence(sent, name,
     with pytest.raises(InvalidInput) as caught:
         read_claims(sent, name)
     assert str(caught.value) == message and caught.value.field == "claims"
+
+
+def test_a_part_of_a_spreadsheet_is_unpacked_to_the_size_that_it_states():
+    sent = bytearray(bomb(bytes(60 * 1024**2)))
+    struct.pack_into("<I", sent, sent.rindex(b"PK\x01\x02") + 24, 1000)  # the size in the directory of the archive
+    tracemalloc.start()
+    with suppress(InvalidInput):
+        read_claims(bytes(sent), "a.xlsx")
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 30 * 1024**2
 
 
 def test_the_maximum_number_of_claims_is_read():

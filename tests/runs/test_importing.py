@@ -48,6 +48,7 @@ from app.domain.model import (
 from app.domain.report import reduce_events
 from app.runs.projections import StoredRun
 from app.runs.transfer import MAX_BYTES, read_export, run_as_dict
+from app.text.claims import clean_speaker
 from app.text.clean import clean_text
 from tests.fakes import answer, scripted_container
 from tests.runs.conftest import row_of
@@ -120,7 +121,8 @@ def runs(draw) -> list:
     )
     events = [
         RunStarted(
-            Claim(draw(claims), draw(st.none() | claims), draw(st.none() | st.just("2020-10-31"))), draw(options)
+            Claim(draw(claims), draw(st.none() | claims.map(clean_speaker)), draw(st.none() | st.just("2020-10-31"))),
+            draw(options),
         )
     ]
     if draw(st.booleans()):

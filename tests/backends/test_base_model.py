@@ -131,12 +131,9 @@ def laid(tmp_path: Path, place: str, content: bytes = CONTENT) -> Path:
     "place",
     [
         "home/.cache/huggingface/hub/models--someone--tiny/blobs/{sha}",
-        "home/.cache/huggingface/hub/models--another--mirror/blobs/{sha}",
         "home/.lmstudio/models/someone/tiny/renamed.gguf",
-        "home/.cache/lm-studio/models/someone/tiny/tiny.gguf",
         "home/.ollama/models/blobs/sha256-{sha}",
         "mine/folder/tiny.gguf",
-        "mine/any name",
         "a file.gguf",
     ],
 )

@@ -126,17 +126,6 @@ def test_a_batch_neither_delays_nor_blocks_a_persons_run(runs_with, gate):
     assert runs.place(last).position == 5
 
 
-def test_threads_take_peoples_runs_before_those_of_batches():
-    done, gate = [], threading.Event()
-    jobs = ThreadJobs(lambda run_id: (gate.wait(LONG), done.append(run_id)), workers=1)
-    for run_id, queue in (("first", BATCHES), ("batch", BATCHES), ("person", PEOPLE), ("another", PEOPLE)):
-        jobs.submit(run_id, queue)
-    gate.set()
-    until(lambda: len(done) == 4)
-    jobs.stop()
-    assert [each for each in done if each != "first"] == ["person", "another", "batch"]
-
-
 def test_free_runs_are_found_by_queue(runs_with, leases_with):
     runs = runs_with(scripted_container(), jobs=Idle)
     mine = runs.start(Claim("A claim of mine."), RunOptions(), "me")
@@ -219,12 +208,6 @@ def test_after_the_daily_limit_no_run_starts_and_the_reason_is_given(runs_with):
     assert counts[WAITING] >= 60 - MIN_QUEUED
     assert runs.batches.progress(batch_id).counts[WAITING] == counts[WAITING]
     assert runs.batches.get(batch_id).state is BatchState.GOING
-
-
-def test_a_form_that_is_sent_twice_makes_one_batch(runs_with):
-    runs = runs_with(scripted_container())
-    assert begun(runs, 2, form="form") == begun(runs, 2, form="form") != begun(runs, 3, form="form")
-    assert len(runs.batches.of_owner("me")) == 2 and runs.batches.of_owner("you") == ()
 
 
 def test_the_history_lists_no_runs_of_batches(runs_with):

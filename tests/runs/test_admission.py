@@ -41,18 +41,6 @@ def start(gate):
     gate.open()
 
 
-def test_a_run_beyond_the_queue_limit_is_refused_and_not_stored(runs_with, gate, start):
-    runs = runs_with(scripted_container(gate=gate), workers=1, max_waiting=2)
-    started = [start(runs) for _ in range(3)]
-    with pytest.raises(QueueFull, match="Too many checks wait for their turn already") as caught:
-        start(runs)
-    assert caught.value.retry_after == 30, "no run has finished yet that could tell"
-    assert len(runs.recent("me")) == 3
-    gate.open()
-    assert {ended(runs, each).ended for each in started} == {"verdict"}
-    assert ended(runs, start(runs)).ended == "verdict"
-
-
 def starts(runs, client: str, times: int) -> int:
     """Start up to `times` runs as the client and return how many were admitted."""
     started = 0

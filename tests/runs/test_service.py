@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import time
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime, timedelta
 
 from app.domain.events import RunStarted
-from app.domain.messages import Code
 from app.domain.model import Claim, HopStatus, LabelSet, RunOptions
-from app.domain.report import reduce_events
-from tests.fakes import FAILING, ONE_SET_ASIDE, TWO_HOPS, Gate, scripted_container
+from tests.fakes import FAILING, TWO_HOPS, Gate, scripted_container
 from tests.runs.conftest import ended, events_until_end
 from tests.runs.steady import SteadyContainer
 from tests.waiting import LONG, LONGER
@@ -23,16 +20,6 @@ def test_a_run_goes_from_claim_to_verdict_by_itself(runs_with):
     report = ended(runs, runs.start(CLAIM, RunOptions(), "me"))
     assert (report.ended, report.verdict) == ("verdict", TWO_HOPS.verdict)
     assert [hop.answer.text for hop in report.hops] == ["William Shakespeare", "England"]
-
-
-def test_the_report_equals_the_reduction_of_the_followed_events(runs_with):
-    runs = runs_with(scripted_container(ONE_SET_ASIDE))
-    run_id = runs.start(CLAIM, RunOptions(), "me")
-    seen = events_until_end(runs, run_id)
-    stored = runs.report(run_id)
-    assert stored.report == reduce_events((each.event, each.seconds) for each in seen)
-    assert (stored.id, stored.owner, stored.last_seq) == (run_id, "me", seen[-1].seq)
-    assert abs(datetime.now(UTC) - stored.created_at) < timedelta(minutes=1)
 
 
 def test_claim_and_options_are_stored_completely_in_the_first_event(runs_with):
@@ -67,18 +54,6 @@ def test_concurrent_runs_do_not_mix(runs_with):
     gate.open()
     assert (ended(runs, first).claim.text, ended(runs, first).ended) == ("The first.", "verdict")
     assert (ended(runs, second).claim.text, ended(runs, second).ended) == ("The second.", "failed")
-
-
-def test_a_run_without_a_free_worker_waits_and_reports_it(runs_with):
-    gate = Gate("question 1")
-    runs = runs_with(scripted_container(gate=gate), workers=1)
-    first = runs.start(CLAIM, RunOptions(), "me")
-    assert gate.reached.wait(LONG)
-    second = runs.start(CLAIM, RunOptions(), "me")
-    waiting = runs.report(second).report
-    assert (waiting.phase, waiting.hops, waiting.ended) == (Code.WAITING(), (), None)
-    gate.open()
-    assert [ended(runs, each).ended for each in (first, second)] == ["verdict", "verdict"]
 
 
 def test_stopping_releases_running_and_waiting_runs_to_the_next_process(runs_with):

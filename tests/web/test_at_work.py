@@ -10,12 +10,10 @@ from app.domain.events import (
     HopKept,
     PhaseEntered,
     QuestionAsked,
-    QuestioningEnded,
     RunResumed,
     RunStarted,
-    SufficiencyJudged,
 )
-from app.domain.model import Claim, Judgement, Question, RunOptions
+from app.domain.model import Claim, Question, RunOptions
 from app.domain.report import Report, apply_event, reduce_events
 from app.runs.event_store import WAITING
 from app.web.views import at_work, is_announced
@@ -25,7 +23,6 @@ CLAIM = Claim("Hamlet was written in England.")
 GUIDED = (RunStarted(CLAIM, RunOptions(max_hops=5)), WAITING, PhaseEntered("starting"))
 PURSUED = (RunStarted(CLAIM, RunOptions(strategy="evidence-pursuit", max_hops=5)), WAITING, PhaseEntered("starting"))
 ASKED, FOUND, KEPT = QuestionAsked(1, Question("Who?")), AnswerFound(1, answer("He")), HopKept(1, "It helps.")
-NOT_YET = SufficiencyJudged(Judgement(False, "Not yet."))
 
 BOXES = {
     "question": "generator",
@@ -60,21 +57,6 @@ def test_the_highlighted_module_is_the_one_being_called(script):
     except RuntimeError:
         assert script is FAILING
     assert lit == called and len(called) > 4
-
-
-@pytest.mark.parametrize(
-    ("events", "lit"),
-    [
-        ((), "questioner"),
-        ((ASKED,), "answerer"),
-        ((ASKED, FOUND, KEPT), "questioner"),
-        ((ASKED, FOUND, KEPT, NOT_YET), "paraphraser"),
-        ((ASKED, FOUND, KEPT, NOT_YET, QuestionAsked(2, Question("Whoever?"))), "answerer"),
-        ((ASKED, FOUND, KEPT, NOT_YET, QuestioningEnded("There are enough.")), "reasoner"),
-    ],
-)
-def test_a_pursuit_highlights_its_own_modules(events, lit):
-    assert box(*PURSUED, *events) == lit
 
 
 def test_a_resumed_run_announces_only_cards_after_which_nothing_was_answered():

@@ -60,20 +60,6 @@ def test_only_changed_sections_and_the_placeholder_of_the_next_hop_are_rendered(
     assert swapped(reader.render(events)) == pieces
 
 
-def test_the_activity_of_an_open_hop_is_rendered_without_its_card(reader):
-    reader.render(STORED[2:])
-    html = reader.render([after(STORED, PhaseEntered("reading 8 passages"))])
-    assert swapped(html)[:3] == ["hop-3", "at-work", "status"] and "Reading 8 passages" in html
-
-
-def test_the_diagram_is_rendered_only_when_the_active_module_changes(reader):
-    """Of the question, the search and the answer of a hop, the search changes no module."""
-    asked, searching, found = STORED[2], after(STORED[:3], PhaseEntered("searching")), STORED[3]
-    found = StoredEvent(5, found.seconds, found.event)
-    lit = ["diagram" in swapped(reader.render([each])) for each in (asked, searching, found)]
-    assert lit == [True, False, True]
-
-
 def test_a_resumed_run_says_so_and_drops_the_unfinished_hop(reader):
     reader.render(STORED[2:])
     html = reader.render([after(STORED, RunResumed("The check was cut off."))])

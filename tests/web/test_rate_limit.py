@@ -42,20 +42,6 @@ def test_a_full_queue_refuses_a_run_and_keeps_its_claim(make_app, gate):
     assert "A third claim." not in client.get("/").text, "nothing was started"
 
 
-def test_a_client_with_half_of_the_queue_is_refused_while_others_are_served(make_app, gate):
-    app = make_app(scripted_container(gate=gate), workers=1, max_waiting=4)
-    greedy = from_address(app, "192.0.2.1")
-    assert send(greedy).status_code == 303 and gate.reached.wait(LONG)
-    assert [send(greedy).status_code for _ in range(2)] == [303, 303]
-    page = send(greedy, "One more claim.")
-    expected = "Too many of your checks wait for their turn already."
-    assert page.status_code == 429 and page.headers["Retry-After"] == "30"
-    assert expected in page.text and "One more claim.</textarea>" in page.text
-    answer = greedy.post(RUNS, json={"claim": CLAIM})
-    assert answer.status_code == 429 and answer.json["detail"].startswith(expected)
-    assert send(from_address(app, "192.0.2.2")).status_code == 303
-
-
 def test_a_reached_daily_limit_refuses_a_run_and_keeps_its_claim(make_app):
     client = make_app(day_calls=9).test_client()
     finished(client)

@@ -153,6 +153,15 @@ def test_an_interrupted_and_repeated_hop_has_the_cost_of_both_attempts():
     assert ([ended.usage_of(hop).calls for hop in ended.hops], ended.usage.calls) == ([3], 15)
 
 
+def test_failed_steps_are_collected():
+    report = after(StepFailed("claim verifier", "no reply"), StepFailed("claim verifier", "again"))
+    assert report.failures == (
+        Code.FAILED(module="claim verifier", problem="no reply"),
+        Code.FAILED(module="claim verifier", problem="again"),
+    )
+    assert report.ended is None
+
+
 @pytest.mark.parametrize(
     "last, ended, problem, verdict",
     [

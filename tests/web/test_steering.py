@@ -10,6 +10,7 @@ from flask import session
 
 from app.domain.events import RunInterrupted
 from app.runs.service import StoredRun
+from app.web.pages.run_actions import NOTHING_KEPT
 from app.web.sse import PageUpdates
 from tests.fakes import Gate, scripted_container
 from tests.waiting import LONG
@@ -48,10 +49,6 @@ def without_tokens(page: str) -> str:
     return re.sub(r'(name="(?:csrf_token|form_name)" value=")[^"]*', r"\1", page)
 
 
-def statuses(page: str) -> list[str]:
-    return re.findall(r'<li id="hop-\d+" class="hop (\w+)"', page)
-
-
 def test_with_script_a_button_returns_only_the_steering_section(held):
     client, path, _ = held()
     answer = press(client, path, "conclude", headers=SCRIPT)
@@ -59,6 +56,13 @@ def test_with_script_a_button_returns_only_the_steering_section(held):
     assert re.match(r'\s*<div id="steering" class="steering" hx-swap-oob="true" tabindex="-1">', answer.text)
     assert "Deciding once" in answer.text and "<html" not in answer.text
     assert "button" not in press(client, path, "stop", headers=SCRIPT).text
+
+
+def test_a_run_without_kept_answers_cannot_conclude(held):
+    client, path, _ = held("answer 1")
+    (decide,) = re.findall(r'<button[^>]*id="conclude"[^>]*>', client.get(path).text)
+    pressed = press(client, path, "conclude")
+    assert "disabled" in decide and pressed.status_code == 409 and NOTHING_KEPT in pressed.text
 
 
 @pytest.mark.parametrize("button", ["stop", "conclude"])

@@ -76,7 +76,7 @@ class TestRuns:
             "answerer": "web-search",
             "search": "brave",
             "model": "big",
-            "max_hops": 7,
+            "max_hops": 7.0,  # an integer, as JSON Schema has it
             "fresh": True,
             "undated": False,
             "fact_checks": False,

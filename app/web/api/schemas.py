@@ -33,6 +33,12 @@ Seconds = Annotated[float, Field(ge=0)]
 State = Annotated[str, Field(json_schema_extra={"enum": list(STATES)})]
 
 
+CLAIM_TEXT: Any = {"minLength": MIN_CLAIM_LENGTH, "pattern": "^[^\\u0000-\\u0008\\u000e-\\u001f\\u007f]*$"}
+"""Limits of a claim that every validator knows; it has no control characters but white space."""
+WHOLE = BeforeValidator(lambda sent: int(sent) if type(sent) is float and sent.is_integer() else sent)
+"""Reads an integer as JSON Schema has it: 4.0 is one too."""
+
+
 class Request(BaseModel):
     """A JSON object in a request; a null field counts as omitted."""
 
@@ -54,9 +60,11 @@ class NewClaim(Request):
     # No maxLength: surrounding spaces and the second character of a CRLF do not count (app/text/claims.py).
     claim: str = Field(
         description=f"What to check, {MIN_CLAIM_LENGTH} to {MAX_CLAIM_LENGTH} characters.",
-        json_schema_extra={"minLength": MIN_CLAIM_LENGTH},
+        json_schema_extra=CLAIM_TEXT,
     )
-    speaker: str | None = _optional(f"Who made the claim, at most {MAX_SPEAKER_LENGTH} characters.")
+    speaker: str | None = _optional(
+        f"Who made the claim, at most {MAX_SPEAKER_LENGTH} characters.", pattern=CLAIM_TEXT["pattern"]
+    )
     date: str | None = _optional(
         "The day it was made, like 2020-10-31; a web search then uses nothing dated that day or later.",
         maxLength=MAX_DATE_LENGTH,
@@ -71,7 +79,7 @@ def _option_fields() -> dict[str, Any]:
     del hints["modules"]  # that records what was used
     for name, limits in RANGES.items():
         number = int if limits.is_whole else float
-        hints[name] = Annotated[number, Field(ge=limits.minimum, le=limits.maximum)]
+        hints[name] = Annotated[number, Field(ge=limits.minimum, le=limits.maximum), *[WHOLE] * limits.is_whole]
     optional_fields = {name: (kind | None, _optional(about.get(name, ""))) for name, kind in hints.items()}
     return {**optional_fields, "source": (str | None, _optional(SOURCE))}
 
@@ -87,7 +95,7 @@ class NewBatch(_Options):  # type: ignore[valid-type, misc]
     """Claims with shared options."""
 
     # Each claim is validated later: pydantic would keep an error for each of a million.
-    claims: SkipValidation[list[str | NewClaim]] = Field(
+    claims: SkipValidation[list[Annotated[str, Field(json_schema_extra=CLAIM_TEXT)] | NewClaim]] = Field(
         description="Each claim as text or as an object.", json_schema_extra={"minItems": 1, "maxItems": MAX_CLAIMS}
     )
     title: str | None = None
@@ -96,7 +104,7 @@ class NewBatch(_Options):  # type: ignore[valid-type, misc]
 class NewBranch(Request, use_attribute_docstrings=True):
     """A branch that continues a run from one of its hops."""
 
-    hop: Annotated[int, Field(ge=1, le=MAX_HOP_NUMBER)]
+    hop: Annotated[int, Field(ge=1, le=MAX_HOP_NUMBER), WHOLE]
     """The number of the hop from which to continue."""
     question: str | None = Field(None, json_schema_extra={"pattern": r"\S"})
     """The question to ask instead; if omitted, the hop's own question."""
@@ -106,8 +114,21 @@ class NewBranch(Request, use_attribute_docstrings=True):
     """The answerer from this hop on; if omitted, the run's answerer."""
 
 
+_OPINIONS: Any = {
+    "agrees": {"type": "boolean"},
+    "text": {"type": "string", "pattern": r"\S"},
+    "label": {"type": "string"},
+}
+
+
 class NewNote(Request, use_attribute_docstrings=True):
     """The owner's opinion on a hop or the verdict."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "anyOf": [{"required": [name], "properties": {name: kind}} for name, kind in _OPINIONS.items()]
+        }
+    )
 
     agrees: bool | None = None
     """True if the owner agrees. If omitted, the note has no opinion either way, and needs a text."""

@@ -7,6 +7,7 @@ import pytest
 from app.web.api.blueprint import API
 from tests.fakes import FAILING, Gate, scripted_container
 from tests.waiting import LONG
+from tests.web.conftest import started, token
 from tests.web.test_api import CLAIM, ended, problem, start
 
 RUNNING = [
@@ -43,6 +44,19 @@ def test_a_run_without_an_answer_refuses(make_app, method, path, body, code):
     address = start(client)
     assert gate.reached.wait(LONG)
     problem(client.open(f"{address}/{path}", method=method, json=body), code)
+    gate.open()
+
+
+def test_its_page_refuses_the_same(make_app):
+    gate = Gate("answer 1")
+    client = make_app(scripted_container(gate=gate), publishing=True).test_client()
+    path = started(client)
+    assert gate.reached.wait(LONG)
+    for button in ("conclude", "publish", "branch", "notes"):
+        sent = {"csrf_token": token(client), "hop": "1", "question": "Who?", "text": "Mine.", "seen": ""}
+        assert client.post(f"{path}/{button}", data=sent).status_code == 409, button
+    for file in ("export.md", "export.ris", "claimreview.json"):
+        assert client.get(f"{path}/{file}").status_code == 409, file
     gate.open()
 
 

@@ -43,6 +43,8 @@ def test_search_engines_may_index_only_published_reports(client, path):
     assert has_noindex(path) == (False, False)
     assert "noindex" in client.get(f"/api/v1{path}").headers["X-Robots-Tag"]
     assert has_noindex("/gallery") == (False, False)
+    listing = {label: client.get(f"/gallery?label={label}").text for label in ("SUPPORTED", "REFUTED", "nonsense")}
+    assert [path in each for each in listing.values()] == [True, False, True]
     press(client, path, "unpublish")
     assert has_noindex(path) == (True, True)
 

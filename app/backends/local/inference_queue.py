@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
-from app.domain.errors import CallFailed
+from app.domain.errors import CallFailed, ModelUnavailable
 from app.domain.instrumentation import report_phase
 from app.domain.messages import Code
 
@@ -190,7 +190,10 @@ class LazyModel(Generic[T]):
         self._model: T | None = None
 
     def __call__(self) -> T:
-        """Return the model. Raises what `read` raises, and CallFailed when loading takes over LOAD_SECONDS."""
+        """Return the model.
+
+        Raises what `read` raises, ModelUnavailable for an ImportError, CallFailed when it takes over LOAD_SECONDS.
+        """
         if self._model is not None:
             return self._model
         if self._name:
@@ -199,5 +202,8 @@ class LazyModel(Generic[T]):
 
     def _load_once(self) -> T:
         if self._model is None:
-            self._model = self._read()
+            try:
+                self._model = self._read()
+            except ImportError as error:
+                raise ModelUnavailable(f"A library cannot be imported ({error})", "make install") from error
         return self._model

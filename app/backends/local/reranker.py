@@ -94,6 +94,8 @@ class CrossEncoderReranker:
         model, tokenizer = folder / "model.onnx", folder / "tokenizer.json"
         try:
             return _session(model, self._threads), _tokenizer(tokenizer), f"reranker {fingerprint(model, tokenizer)}"
+        except ImportError:
+            raise
         except Exception as error:  # onnxruntime and tokenizers have no common base class for their errors
             log.exception("The reranker in %s did not load", folder)
             raise ModelUnavailable("The reranker is damaged", fix=FIX) from error

@@ -36,7 +36,7 @@ TIMEOUT_MS = 120_000
 SHEET = FOLDER.with_suffix(".webp")
 ACROSS, HEIGHT, GAP = 2, 300, 24
 """States in a row of the sheet, and the height of a picture and the space between two, in pixels."""
-FALSE_CLAIM = "The director of Seven Samurai made 12 feature films."
+FALSE_CLAIM = "Penicillin was discovered by Louis Pasteur."
 OPEN_CLAIM = "The Great Wall of China is visible from the Moon."
 TEXT = f"Mount Everest lies in the Andes. {FALSE_CLAIM} Is that so? The Eiffel Tower is in Paris."
 

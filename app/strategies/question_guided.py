@@ -92,9 +92,11 @@ class QuestionGuided:
         reason = None
         with suppress(CallFailed):
             claim = self.prepare(claim) if self.prepare else claim
-            reason = self.why_uncheckable(claim) if self.why_uncheckable and so_far is None else None
+            is_new = not (so_far and (so_far.hops or so_far.branch))
+            reason = self.why_uncheckable(claim) if self.why_uncheckable and is_new else None
         if reason:
-            yield QuestioningEnded(Code.NOTHING_TO_ASK())
+            if not (so_far and so_far.stopped_because):
+                yield QuestioningEnded(Code.NOTHING_TO_ASK())
             yield VerdictReached(Verdict(Label.NOT_ENOUGH_EVIDENCE, (), reason))
             return
         with Speculation(self.speculative, control) as speculation:

@@ -24,7 +24,7 @@ from app.domain.events import (
     VerdictReached,
 )
 from app.domain.messages import Code
-from app.domain.model import Claim, Hop, HopStatus, Judgement, Label, LabelSet, Question, RunOptions
+from app.domain.model import Branch, Claim, Hop, HopStatus, Judgement, Label, LabelSet, Question, RunOptions
 from app.domain.ports import RunCommand
 from app.domain.report import Report, reduce_events
 from app.strategies.hop_loop import MAX_EARLY_CONFIDENCE
@@ -274,17 +274,24 @@ class TestTheVerdict:
         ((claim, context, choice),) = strategy.reasoner.calls
         assert (claim, [hop.number for hop in context], choice) == (CLAIM, [1, 3], labels.labels)
 
+    @pytest.mark.parametrize("so_far", [None, Report(CLAIM, RunOptions())], ids=["alone", "by the service"])
     @pytest.mark.parametrize("is_found", [True, False])
-    def test_no_question_is_asked_about_an_opinion_unless_telling_it_fails(self, is_found):
+    def test_no_question_is_asked_about_an_opinion_unless_telling_it_fails(self, is_found, so_far):
         def why_uncheckable(claim):
             if not is_found:
                 raise CallFailed("The model is not there.")
             return Code.OPINION()
 
         strategy = replace(scripted_strategy(hops("kept")), why_uncheckable=why_uncheckable)
-        events = run(strategy)
+        events = run(strategy, so_far=so_far)
         assert any(isinstance(event, QuestionAsked) for event in events) is not is_found
         assert (events[-1].verdict.missing == Code.OPINION()) is is_found
+
+    def test_a_question_added_by_hand_is_asked_about_an_opinion_too(self):
+        strategy = replace(scripted_strategy(hops("kept")), why_uncheckable=lambda claim: Code.OPINION())
+        branch = Branch("A" * 22, 1, question=Question("Who said so?"))
+        events = run(strategy, so_far=Report(CLAIM, RunOptions(), branch=branch))
+        assert next(event for event in events if isinstance(event, QuestionAsked)).question == branch.question
 
     @pytest.mark.parametrize("labels", LabelSet)
     @pytest.mark.parametrize(

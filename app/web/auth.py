@@ -12,6 +12,7 @@ import re
 import secrets
 from hashlib import sha256
 from pathlib import Path
+from typing import TypeVar
 
 from flask import request, session
 from werkzeug.datastructures import WWWAuthenticate
@@ -24,6 +25,7 @@ from app.web import services
 from app.web.observability import bearer_token, client_address, log_refusal
 from app.web.security import owner
 
+Thing = TypeVar("Thing", StoredRun, Batch)
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,39}")
 _LINE = re.compile(rf"(?P<name>{NAME.pattern}):(?P<hash>[0-9a-f]{{64}})")
 
@@ -62,36 +64,35 @@ def principal_for_new_run() -> str:
 
 def stored_run(run_id: str) -> StoredRun:
     """Return the run of any owner. Raises NotFound."""
-    run = services().runs.report(run_id)
-    if run is None:
-        raise NotFound("There is no such run.")
-    return run
+    return _found(services().runs.report(run_id), "run")
 
 
 def owned(run_id: str) -> StoredRun:
     """Return the run if the principal owns it. Raises NotFound otherwise, also for runs of others."""
-    principal, run = current_principal(), stored_run(run_id)
-    if run.owner != principal:
-        log_refusal("owner")
-        raise NotFound("There is no such run of yours.")
-    return run
+    return _owned(current_principal(), stored_run(run_id), "run")
 
 
 def stored_batch(batch_id: str) -> Batch:
     """Return the batch of any owner. Raises NotFound."""
-    batch = services().runs.batches.get(batch_id)
-    if batch is None:
-        raise NotFound("There is no such batch.")
-    return batch
+    return _found(services().runs.batches.get(batch_id), "batch")
 
 
 def owned_batch(batch_id: str) -> Batch:
     """Return the batch if the principal owns it. Raises NotFound otherwise, also for batches of others."""
-    principal, batch = current_principal(), stored_batch(batch_id)
-    if batch.owner != principal:
+    return _owned(current_principal(), stored_batch(batch_id), "batch")
+
+
+def _found(thing: Thing | None, name: str) -> Thing:
+    if thing is None:
+        raise NotFound(f"There is no such {name}.")
+    return thing
+
+
+def _owned(principal: str, thing: Thing, name: str) -> Thing:
+    if thing.owner != principal:
         log_refusal("owner")
-        raise NotFound("There is no such batch of yours.")
-    return batch
+        raise NotFound(f"There is no such {name} of yours.")
+    return thing
 
 
 def new_token() -> str:

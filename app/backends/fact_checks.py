@@ -7,11 +7,11 @@ as ClaimReview; it is `{}` if none was found.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from datetime import date
-from typing import Any, ClassVar
+from typing import Any
 
-from app.backends.web_search.base import Fields, Limits, SearchRequest
+from app.backends.web_search.base import Fields, Limits, Provider, SearchRequest
 from app.backends.web_search.registry import ProviderSearch, parse_date, plain_text, shorten_query, site_of
 from app.domain.errors import CallFailed
 from app.domain.instrumentation import Call, cached_call
@@ -32,19 +32,14 @@ def fact_check(claim: object, publisher: object, rating: object, url: object, pu
     return FactCheck(plain_text(claim, MAX_CHARACTERS), named, rated, url, parse_date(published, date.today()))
 
 
-@dataclass(frozen=True)
-class FactCheckTools:
-    """A `Provider`. Reference: claims:search, `query`, `pageSize`; the key goes into a header, which is not logged."""
+class FactCheckTools(Provider):
+    """Reference: claims:search, `query`, `pageSize`; the key goes into a header, which is not logged."""
 
-    api_key: str = field(repr=False)
-    url: str
-
-    name: ClassVar[str] = "fact-checks"
-    title: ClassVar[str] = "Google Fact Check Tools"
-    setting: ClassVar[str] = "FACT_CHECK_API_KEY"
-    limits: ClassVar[Limits] = Limits(characters=400, hits=MAX_FACT_CHECKS)
-    fields: ClassVar[Fields] = Fields("title", "url", "textualRating", ("reviewDate",))
-    status_messages: ClassVar[Mapping[int, str]] = {}
+    name = "fact-checks"
+    title = "Google Fact Check Tools"
+    setting = "FACT_CHECK_API_KEY"
+    limits = Limits(characters=400, hits=MAX_FACT_CHECKS)
+    fields = Fields("title", "url", "textualRating", ("reviewDate",))
 
     def build_request(self, query: str, k: int, before: date | None) -> SearchRequest:
         """Build the request; the API cannot filter by a last day."""

@@ -79,6 +79,23 @@ def run_with_deadline(request: Coroutine[Any, Any, HttpResult], seconds: float) 
         return HttpResult(timed_out=True)
 
 
+class ReplyTooLarge(Exception):
+    """A reply is longer than its request allows."""
+
+
+async def body_of(response: Any, limit: int) -> bytes:
+    """Return the body of a response of httpx2, which decompresses at most 1 MiB at a time.
+
+    Raises ReplyTooLarge beyond `limit` bytes.
+    """
+    content = bytearray()
+    async for piece in response.aiter_bytes():
+        content += piece
+        if len(content) > limit:
+            raise ReplyTooLarge
+    return bytes(content)
+
+
 def error_chain(error: BaseException | None) -> list[BaseException]:
     """Return the error, its cause, the cause of that, and so on."""
     return [error, *error_chain(error.__cause__ or error.__context__)] if error else []

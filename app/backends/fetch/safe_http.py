@@ -11,7 +11,6 @@ import re
 import ssl
 import threading
 import time
-import zlib
 from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -19,56 +18,9 @@ from functools import partial
 from typing import Any
 
 from app.backends.fetch.addresses import AddressFilter, Resolver, checked_addresses, is_public, system_resolve
-from app.backends.http import error_chain
+from app.backends.http import ReplyTooLarge, body_of, error_chain
 from app.domain.errors import CallFailed
 from app.domain.instrumentation import check_cancelled
-
-GZIP_OR_ZLIB, RAW_DEFLATE = 47, -15
-"""Values of zlib's `wbits`."""
-
-
-class ResponseBody:
-    """Decompresses a reply chunk by chunk. Raises CallFailed beyond `limit` bytes, compressed or decompressed."""
-
-    def __init__(self, host: str, headers: Mapping[str, str], limit: int) -> None:
-        """`headers` are the reply's; only Content-Encoding and Content-Length are read."""
-        self._host, self._limit = host, limit
-        self._encoding = headers.get("content-encoding", "").strip().lower()
-        if self._encoding not in ("", "identity", "gzip", "x-gzip", "deflate"):
-            raise CallFailed(f"{host} packs its pages in a way that it was not asked for.")
-        if (length := headers.get("content-length", "")).isdecimal() and int(length[:20]) > limit:
-            raise self._too_large()
-        self._received_bytes = 0
-        self._content = bytearray()
-        self._decompressor: Any = None
-
-    def add(self, chunk: bytes) -> None:
-        """Append the next bytes as they were sent."""
-        self._received_bytes += len(chunk)
-        self._content += self._decompress(chunk) if self._encoding not in ("", "identity") else chunk
-        if max(self._received_bytes, len(self._content)) > self._limit:
-            raise self._too_large()
-
-    def finish(self) -> bytes:
-        """Return the content after the last chunk. Raises CallFailed when the compressed data is truncated."""
-        if self._decompressor is not None and not self._decompressor.eof:
-            raise CallFailed(f"{self._host} broke off in the middle of its page.")
-        return bytes(self._content)
-
-    def _decompress(self, chunk: bytes) -> bytes:
-        """Decompress to at most one byte over the limit, which is enough to detect that it is exceeded."""
-        if self._decompressor is None:
-            # Many servers send "deflate" without the zlib header that the standard requires (0x78).
-            has_header = self._encoding != "deflate" or chunk[:1] == b"\x78"
-            self._decompressor = zlib.decompressobj(GZIP_OR_ZLIB if has_header else RAW_DEFLATE)
-        try:
-            return self._decompressor.decompress(chunk, self._limit - len(self._content) + 1)
-        except zlib.error:
-            raise CallFailed(f"{self._host} sent a page that cannot be unpacked.") from None
-
-    def _too_large(self) -> CallFailed:
-        return CallFailed(f"{self._host} has a page larger than {self._limit / 1024**2:.3g} MB, which is not read.")
-
 
 MAX_CONCURRENT_FETCHES = 4
 MAX_WAIT_SECONDS = 60.0
@@ -115,6 +67,7 @@ CONNECT_SECONDS = 5.0
 """For each address; the next one is tried after it."""
 MAX_URL_CHARACTERS = 4096
 PAGE_TYPES = "text/html, application/xhtml+xml, application/pdf, text/plain;q=0.9"
+Reader = Callable[[str, Any], Awaitable["HttpReply"]]
 INVALID_URL = "The address of a page cannot be read, so it was not asked for."
 
 _HOST = re.compile(r"[a-z0-9_:]([a-z0-9_.:-]*[a-z0-9_:])?")
@@ -234,13 +187,13 @@ class GuardedHttp:
             target = Target.of(url, self._ports)
             check_allowed(str(target.url))
             with self._limiter.slot(target.host), budget.running() as left:
-                reply = self._request(target, left, budget.seconds, _ResponseReader(target.host, limit, kinds))
+                reply = self._request(target, left, budget.seconds, partial(_reply, target.host, limit, kinds))
             if not reply.location:
                 return reply
             url = _redirect_url(target, reply.location)
         raise CallFailed(f"{target.host} redirects more than {MAX_REDIRECTS} times.")
 
-    def _request(self, target: Target, left: Callable[[], float], seconds: float, reader: _ResponseReader) -> HttpReply:
+    def _request(self, target: Target, left: Callable[[], float], seconds: float, reader: Reader) -> HttpReply:
         import httpx2
 
         checked = checked_addresses(target.host, target.port, left(), self._resolve, self._allowed)
@@ -251,9 +204,7 @@ class GuardedHttp:
         except (httpx2.HTTPError, httpx2.InvalidURL) as error:
             raise CallFailed(f"{target.host} {_describe_error(error)}.") from error
 
-    async def _exchange(
-        self, target: Target, checked: tuple[str, ...], seconds: float, reader: _ResponseReader
-    ) -> HttpReply:
+    async def _exchange(self, target: Target, checked: tuple[str, ...], seconds: float, reader: Reader) -> HttpReply:
         """Return the reply of the first address that accepts a connection."""
         import httpx2
 
@@ -266,7 +217,7 @@ class GuardedHttp:
                     continue
             return await self._request_at(target, last, reader)
 
-    async def _request_at(self, target: Target, address: str, reader: _ResponseReader) -> HttpReply:
+    async def _request_at(self, target: Target, address: str, reader: Reader) -> HttpReply:
         """Connect to the address, but use the name in the Host header and for TLS (SNI and verification)."""
         import httpx2
 
@@ -285,7 +236,7 @@ class GuardedHttp:
         async with httpx2.AsyncHTTPTransport(verify=self._ssl_context(), trust_env=False) as transport:
             response = await transport.handle_async_request(request)
             try:
-                return await reader.reply(str(target.url), response)
+                return await reader(str(target.url), response)
             finally:
                 await response.aclose()
 
@@ -319,28 +270,23 @@ class _HeadLimit:
         return data
 
 
-@dataclass(frozen=True, slots=True)
-class _ResponseReader:
-    """Reads a reply's content if its media type and size are accepted."""
-
-    host: str
-    limit: int
-    kinds: Collection[str] | None
-
-    async def reply(self, url: str, response: Any) -> HttpReply:
-        sent, status = response.headers, response.status_code
-        kind, wait = sent.get("content-type", ""), sent.get("retry-after", "")
-        head = HttpReply(url, self.host, status, kind, retry_after=wait)
-        if status != 200:
-            return replace(head, location=sent.get("location", "") if 300 <= status < 400 else "")
-        if self.kinds is not None and head.kind not in self.kinds:
-            raise CallFailed(
-                f"{self.host} sent {head.kind[:50] or 'something'}, which is not a kind of page that can be read."
-            )
-        body = ResponseBody(self.host, sent, self.limit)
-        async for chunk in response.aiter_raw():
-            body.add(chunk)
-        return replace(head, content=body.finish())
+async def _reply(host: str, limit: int, kinds: Collection[str] | None, url: str, response: Any) -> HttpReply:
+    """Read a reply's content if its media type and size are accepted."""
+    sent, status = response.headers, response.status_code
+    head = HttpReply(url, host, status, sent.get("content-type", ""), retry_after=sent.get("retry-after", ""))
+    if status != 200:
+        return replace(head, location=sent.get("location", "") if 300 <= status < 400 else "")
+    if kinds is not None and head.kind not in kinds:
+        raise CallFailed(f"{host} sent {head.kind[:50] or 'something'}, which is not a kind of page that can be read.")
+    if sent.get("content-encoding", "").strip().lower() not in ("", "identity", "gzip", "deflate"):
+        raise CallFailed(f"{host} packs its pages in a way that it was not asked for.")
+    length = sent.get("content-length", "")
+    try:
+        if length.isdecimal() and int(length[:20]) > limit:
+            raise ReplyTooLarge
+        return replace(head, content=await body_of(response, limit))
+    except ReplyTooLarge:
+        raise CallFailed(f"{host} has a page larger than {limit / 1024**2:.3g} MB, which is not read.") from None
 
 
 def _redirect_url(target: Target, location: str) -> str:

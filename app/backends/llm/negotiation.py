@@ -9,10 +9,10 @@ import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
-from typing import Any
+from typing import Annotated, Any
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, FiniteFloat, NonNegativeInt, TypeAdapter, ValidationError
+from pydantic import BaseModel, Field, FiniteFloat, TypeAdapter, ValidationError
 
 from app.backends.http import HttpResult, quoted
 from app.backends.llm.registry import ModelSettings
@@ -32,9 +32,6 @@ _NO_MODEL = re.compile(
 _BAD_KEY = re.compile(r"api.?key.{0,20}(?:not valid|invalid)|(?:invalid|incorrect) api.?key")
 """Some servers report a wrong key as a bad request (400)."""
 _MODERATION = re.compile(r"moderation|flagged|content.{0,3}(?:policy|filter)|data_inspection|safety|harmful")
-_STREAM_ONLY = re.compile(
-    r"\bstream(?:ing)?\b.{0,60}\b(?:only|must|required?|enable|true)\b|\bonly\b.{0,40}\bstream", re.DOTALL
-)
 _PARAMETERS = re.compile(r"parameters|response_format|structured|schema")
 
 
@@ -47,8 +44,6 @@ def error_message(outcome: HttpResult, model: ModelSettings, seconds: float) -> 
         return f"The language model's server {host} {outcome.error}."
     if is_overflow(outcome):
         return f"The prompt is too long for the language model {name} at {host}."
-    if outcome.status in (400, 422) and _is_stream_only(outcome):
-        return f"The server {host} sends the replies of {name} only as streams, which are not read ({outcome.status})."
     if outcome.status == 400 and _is_moderated(outcome):
         return f"The content filter of {host} turned the prompt down."
     if sentence := _by_status(outcome, model):
@@ -130,7 +125,7 @@ def is_overflow(outcome: HttpResult) -> bool:
 def is_about_request(outcome: HttpResult) -> bool:
     """Return whether the server may have turned the request's form down, in whatever words."""
     body = _body_text(outcome)
-    is_other = _BAD_KEY.search(body) or _NO_MODEL.search(body) or _is_moderated(outcome) or _is_stream_only(outcome)
+    is_other = _BAD_KEY.search(body) or _NO_MODEL.search(body) or _is_moderated(outcome)
     is_unrouted = outcome.status == 404 and bool(_PARAMETERS.search(body))  # no server behind a gateway takes them
     is_refusal = outcome.status in (400, 422, 500, 501) or is_unrouted
     is_other = is_other or outcome.has_no_credit or _is_value_refused(outcome)
@@ -139,10 +134,6 @@ def is_about_request(outcome: HttpResult) -> bool:
 
 def _is_moderated(outcome: HttpResult) -> bool:
     return bool(_MODERATION.search(str(error_of(outcome).get("code")).casefold()))
-
-
-def _is_stream_only(outcome: HttpResult) -> bool:
-    return bool(_STREAM_ONLY.search(str(error_of(outcome).get("message")).casefold()))
 
 
 def no_reply_message(outcome: HttpResult, model: ModelSettings) -> str:
@@ -349,9 +340,13 @@ class _Completion(BaseModel):
     usage: Any = None
 
 
+Tokens = Annotated[int, Field(ge=0, le=100_000_000)]
+"""No context is longer; a server that reports more counts as one that reports nothing."""
+
+
 class _Usage(BaseModel):
-    prompt_tokens: NonNegativeInt = 0
-    completion_tokens: NonNegativeInt = 0
+    prompt_tokens: Tokens = 0
+    completion_tokens: Tokens = 0
 
 
 _tokens = TypeAdapter(list[_Token])

@@ -21,7 +21,15 @@ from itertools import chain
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-from app.backends.http import HttpResult, RetryPolicy, quoted, result_from_error, run_with_deadline
+from app.backends.http import (
+    HttpResult,
+    ReplyTooLarge,
+    RetryPolicy,
+    body_of,
+    quoted,
+    result_from_error,
+    run_with_deadline,
+)
 from app.backends.llm.negotiation import (
     JSON_SCHEMA,
     NO_CHOICE,
@@ -120,8 +128,6 @@ MAX_CHARACTERS_PER_TOKEN, MAX_PROMPT_CHARACTERS_PER_TOKEN = 12, 7
 """A longer reply than its tokens can hold is cut; a prompt with more characters than its tokens can hold was cut."""
 MIN_MISSING_TOKENS = 50
 """Tokens by which a server must report too few before its prompts count as cut."""
-MAX_REPORTED_TOKENS = 100_000_000
-"""Tokens of one call that a server may report; no context is as long."""
 
 
 def max_reply_bytes(parameters: Mapping[str, Any]) -> int:
@@ -134,22 +140,14 @@ def max_reply_bytes(parameters: Mapping[str, Any]) -> int:
 _reply_limit: ContextVar[int] = ContextVar("bytes that the reply to the current request may have")
 
 
-class ReplyTooLarge(Exception):
-    """A server's reply is longer than its request allows."""
-
-
 async def _read_up_to_limit(response: Any) -> Any:
     """Return the response with its body read. Raises ReplyTooLarge."""
-    content, limit = bytearray(), _reply_limit.get()
     try:
-        async for piece in response.aiter_bytes():
-            content += piece
-            if len(content) > limit:
-                raise ReplyTooLarge
+        content = await body_of(response, _reply_limit.get())
     finally:
         await response.aclose()
     headers = [each for each in response.headers.multi_items() if each[0] not in ("content-encoding", "content-length")]
-    return type(response)(response.status_code, headers=headers, content=bytes(content), request=response.request)
+    return type(response)(response.status_code, headers=headers, content=content, request=response.request)
 
 
 async def _post(
@@ -178,7 +176,7 @@ async def _post(
         return result_from_error(error.__cause__)
     except Exception as error:  # its message may contain the key (an invalid header value does)
         return HttpResult(error=f"could not be asked ({type(error).__name__})", permanent=True)
-    return HttpResult(reply.status_code, {name.lower(): text for name, text in reply.headers.items()}, reply.content)
+    return HttpResult(reply.status_code, dict(reply.headers), reply.content)
 
 
 FILTERED = ("content_filter", "sensitive", "safety", "recitation", "prohibited_content", "blocklist")
@@ -384,9 +382,6 @@ class OpenAIChat:
         reply = parse_reply(response)
         if reply is None:
             raise CallFailed(no_reply_message(response, self._model))
-        if max(reply.prompt_tokens, reply.completion_tokens) > MAX_REPORTED_TOKENS:
-            report_usage(Usage(1))
-            raise CallFailed(f"The server {self._model.host} reports more tokens for a reply than any model takes.")
         report_usage(Usage(1, reply.prompt_tokens, reply.completion_tokens, cost=self._cost(reply)))
         characters = sum(len(message["content"]) for message in messages)
         if 0 < reply.prompt_tokens < characters / MAX_PROMPT_CHARACTERS_PER_TOKEN - MIN_MISSING_TOKENS:

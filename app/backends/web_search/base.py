@@ -6,13 +6,22 @@ import asyncio
 import logging
 import re
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 from http.cookiejar import CookieJar, DefaultCookiePolicy
-from typing import Any, Protocol
+from typing import Any, ClassVar
 
-from app.backends.http import HttpResult, host_of, quoted, result_from_error, run_with_deadline
+from app.backends.http import (
+    HttpResult,
+    ReplyTooLarge,
+    body_of,
+    host_of,
+    quoted,
+    result_from_error,
+    run_with_deadline,
+)
 
 EARLIEST_DATE = date(1900, 1, 1)
 """Start of Brave's date range, which needs one, and the earliest day that is sent to any provider."""
@@ -46,32 +55,26 @@ class SearchRequest:
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
-class Provider(Protocol):
-    """One provider with its key. `name` identifies it, `title` is shown, `setting` names its setting.
+@dataclass(frozen=True)
+class Provider(ABC):
+    """One provider with its key. `name` identifies it, `title` is shown, `setting` names its setting."""
 
-    `status_messages` describe statuses of its own, each continuing a sentence.
-    """
+    api_key: str | None = field(repr=False)
+    url: str
 
-    @property
-    def name(self) -> str: ...
-    @property
-    def title(self) -> str: ...
-    @property
-    def setting(self) -> str: ...
-    @property
-    def limits(self) -> Limits: ...
-    @property
-    def fields(self) -> Fields: ...
-    @property
-    def url(self) -> str: ...
-    @property
-    def api_key(self) -> str | None: ...
-    @property
-    def status_messages(self) -> Mapping[int, str]: ...
+    name: ClassVar[str]
+    title: ClassVar[str]
+    setting: ClassVar[str]
+    limits: ClassVar[Limits]
+    fields: ClassVar[Fields]
+    status_messages: ClassVar[Mapping[int, str]] = {}
+    """Descriptions of statuses of its own, each continuing a sentence."""
 
+    @abstractmethod
     def build_request(self, query: str, k: int, before: date | None) -> SearchRequest:
         """Build the request for `k` hits, published before `before` where the provider can filter by date."""
 
+    @abstractmethod
     def results(self, body: Mapping[str, Any]) -> Any:
         """Return the list of results in a reply, None when there is none. Raises CallFailed for a reported failure."""
 
@@ -129,15 +132,12 @@ async def _send(client: Any, url: str, request: SearchRequest, seconds: float) -
             asyncio.timeout(seconds),
             client.stream(request.method, url, headers=request.headers, **request.sent) as reply,
         ):
-            content = bytearray()
-            async for piece in reply.aiter_bytes():
-                content += piece
-                if len(content) > MAX_RESPONSE_BYTES:
-                    return HttpResult(error=f"sent more than {MAX_RESPONSE_BYTES:,} bytes", permanent=True)
-            headers = {name.lower(): text for name, text in reply.headers.items()}
-            return HttpResult(reply.status_code, headers, bytes(content))
+            content = await body_of(reply, MAX_RESPONSE_BYTES)
+            return HttpResult(reply.status_code, dict(reply.headers), content)
     except TimeoutError:
         return HttpResult(timed_out=True)
+    except ReplyTooLarge:
+        return HttpResult(error=f"sent more than {MAX_RESPONSE_BYTES:,} bytes", permanent=True)
     except httpx2.HTTPError as error:
         return result_from_error(error)
     except Exception as error:  # its message may contain the key (an invalid header value does)

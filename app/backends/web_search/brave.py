@@ -8,26 +8,24 @@ age is the most relevant date in its content: published or last modified.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import date
-from typing import Any, ClassVar
+from typing import Any
 
-from app.backends.web_search.base import EARLIEST_DATE, Fields, Limits, SearchRequest, last_day_before
+from app.backends.web_search.base import EARLIEST_DATE, Fields, Limits, Provider, SearchRequest, last_day_before
 
 
 @dataclass(frozen=True)
-class Brave:
-    """A `Provider`. A wrong key gives status 422, an exhausted monthly quota 429 with the code QUOTA_LIMITED."""
+class Brave(Provider):
+    """A wrong key gives status 422, an exhausted monthly quota 429 with the code QUOTA_LIMITED."""
 
-    api_key: str = field(repr=False)
     url: str = "https://api.search.brave.com/res/v1/web/search"
 
-    name: ClassVar[str] = "brave"
-    title: ClassVar[str] = "Brave"
-    setting: ClassVar[str] = "BRAVE_API_KEY"
-    limits: ClassVar[Limits] = Limits(characters=400, words=50, hits=20)
-    fields: ClassVar[Fields] = Fields("title", "url", "description", ("page_age", "age"))
-    status_messages: ClassVar[Mapping[int, str]] = {}
+    name = "brave"
+    title = "Brave"
+    setting = "BRAVE_API_KEY"
+    limits = Limits(characters=400, words=50, hits=20)
+    fields = Fields("title", "url", "description", ("page_age", "age"))
 
     def build_request(self, query: str, k: int, before: date | None) -> SearchRequest:
         """Build the request, with search operators and Brave's spelling correction turned off."""

@@ -9,48 +9,39 @@ them did not answer.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import date
-from typing import Any, ClassVar
+from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 from app.backends.http import quoted
-from app.backends.web_search.base import Fields, Limits, SearchRequest
+from app.backends.web_search.base import Fields, Limits, Provider, SearchRequest
 from app.domain.errors import CallFailed, SettingsError
 
 
-@dataclass(frozen=True)
-class Searxng:
-    """A `Provider`. `base_url` is the address of its start page, perhaps with /search or a query; no key is sent."""
+class Searxng(Provider):
+    """No key is sent. Statuses differ between operators' settings."""
 
-    base_url: str
-
-    def __post_init__(self) -> None:
-        """Check the address. Raises SettingsError when it is not the URL of a site."""
-        try:
-            parts = urlsplit(self.base_url)
-            usable = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
-        except ValueError:
-            usable = False
-        if not usable or "@" in self.base_url:
-            raise SettingsError("SEARXNG_URL must be a URL like http://127.0.0.1:8080, without a password in it")
-
-    api_key: ClassVar[None] = None
-    name: ClassVar[str] = "searxng"
-    title: ClassVar[str] = "SearXNG"
-    setting: ClassVar[str] = "SEARXNG_URL"
-    limits: ClassVar[Limits] = Limits(characters=400, hits=100)
-    fields: ClassVar[Fields] = Fields("title", "url", "content", ("publishedDate", "pubdate"))
-    status_messages: ClassVar[Mapping[int, str]] = {
+    name = "searxng"
+    title = "SearXNG"
+    setting = "SEARXNG_URL"
+    limits = Limits(characters=400, hits=100)
+    fields = Fields("title", "url", "content", ("publishedDate", "pubdate"))
+    status_messages = {  # noqa: RUF012 - annotated in the base class
         401: "asks for a password, which it cannot be given",
         403: "does not give results as json: add json to search.formats in its settings.yml",
     }
 
-    @property
-    def url(self) -> str:
-        parts = urlsplit(self.base_url)
+    def __init__(self, base_url: str) -> None:
+        """Use the site with this start page, perhaps with /search or a query. Raises SettingsError for another URL."""
+        try:
+            parts = urlsplit(base_url)
+            usable = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+        except ValueError:
+            usable = False
+        if not usable or "@" in base_url:
+            raise SettingsError("SEARXNG_URL must be a URL like http://127.0.0.1:8080, without a password in it")
         path = parts.path.rstrip("/").removesuffix("/search") + "/search"
-        return urlunsplit(parts._replace(path=path, fragment=""))
+        super().__init__(None, urlunsplit(parts._replace(path=path, fragment="")))
 
     def build_request(self, query: str, k: int, before: date | None) -> SearchRequest:
         """Build a form request, which keeps the query out of access logs, without SearXNG's command prefixes."""

@@ -9,26 +9,24 @@ mean no credit.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import date
-from typing import Any, ClassVar
+from typing import Any
 
-from app.backends.web_search.base import Fields, Limits, SearchRequest, last_day_before
+from app.backends.web_search.base import Fields, Limits, Provider, SearchRequest, last_day_before
 
 
 @dataclass(frozen=True)
-class Serper:
-    """A `Provider`."""
+class Serper(Provider):
+    """Google's results, from Serper."""
 
-    api_key: str = field(repr=False)
     url: str = "https://google.serper.dev/search"
 
-    name: ClassVar[str] = "serper"
-    title: ClassVar[str] = "Serper"
-    setting: ClassVar[str] = "SERPER_API_KEY"
-    limits: ClassVar[Limits] = Limits(characters=400, hits=100)
-    fields: ClassVar[Fields] = Fields("title", "link", "snippet", ("date",))
-    status_messages: ClassVar[Mapping[int, str]] = {}
+    name = "serper"
+    title = "Serper"
+    setting = "SERPER_API_KEY"
+    limits = Limits(characters=400, hits=100)
+    fields = Fields("title", "link", "snippet", ("date",))
 
     def build_request(self, query: str, k: int, before: date | None) -> SearchRequest:
         """Build the request; Google's filter for days takes months first."""

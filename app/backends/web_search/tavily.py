@@ -8,26 +8,25 @@ or 433: the limit of the plan or the account is reached.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import date
-from typing import Any, ClassVar
+from typing import Any
 
-from app.backends.web_search.base import Fields, Limits, SearchRequest, last_day_before
+from app.backends.web_search.base import Fields, Limits, Provider, SearchRequest, last_day_before
 
 
 @dataclass(frozen=True)
-class Tavily:
-    """A `Provider`. Requests a basic search, which costs least, without a generated answer."""
+class Tavily(Provider):
+    """Requests a basic search, which costs least, without a generated answer."""
 
-    api_key: str = field(repr=False)
     url: str = "https://api.tavily.com/search"
 
-    name: ClassVar[str] = "tavily"
-    title: ClassVar[str] = "Tavily"
-    setting: ClassVar[str] = "TAVILY_API_KEY"
-    limits: ClassVar[Limits] = Limits(characters=400, hits=20)
-    fields: ClassVar[Fields] = Fields("title", "url", "content", ("published_date",))
-    status_messages: ClassVar[Mapping[int, str]] = dict.fromkeys((432, 433), "has no credit left for this account")
+    name = "tavily"
+    title = "Tavily"
+    setting = "TAVILY_API_KEY"
+    limits = Limits(characters=400, hits=20)
+    fields = Fields("title", "url", "content", ("published_date",))
+    status_messages = dict.fromkeys((432, 433), "has no credit left for this account")
 
     def build_request(self, query: str, k: int, before: date | None) -> SearchRequest:
         """Build the request.

@@ -156,7 +156,7 @@ def _evidence(about: str, hop: Hop, words: int) -> str:
     if hop.answer is None or hop.answer.cited is None:
         return ""
     passage = hop.answer.cited.passage
-    excerpt = "".join(select_sentences(f"{about} {short_answer(hop)}", [(passage.title, passage.text)], words))
+    excerpt = select_sentences(f"{about} {short_answer(hop)}", passage.title, passage.text, words)
     return f"{excerpt} ({passage.source})" if excerpt and passage.origin is Origin.RECITED else excerpt
 
 
@@ -281,10 +281,7 @@ _ASK = {
 
 
 def yes_or_no(model: TextGenerator, prompt: str, if_yes: Code, if_no: Code, chat: Chat | None = None) -> Judgement:
-    """Return whether the model chose Yes, with `if_yes` or `if_no` as the reason.
-
-    Raises UnparseableOutput if it chooses neither.
-    """
+    """Return whether the model chose Yes, with the reason. Raises UnparseableOutput if it chose neither."""
     choice = model.choose_in_chat(chat, (YES, NO)) if chat and isinstance(model, ChatGenerator) else None
     choice = choice or model.choose(prompt, (YES, NO))
     holds = {YES: True, NO: False}[choice.option]

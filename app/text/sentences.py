@@ -7,7 +7,7 @@ list abbreviations.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import lru_cache
 
 from sentencex import get_sentence_boundaries
@@ -148,38 +148,24 @@ def content_words(text: str) -> set[str]:
     return {word for word in _WORD.findall(text.casefold()) if word not in _STOP_WORDS}
 
 
-def select_sentences(about: str, passages: Sequence[tuple[str, str]], max_words: int) -> list[str]:
-    """Return a line "Title: text" for each passage, with the sentences that share most words with `about`.
+def select_sentences(about: str, title: str, text: str, max_words: int) -> str:
+    """Return "Title: text", beyond `max_words` only with the sentences that share most words with `about`.
 
-    `passages` are (title, text) pairs. The texts have at most `max_words` words together; if all passages fit, they are
-    returned whole. Shared words count relative to a sentence's length, and the first sentence of a passage gets a
-    bonus, since it names the subject. At least one sentence is selected; passages without one are left out.
+    Shared words count relative to a sentence's length, and the first sentence gets a bonus, since it names the subject.
+    At least one sentence is selected; without one, "" is returned.
     """
-    whole = [(title, text.split()) for title, text in passages]
-    if sum(len(words) for _, words in whole) <= max_words:  # everything fits
-        return [_line(title, " ".join(words)) for title, words in whole if words]
-    wanted = content_words(about)
-    scored = []
-    for place, (_, text) in enumerate(passages):
+    kept = [(0, " ".join(text.split()))]
+    if len(text.split()) > max_words:
+        wanted = content_words(about)
+        scored = []
         for rank, sentence in enumerate(sentences(text)):
             words = content_words(sentence)
             shared = len(words & wanted) + (0.5 if rank == 0 else 0.0)
-            scored.append((shared / (len(words) + 8) ** 0.5, place, rank, sentence))
-    kept: list[tuple[int, int, str]] = []
-    left = max_words
-    for _, place, rank, sentence in sorted(scored, key=lambda row: (-row[0], row[1], row[2])):
-        length = len(sentence.split())
-        if length > left and kept:
-            continue
-        kept.append((place, rank, " ".join(sentence.split()[:max_words])))
-        left -= length
-    lines = []
-    for place, (title, _) in enumerate(passages):
-        chosen = [sentence for at, _, sentence in sorted(kept) if at == place]
-        if chosen:
-            lines.append(_line(title, " ".join(chosen)))
-    return lines
-
-
-def _line(title: str, text: str) -> str:
-    return f"{title}: {text}" if title else text
+            scored.append((-shared / (len(words) + 8) ** 0.5, rank, sentence.split()))
+        kept, left = [], max_words
+        for _, rank, words_of in sorted(scored):
+            if len(words_of) <= left or not kept:
+                kept.append((rank, " ".join(words_of[:max_words])))
+                left -= len(words_of)
+    chosen = " ".join(sentence for _, sentence in sorted(kept))
+    return f"{title}: {chosen}" if title and chosen else chosen

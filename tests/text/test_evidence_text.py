@@ -1,29 +1,23 @@
 """Turning evidence into text for the judge: whole sentences, within the window, in order."""
 
+import pytest
+
 from app.text.sentences import select_sentences, sentences
 
-PASSAGES = [
-    ("Everest", "Everest is a mountain. Many climbers try it. It lies in the Himalayas."),
-    ("Andes", "The Andes are a range in South America. They are long."),
-]
+TEXT = "Everest is a mountain. Many climbers try it. It lies in the Himalayas."
 
 
-def test_everything_is_kept_in_order_when_it_fits():
-    assert select_sentences("Everest lies in the Himalayas", PASSAGES, 125) == [
-        "Everest: Everest is a mountain. Many climbers try it. It lies in the Himalayas.",
-        "Andes: The Andes are a range in South America. They are long.",
-    ]
-
-
-def test_beyond_the_window_the_sentences_nearest_to_the_claim_are_kept():
-    assert select_sentences("Everest lies in the Himalayas", PASSAGES, max_words=9) == [
-        "Everest: Everest is a mountain. It lies in the Himalayas."
-    ]
-
-
-def test_a_sentence_longer_than_the_window_is_truncated_and_not_dropped():
-    (line,) = select_sentences("word", [("T", "word " * 10_000)], max_words=20)
-    assert len(line.split()) == 21
+@pytest.mark.parametrize(
+    ("text", "max_words", "line"),
+    [
+        (TEXT, 125, f"Everest: {TEXT}"),
+        (TEXT, 9, "Everest: Everest is a mountain. It lies in the Himalayas."),
+        ("word " * 10_000, 20, f"Everest: {'word ' * 20}".strip()),
+        ("", 9, ""),
+    ],
+)
+def test_the_sentences_nearest_to_the_claim_are_kept_whole_as_far_as_they_fit(text, max_words, line):
+    assert select_sentences("Everest lies in the Himalayas", "Everest", text, max_words) == line
 
 
 def test_abbreviations_do_not_end_sentences():

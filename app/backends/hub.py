@@ -145,8 +145,11 @@ def look_up(repository: str, file: str) -> HubFile:
     return HubFile(repository, file, sizes[file], next(licences, "not stated"))
 
 
+MODEL_FIX = "the network, or a folder with the model's files in place of the name"
+
+
 @contextmanager
-def hub_errors(name: str) -> Iterator[None]:
+def hub_errors(name: str, fix: str = MODEL_FIX) -> Iterator[None]:
     """Raise ModelUnavailable for errors of the hub and of the network; errors of the disk remain OSError."""
     from httpx2 import HTTPError
     from huggingface_hub.errors import HFValidationError
@@ -158,10 +161,8 @@ def hub_errors(name: str) -> Iterator[None]:
     except (HTTPError, OSError) as error:
         if isinstance(error, OSError) and error.errno:  # of the operating system: huggingface_hub's own have no errno
             raise
-        raise ModelUnavailable(
-            f"{name} could not be fetched: the hub cannot be reached from here or does not have it",
-            "the network, or a folder with the model's files in place of the name",
-        ) from error
+        problem = f"{name} could not be fetched: the hub cannot be reached from here or does not have it"
+        raise ModelUnavailable(problem, fix) from error
 
 
 def shown_name(name_or_path: str) -> str:

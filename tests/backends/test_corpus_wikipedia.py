@@ -98,7 +98,7 @@ def test_an_unreachable_hub_is_reported_in_one_sentence(monkeypatch):
     from huggingface_hub import constants
 
     monkeypatch.setattr(constants, "ENDPOINT", "http://127.0.0.1:9")
-    with pytest.raises(ModelUnavailable, match="could not be fetched from the Hugging Face hub"):
+    with pytest.raises(ModelUnavailable, match="could not be fetched: the hub cannot be reached"):
         find_wikipedia(NAME)
 
 

@@ -5,24 +5,19 @@ Its Parquet files are removed once the corpus is built from them.
 
 from __future__ import annotations
 
-import logging
 import re
 from dataclasses import dataclass
 from datetime import date, datetime
-from errno import EACCES, EDQUOT, EFBIG, EIO, EISDIR, ENOSPC, ENOTDIR, EPERM, EROFS
 from pathlib import Path
 
 from app.backends.corpus.bm25 import Java
 from app.backends.corpus.builder import BuildCounts, BuildRequest, build_corpus, check_replaced
 from app.backends.corpus.index import FETCHED_SOURCE, Manifest, PrintLine
-from app.backends.hub import download
+from app.backends.hub import download, hub_errors
 from app.domain.errors import InvalidInput, ModelUnavailable
 from app.text.claims import UNKNOWN_LANGUAGE, language_name
 
-log = logging.getLogger(__name__)
-
-DISK_ERRORS = (EACCES, EDQUOT, EFBIG, EIO, EISDIR, ENOSPC, ENOTDIR, EPERM, EROFS)
-"""The errno of an OSError of the disk. With another one, or none, it counts as an error of the network."""
+FIX = "the same command where the hub can be reached; what was fetched is kept"
 WIKIPEDIA = "wikimedia/wikipedia"
 """The data set on the Hugging Face hub. HF_ENDPOINT names another server."""
 DOWNLOAD = "download"
@@ -61,13 +56,10 @@ def find_wikipedia(name: str) -> WikipediaSnapshot:
     """
     if not (named := _WIKIPEDIA_NAME.fullmatch(name)):
         raise InvalidInput(f"{name} cannot be fetched; a name is LANGUAGE-wikipedia, such as simple-wikipedia.", "name")
-    from httpx2 import HTTPError
     from huggingface_hub import HfApi
 
-    try:
+    with hub_errors(name, FIX):
         listed = HfApi().dataset_info(WIKIPEDIA, files_metadata=True)
-    except (HTTPError, OSError) as error:
-        raise _unreachable(name, error) from error
     matches = ((_WIKIPEDIA_FILE.fullmatch(each.rfilename), each.size or 0) for each in listed.siblings or ())
     of_language = [(found[1], found[0], size) for found, size in matches if found and found[2] == named[1]]
     if not of_language:
@@ -102,32 +94,20 @@ def _licence(listed: object) -> str:
 def install_wikipedia(
     found: WikipediaSnapshot, folder: Path, java: Java, say: PrintLine, *, replaces: bool = False
 ) -> tuple[Manifest, BuildCounts]:
-    """Fetch the files, build the corpus of this name from them in `folder`, and remove them.
-
-    After an interruption, the same call goes on with the download. Raises as `find_wikipedia` and `build_corpus` do.
-    """
+    """Fetch the files unless they are there, build the corpus of this name from them, and remove them."""
     check_replaced(folder, replaces)
-    from httpx2 import HTTPError
     from huggingface_hub import hf_hub_url
 
     into = folder / DOWNLOAD
-    for number, file in enumerate(found.files, 1):
-        say(f"fetching file {number} of {len(found.files)}, {found.files[file] / 1e6:,.1f} MB, unless it is there")
-        try:
+    try:
+        for number, file in enumerate(found.files, 1):
+            say(f"fetching file {number} of {len(found.files)}, {found.files[file] / 1e6:,.1f} MB, unless it is there")
             if not (into / file).exists():
-                download(hf_hub_url(WIKIPEDIA, file, repo_type="dataset", revision=found.revision), into / file)
-        except (HTTPError, OSError) as error:
-            if isinstance(error, OSError) and error.errno in DISK_ERRORS:
-                problem = f"{found.name} could not be written ({error.strerror})"
-                fix = "free space or permission to write there, then the same command"
-                raise ModelUnavailable(problem, fix) from error
-            raise _unreachable(found.name, error) from error
+                with hub_errors(found.name, FIX):
+                    download(hf_hub_url(WIKIPEDIA, file, repo_type="dataset", revision=found.revision), into / file)
+    except OSError as error:
+        problem = f"{found.name} could not be written ({error.strerror})"
+        raise ModelUnavailable(problem, "free space or permission to write there, then the same command") from error
     files = (into / next(iter(found.files))).parent
     request = BuildRequest(found.name, files, "wikipedia", found.title, found.source)
     return build_corpus(request, folder, java, say, replaces=replaces)
-
-
-def _unreachable(name: str, error: Exception) -> ModelUnavailable:
-    log.info("The hub did not give %s", name, exc_info=True)
-    problem = f"{name} could not be fetched from the Hugging Face hub ({type(error).__name__})"
-    return ModelUnavailable(problem, fix="the same command where the hub can be reached; what was fetched is kept")

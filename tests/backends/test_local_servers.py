@@ -24,7 +24,7 @@ from tests.waiting import LONG, until
 from tests.web.conftest import finished
 from tests.web_server import Sent, WebServer
 
-TAGS = Sent(json.dumps({"models": [{"name": "llama3.2:3b"}, {"name": "nomic-embed-text"}]}).encode())
+TAGS = Sent(json.dumps({"data": [{"id": "llama3.2:3b"}, {"id": "nomic-embed-text"}]}).encode())
 LISTED = Sent(json.dumps({"object": "list", "data": [{"id": "qwen3-8b", "object": "model"}]}).encode())
 
 
@@ -33,7 +33,7 @@ def names(servers: LocalServers) -> list[str]:
 
 
 def ollama(port: int) -> LocalServer:
-    return LocalServer("Ollama", port, ("/v1/models", "/api/tags"))
+    return LocalServer("Ollama", port)
 
 
 def made(folder, monkeypatch, *servers: LocalServer, **settings: str) -> Container:
@@ -43,7 +43,7 @@ def made(folder, monkeypatch, *servers: LocalServer, **settings: str) -> Contain
 
 
 def test_the_models_of_every_server_are_found_but_none_that_only_embeds():
-    with WebServer({"/api/tags": TAGS}) as first, WebServer({"/v1/models": LISTED}) as second:
+    with WebServer({"/v1/models": TAGS}) as first, WebServer({"/v1/models": LISTED}) as second:
         found = LocalServers((ollama(first.port), LocalServer("LM Studio", second.port))).models()
     assert [(each.name, each.model, each.base_url) for each in found] == [
         ("ollama/llama3.2:3b", "llama3.2:3b", f"http://127.0.0.1:{first.port}/v1"),
@@ -94,7 +94,7 @@ def test_hopcheck_itself_is_no_model_server(tmp_path, monkeypatch):
 @pytest.mark.parametrize("pause", [60, 0.1])
 def test_a_server_that_hangs_or_drips_costs_one_look_and_hides_no_other(pause):
     drips = Sent(raw=[b"HTTP/1.1 200 OK\r\n", *[b"x"] * 2000], pause=pause)
-    with WebServer({"/v1/models": drips}) as slow, WebServer({"/api/tags": TAGS}) as good:
+    with WebServer({"/v1/models": drips}) as slow, WebServer({"/v1/models": TAGS}) as good:
         servers = LocalServers((LocalServer("vLLM", slow.port), ollama(good.port)))
         began = time.monotonic()
         assert names(servers) == ["ollama/llama3.2:3b"]
@@ -103,26 +103,26 @@ def test_a_server_that_hangs_or_drips_costs_one_look_and_hides_no_other(pause):
 
 def test_later_looks_are_made_in_the_background():
     now = [0.0]
-    with WebServer({"/api/tags": TAGS}) as site:
+    with WebServer({"/v1/models": TAGS}) as site:
         servers = LocalServers((ollama(site.port),), clock=lambda: now[0])
         assert names(servers) == names(servers) == ["ollama/llama3.2:3b"]
-        assert site.asked == ["/v1/models", "/api/tags"]
-        site.pages["/api/tags"] = Sent(b'{"models": []}')
+        assert site.asked == ["/v1/models"]
+        site.pages["/v1/models"] = Sent(b'{"data": []}')
         now[0] = registry.LOOK_AGAIN_SECONDS + 1
         assert names(servers) == ["ollama/llama3.2:3b"]  # what is known, without a wait
         until(lambda: names(servers) == [])
-        assert len(site.asked) == 4
+        assert len(site.asked) == 2
 
 
 def test_local_servers_off_asks_none(tmp_path, monkeypatch):
-    with WebServer({"/api/tags": TAGS}) as site:
+    with WebServer({"/v1/models": TAGS}) as site:
         container = made(tmp_path, monkeypatch, ollama(site.port), LOCAL_SERVERS="off")
         assert not [each for each in container.capabilities().models if each.found]
         assert site.asked == []
 
 
 def test_a_found_model_gets_nothing_and_is_no_default_until_somebody_chooses_it(tmp_path, monkeypatch):
-    with WebServer({"/api/tags": TAGS}) as site:
+    with WebServer({"/v1/models": TAGS}) as site:
         container = made(tmp_path, monkeypatch, ollama(site.port), PRESET="prompted")
         capabilities = container.capabilities()
         assert capabilities.default_options.model is None
@@ -132,7 +132,7 @@ def test_a_found_model_gets_nothing_and_is_no_default_until_somebody_chooses_it(
         app = create_app(Settings(instance=tmp_path, database_url=sqlite_file(tmp_path)), container)
         page = app.test_client().get("/").text
         assert 'name="found_model" value="ollama/llama3.2:3b"' in page and "llama3.2:3b (Ollama)" in page
-        assert site.asked == ["/v1/models", "/api/tags"]
+        assert site.asked == ["/v1/models"]
 
 
 def test_its_button_chooses_the_model_for_every_prompted_role_of_either_strategy():
@@ -145,7 +145,7 @@ def test_a_model_that_another_process_found_a_moment_ago_is_looked_for(tmp_path,
     with WebServer({}) as site:
         container = made(tmp_path, monkeypatch, ollama(site.port))
         assert not [each for each in container.capabilities().models if each.found]
-        site.pages["/api/tags"] = TAGS
+        site.pages["/v1/models"] = TAGS
         options = RunOptions(preset="prompted", answerer="reciter-reader", model="ollama/llama3.2:3b", corpora=())
         assert container.strategy_for(options)
 
@@ -154,10 +154,10 @@ def test_a_model_that_another_process_found_a_moment_ago_is_looked_for(tmp_path,
 def used_and_gone(tmp_path, monkeypatch):
     """A site, a container that has used its model, and the options; the container's last look found no model."""
     options = RunOptions(preset="prompted", answerer="reciter-reader", model="ollama/llama3.2:3b", corpora=())
-    with WebServer({"/api/tags": TAGS}) as site:
+    with WebServer({"/v1/models": TAGS}) as site:
         container = made(tmp_path, monkeypatch, ollama(site.port))
         assert container.strategy_for(options)
-        site.pages["/api/tags"] = Sent(b'{"models": []}')
+        site.pages["/v1/models"] = Sent(b'{"data": []}')
         with monkeypatch.context() as patch:
             patch.setattr(registry, "LOOK_AGAIN_SECONDS", 0)
             until(lambda: not [each for each in container.capabilities().models if each.found])
@@ -166,7 +166,7 @@ def used_and_gone(tmp_path, monkeypatch):
 
 def test_a_used_model_that_was_gone_for_a_moment_is_looked_for(used_and_gone):
     site, container, options = used_and_gone
-    site.pages["/api/tags"] = TAGS
+    site.pages["/v1/models"] = TAGS
     assert container.strategy_for(options)
 
 

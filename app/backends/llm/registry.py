@@ -27,13 +27,14 @@ import threading
 import time
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from typing import Annotated, Any, Literal, Protocol
 from urllib.parse import urlencode
 
-from pydantic import AliasChoices, BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
 
 from app.backends.http import HttpResult, destination_of, host_of
 from app.backends.local.llama_cpp import why_no_gguf
@@ -222,8 +223,10 @@ def _read(path: Path, secrets: Mapping[str, str]) -> tuple[ModelSettings, ...]:
         document = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise SettingsError(f"MODELS_FILE: {path} cannot be read ({error.strerror}).") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise SettingsError(f"MODELS_FILE: {path} is not TOML: {_parse_error(error)}") from None
+    except UnicodeDecodeError:
+        raise SettingsError(f"MODELS_FILE: {path} is not TOML: it is not UTF-8.") from None
+    except tomllib.TOMLDecodeError as error:  # its message quotes names from the file, but no values, such as keys
+        raise SettingsError(f"MODELS_FILE: {path} is not TOML: {error}.") from None
     entries = document.get("model")
     if set(document) != {"model"} or not isinstance(entries, list):
         raise SettingsError(f"MODELS_FILE: {path} must hold [[model]] entries, and nothing else.")
@@ -240,11 +243,6 @@ def _entry(path: Path, number: int, raw: Any) -> _Entry:
         raise SettingsError(f"MODELS_FILE: {path}, model {number}: {where}: {what or first['msg']}.") from None
 
 
-def _parse_error(error: Exception) -> str:
-    """Describe the error. tomllib's messages quote names from the file, but no values, which may be secrets."""
-    return "it is not UTF-8." if isinstance(error, UnicodeDecodeError) else f"{error}."
-
-
 LOOK_SECONDS = 0.3
 """Time limit of one look at all servers; a server on this machine answers within a few milliseconds."""
 LOOK_AGAIN_SECONDS = 30.0
@@ -259,12 +257,10 @@ class LocalServer:
 
     name: str
     port: int
-    paths: tuple[str, ...] = ("/v1/models",)
-    """Where it lists its models: the first that answers with a list counts."""
 
 
 SERVERS = (
-    LocalServer("Ollama", 11434, ("/v1/models", "/api/tags")),
+    LocalServer("Ollama", 11434),
     LocalServer("LM Studio", 1234),
     LocalServer("llama.cpp", 8080),
     LocalServer("vLLM", 8000),
@@ -327,36 +323,24 @@ def _model_and_port(model: ModelSettings) -> tuple[str, str]:
 
 
 class _Listed(BaseModel):
-    id: Text = Field(validation_alias=AliasChoices("id", "name"))
+    id: Text
 
 
 class _Models(BaseModel):
-    listed: list[Any] = Field(validation_alias=AliasChoices("data", "models"))
+    data: list[Any]
 
 
 def _models_of(server: LocalServer) -> tuple[ModelSettings, ...]:
     """Return the models that the server lists; none where nothing listens, or something else does."""
-    for path in server.paths:
-        try:
-            listed = _Models.model_validate_json(_get(server.port, path)).listed
-        except ValidationError:
-            continue
-        except (OSError, HTTPException):
-            return ()
-        names = dict.fromkeys(name for each in listed if (name := _name_of(each)))
-        return tuple(_settings(server, name) for name in list(names)[:MAX_MODELS])
-    return ()
-
-
-def _get(port: int, path: str) -> bytes:
-    """Return what is at `path` on this machine; b"" for another status than 200."""
-    connection = HTTPConnection("127.0.0.1", port, timeout=LOOK_SECONDS)
     try:
-        connection.request("GET", path)
-        response = connection.getresponse()
-        return response.read(MAX_LIST_BYTES) if response.status == 200 else b""
-    finally:
-        connection.close()
+        with closing(HTTPConnection("127.0.0.1", server.port, timeout=LOOK_SECONDS)) as connection:
+            connection.request("GET", "/v1/models")
+            response = connection.getresponse()
+            listed = _Models.model_validate_json(response.read(MAX_LIST_BYTES) if response.status == 200 else b"").data
+    except (ValidationError, OSError, HTTPException):
+        return ()
+    names = dict.fromkeys(name for each in listed if (name := _name_of(each)))
+    return tuple(_settings(server, name) for name in list(names)[:MAX_MODELS])
 
 
 def _name_of(listed: Any) -> str:

@@ -42,7 +42,7 @@ def player(asked: Asked) -> Reply:
         )
     if "[[True]] or [[False]]" in prompt:
         return Reply("[[True]]" if "Where was" in prompt else "Where was William Shakespeare born?")
-    if "referring by its number" in prompt:
+    if "choose the one document" in prompt:
         return Reply("Document 2" if "Where was" in prompt else "Document 1")
     if "referring to the one document" in prompt:
         return Reply("Document 1" if "Where was" in prompt else "Document 0")

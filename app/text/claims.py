@@ -17,7 +17,7 @@ from typing import Any
 
 from app.domain.errors import InvalidInput
 from app.domain.model import Claim
-from app.text.clean import clean_text
+from app.text.clean import clean_line, clean_text
 from app.text.sentences import is_common_word, sentence_spans
 from app.text.wording import names, with_name, without_names, word_lists
 
@@ -141,7 +141,7 @@ def _one_line(raw: str, field: str) -> str:
         raise InvalidInput(f"The {field} is not valid UTF-8 text.", field)
     if _CONTROL.search(raw):
         raise InvalidInput(f"The {field} holds control characters; please take them out.", field)
-    return _until_stable(lambda text: " ".join(clean_text(text).split()), raw)
+    return _until_stable(clean_line, raw)
 
 
 def _until_stable(clean: Callable[[str], str], text: str) -> str:
@@ -304,10 +304,7 @@ def link_in(text: str) -> str | None:
 
 
 def language_of(text: str) -> str:
-    """Return the ISO 639 code of the text's language, "en" where English is possible, "" where none is recognised.
-
-    A short claim may have more foreign names than words, so it is also classified without them.
-    """
+    """Return the ISO 639 code of the text, "en" where English is possible, "" where none is recognised."""
     text = text[:MAX_IDENTIFIED_CHARACTERS]
     likely = dict(_language_identifier().rank(text))
     if max(likely["en"], dict(_language_identifier().rank(without_names(text)))["en"]) >= MIN_ENGLISH:
@@ -373,12 +370,10 @@ def _goes_on(before: str, line: str) -> bool:
     before, line = before.strip(), line.strip()
     if before.endswith((".", "!", "?", ":")):
         return False
-    is_open = before.endswith((",", ";", "-", "–", "—", "(", "&")) or _is_functional(before.rpartition(" ")[2])
+    is_open = before.endswith((",", ";", "-", "–", "—", "(", "&")) or (
+        before.rpartition(" ")[2] in word_lists()["functional"]
+    )
     return is_open or (" " in before and " " not in line)
-
-
-def _is_functional(word: str) -> bool:
-    return word in word_lists()["functional"]
 
 
 def _note(claim: str) -> str:

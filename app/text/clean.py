@@ -73,6 +73,11 @@ def clean_text(text: str) -> str:
     return _EMPTY_LINES.sub("\n\n", _join_hyphenated(text)).strip()
 
 
+def clean_line(text: str) -> str:
+    """Return the cleaned text on one line."""
+    return " ".join(clean_text(text).split())
+
+
 def _plain_characters(text: str) -> str:
     text = fix_c1_controls(text)
     if is_bad(text):

@@ -1,15 +1,13 @@
 """Compare claims, questions and answers by their words: stems, names and expected answer types.
 
-Also normalises text for searches, and extracts the visible text of HTML.
+Also normalises text for searches.
 """
 
 from __future__ import annotations
 
-import html
 import json
 import re
 import unicodedata
-from collections.abc import Iterator
 from functools import lru_cache
 from importlib.resources import files
 from itertools import takewhile
@@ -17,7 +15,6 @@ from typing import Any
 
 from snowballstemmer.english_stemmer import EnglishStemmer
 
-from app.text.clean import clean_text
 from app.text.sentences import ABBREVIATED
 
 _IN_BRACKETS = re.compile(r"\s*\([^)]*\)$")
@@ -159,72 +156,6 @@ def folded(text: str) -> str:
 def search_words(query: str) -> tuple[str, ...]:
     """Return the distinct normalised words of a query."""
     return tuple(dict.fromkeys(folded(query).split()))
-
-
-# Hidden text may contain instructions for a model, so hidden elements are removed with their content; of other elements
-# only the tags are. Patterns are used because html.parser takes minutes for 200,000 characters of unclosed comments.
-
-_MARKUP = re.compile(
-    r"""<!--.*?(?:-->|\Z)
-      | <[!?][^<>]*>
-      | <(?P<end>/?)(?P<tag>[a-z][a-z0-9:-]*)(?P<attributes>(?:"[^"<]*"|'[^'<]*'|[^<>])*+)>""",
-    re.IGNORECASE | re.DOTALL | re.VERBOSE,
-)
-_HIDDEN_TAGS = frozenset("head script style template noscript iframe textarea select".split())
-_STRUCK_OUT = ("del", "s", "strike")
-_VOID_TAGS = frozenset("area base br col embed hr img input link meta source track wbr".split())
-_INLINE_TAGS = frozenset("a abbr b em font i mark s small span strong sub sup u wbr".split())
-_RAISING = {"sup": "^", "sub": "_"}
-"""What keeps a raised or lowered number apart from the one before it."""
-_QUOTED = re.compile(r"\"[^\"]*\"|'[^']*'")
-_HIDDEN_ATTRIBUTE = re.compile(r"(?:^|\s)hidden(?:[\s=/]|$)", re.IGNORECASE)
-_HIDING_STYLE = re.compile(
-    r"aria-hidden\s*=\s*[\"']?true|display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)"
-    r"|(?:font-size|opacity)\s*:\s*0(?:\.0*)?(?![\d.])",
-    re.IGNORECASE,
-)
-
-
-def visible_text(text: str) -> str:
-    """Return the visible `text` on one line, cleaned and with decoded HTML entities."""
-    return " ".join(clean_text(html.unescape("".join(_outside_markup(text)))).split())
-
-
-def _outside_markup(text: str) -> Iterator[str]:
-    """Yield the pieces of `text` between tags that are not inside a hidden element.
-
-    A hidden element without an end tag hides the rest of the text. Nesting is counted for its own tag name only.
-    """
-    at, hider, depth = 0, "", 0
-    lower = text.lower()
-    struck_out = {tag: lower.rfind(f"</{tag}>") for tag in _STRUCK_OUT}  # without an end tag they are no markup
-    for match in _MARKUP.finditer(text):
-        if not depth:
-            yield text[at : match.start()]
-        at, tag = match.end(), (match["tag"] or "").lower()
-        if tag not in _INLINE_TAGS:
-            yield " "
-        elif tag in _RAISING and not match["end"] and text[match.start() - 1 : match.start()].isdigit():
-            yield _RAISING[tag]
-        if depth:
-            if tag == hider:
-                depth += -1 if match["end"] else 1
-        elif (
-            tag
-            and not match["end"]
-            and tag not in _VOID_TAGS
-            and (_is_hidden(tag, match["attributes"]) or match.end() <= struck_out.get(tag, -1))
-        ):
-            hider, depth = tag, 1
-    if not depth:
-        yield text[at:]
-
-
-def _is_hidden(tag: str, attributes: str) -> bool:
-    if tag in _HIDDEN_TAGS:
-        return True
-    written = html.unescape(attributes)
-    return bool(_HIDING_STYLE.search(written) or _HIDDEN_ATTRIBUTE.search(_QUOTED.sub("", written)))
 
 
 _DIRECTION = {code: f"\\u{code:04x}" for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A))}

@@ -13,9 +13,11 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from pypdf import PdfReader, PdfWriter
 
-from app.backends.corpus.formats import clean, entries, files_in, passages_of
-from app.backends.corpus.pdf import PdfFailed, read_pdf
+from app.backends.corpus.formats import entries, files_in, passages_of
+from app.backends.corpus.pdf import read_pdf
 from app.backends.corpus.word import MAX_XML_BYTES
+from app.backends.fetch.sandbox import UnreadableSource
+from app.text.clean import clean_line
 from tests.word_files import paragraph, word_file
 
 PAGE = """<html><head><title>The Thames</title><script>let menu = 1</script></head><body><nav>Home About</nav>
@@ -76,7 +78,7 @@ def read(folder: Path) -> dict[str, tuple[str, str]]:
 
 
 def text_of(document) -> str:
-    return clean(" ".join(document.paragraphs))
+    return clean_line(" ".join(document.paragraphs))
 
 
 class TestFiles:
@@ -84,7 +86,7 @@ class TestFiles:
         make(folder / "b")
         for name in ("c.txt", "b/a.MD", "b/z.html", "a.pdf", "picture.png", "noext"):
             (folder / name).write_text("x")
-        assert [name for _, name in files_in(folder)] == ["a.pdf", "b/a.MD", "b/z.html", "c.txt"]
+        assert [name for _, name in files_in(folder)] == ["a.pdf", "c.txt", "b/a.MD", "b/z.html"]
 
     def test_hidden_files_and_folders_are_skipped(self, folder):
         make(folder / ".git")
@@ -218,14 +220,14 @@ class TestPdf:
 
     def test_a_pdf_that_takes_too_long_is_killed(self, folder):
         (folder / "a.pdf").write_bytes(pdf("Slow"))
-        with pytest.raises(PdfFailed, match=r"takes longer than 0\.01 seconds"):
+        with pytest.raises(UnreadableSource, match=r"takes longer than 0\.01 seconds"):
             read_pdf(folder / "a.pdf", folder / "text", seconds=0.01)
 
     def test_a_pdf_that_needs_too_much_memory_fails_without_ending_this_process(self, folder):
         bomb = pdf("Bomb", packed=b"BT (text) Tj ET\n" * 2_000_000)
         (folder / "a.pdf").write_bytes(bomb)
         assert len(bomb) < 1_000_000
-        with pytest.raises(PdfFailed):
+        with pytest.raises(UnreadableSource):
             read_pdf(folder / "a.pdf", folder / "text", memory=256 * 1024**2)
 
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from app.backends.corpus.documents import UnreadableSource
 from app.backends.corpus.formats import MAX_LINE_BYTES, entries, format_of, passages_of
+from app.backends.fetch.sandbox import UnreadableSource
 
 GOOD = {"id": "1", "title": "Nairobi", "contents": "It is a city.", "url": "https://example.org/nairobi"}
 KILT = {

@@ -9,9 +9,9 @@ import pyarrow
 import pytest
 from pyarrow import parquet
 
-from app.backends.corpus.documents import UnreadableSource
 from app.backends.corpus.formats import passages_of, total_bytes
 from app.backends.corpus.parquet import parquet_articles, sections
+from app.backends.fetch.sandbox import UnreadableSource
 
 MOZART = (
     "Mozart was a composer.\n\nEarly life \nHe was born in Salzburg. "

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.backends.corpus.formats import clean, passages_of, title_and_text
+from app.backends.corpus.formats import passages_of, title_and_text
+from app.text.clean import clean_line
 
 SENTENCE = "The river flows through nine old towns to the sea. "
 
@@ -51,7 +52,7 @@ def test_a_text_without_words_has_no_passages(paragraphs):
 @given(st.lists(st.text(max_size=400), max_size=6), st.integers(2, 30))
 def test_passages_keep_every_word_in_order_and_are_bounded_in_length(paragraphs, words):
     passages = list(passages_of(paragraphs, words))
-    whole = " ".join(filter(None, map(clean, paragraphs)))
+    whole = " ".join(filter(None, map(clean_line, paragraphs)))
     assert "".join(passages).replace(" ", "") == whole.replace(" ", "")
     assert all(0 < length <= max(words * 3 // 2, 2) for length in lengths(passages))
 

@@ -8,7 +8,8 @@ import time
 import pytest
 from lxml.html import document_fromstring
 
-from app.backends.fetch.html import HtmlFailed, extract_text, fragment_of, paragraphs_of, read_html, remove_hidden
+from app.backends.fetch.html import extract_text, fragment_of, paragraphs_of, read_html, remove_hidden
+from app.backends.fetch.sandbox import UnreadableSource
 
 URL = "https://good.test/tower"
 SEEN = "The tower was built for the fair of 1889 by the engineers of one company. "
@@ -143,8 +144,6 @@ class TestMarks:
     @pytest.mark.parametrize("markup", STRUCK_OUT)
     def test_struck_out_text_is_left_out(self, markup):
         tree = fragment_of(f"<p>{markup}</p>")
-        for sheet in tree.iter("style"):
-            sheet.clear(keep_tail=True)
         assert list(paragraphs_of(tree)) == ["employed 60 people"]
 
     def test_a_page_is_read_with_its_marks(self):
@@ -259,12 +258,12 @@ class TestSubprocess:
         started = time.perf_counter()
         read_html(page(), URL, 30)
         seconds = 2 * (time.perf_counter() - started)
-        with pytest.raises(HtmlFailed, match=r"takes longer than [\d.]+ seconds to read"):
+        with pytest.raises(UnreadableSource, match=r"takes longer than [\d.]+ seconds to read"):
             read_html(page(HANGING), URL, seconds)
         assert time.perf_counter() - started < 2 * seconds + 30
 
     def test_a_page_that_needs_too_much_memory_ends_only_its_own_process(self):
         memory = 200 * 1024**2
         assert read_html(page("<b>x</b>"), URL, 30, memory).text
-        with pytest.raises(HtmlFailed):
+        with pytest.raises(UnreadableSource):
             read_html(page("<b>x</b>" * 500_000), URL, 30, memory)

@@ -11,12 +11,11 @@ from app.backends.llm.negotiation import parse_reply
 from app.domain.errors import UnparseableOutput
 from app.domain.model import Label, LabelSet, Passage, Question
 from app.domain.ports import Ask, Decide
-from app.modules.answerers.web_documents import PromptedChooser, PromptedReader
-from app.modules.answerers.web_search import WebSearchAnswerer
+from app.modules.answerers.web_documents import PromptedReader
 from app.modules.output_parsing import answer_from, label_from, question_from, questions_from, step_from
 from app.text.options import option_in
-from tests.modules.answering.web_fakes import QUESTION, FindsWord, TablePages, TableSearch, hit
-from tests.modules.prompted.cases import CLAIM, REFUSAL
+from tests.modules.answering.web_fakes import QUESTION
+from tests.modules.prompted.cases import REFUSAL
 from tests.text_generators import playing
 
 SUPPORTED, REFUTED, UNKNOWN = LabelSet.THREE.labels
@@ -44,22 +43,8 @@ def step(reply: str) -> object:
     return taken.question.text if isinstance(taken, Ask) else taken
 
 
-def document(reply: str) -> object:
-    hits = [hit(number, f"Snippet {number}.") for number in range(1, 11)]
-    chosen = PromptedChooser(playing(reply)).choose(QUESTION, hits)
-    return hits.index(chosen) + 1 if chosen in hits else chosen.text
-
-
 def read(reply: str) -> object:
     return PromptedReader(playing(reply)).read(QUESTION, (Passage("The tower opened in 1889.", "", ""),)).text
-
-
-def free_answer(reply: str) -> object:
-    """The answer of web search when the model answers in place of choosing a document."""
-    answerer = WebSearchAnswerer(
-        TableSearch((hit(1, "One."),)), TablePages(), PromptedChooser(playing(reply)), FindsWord()
-    )
-    return answerer.answer(QUESTION, CLAIM).text
 
 
 CHATTY = "Sure! To verify this claim, the first thing we need to know is:\n\n**Question:** When was he born?"
@@ -120,11 +105,7 @@ TRAPS = [
     (answer_from, "Martin Luther King Jr.", "Martin Luther King Jr."),
     (answer_from, "Amazon.com.", "Amazon.com"),
     *((reader, reply, None) for reply in NOT_SAID for reader in (answer_from, read)),
-    *((free_answer, reply, None) for reply in NOT_SAID if reply),
     *((answer_from, reply, reply.removesuffix(".")) for reply in SAID),
-    # Documents
-    (document, "The third document", 3),
-    (document, "It opened in 1889.", "It opened in 1889."),
 ]
 
 

@@ -129,10 +129,7 @@ class Bm25Retriever:
         )
 
     def article(self, title: str, text: str, url: str) -> str | None:
-        """Return the text of the document that contains this passage; None if no document does.
-
-        At most MAX_ARTICLE_PASSAGES of it. Raises as `retrieve` does.
-        """
+        """Return the text of this passage's document, None if no document has it. Raises as `retrieve` does."""
         self.open()
         return jvm.java_queue.run(lambda: self._article(title, text.encode("utf-8", "replace").decode(), url))
 

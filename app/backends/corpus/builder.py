@@ -18,8 +18,7 @@ from pathlib import Path
 
 from app.backends.corpus import jvm
 from app.backends.corpus.bm25 import Java
-from app.backends.corpus.documents import UnreadableSource
-from app.backends.corpus.formats import Entry, SourceDocument, clean, entries, format_of, passages_of, total_bytes
+from app.backends.corpus.formats import Entry, SourceDocument, entries, format_of, passages_of, total_bytes
 from app.backends.corpus.index import (
     BUILDING,
     BUILT_IN,
@@ -34,7 +33,9 @@ from app.backends.corpus.index import (
     write_index,
 )
 from app.backends.corpus.wikipedia import LIVE
+from app.backends.fetch.sandbox import UnreadableSource
 from app.domain.errors import HopcheckError, InvalidInput, ModelUnavailable
+from app.text.clean import clean_line
 
 REPORT_INTERVAL_SECONDS = 2.0
 
@@ -206,7 +207,7 @@ def _passages(request: BuildRequest, making: Path, counts: BuildCounts, say: Pri
             if counts.passages > before:
                 counts.documents += 1
             else:
-                line = clean(f"{entry.where} {problem or 'holds no text'}")
+                line = clean_line(f"{entry.where} {problem or 'holds no text'}")
                 if request.refuse:
                     raise InvalidInput(f"{line}; nothing was built.", "from")
                 problems.write(line + "\n")

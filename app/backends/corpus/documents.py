@@ -10,16 +10,15 @@ from __future__ import annotations
 import codecs
 import logging
 import re
-import subprocess
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from app.backends.corpus import word
-from app.backends.corpus.pdf import MEMORY_BYTES, TIMEOUT_SECONDS, PdfFailed, read_pdf
+from app.backends.corpus.pdf import MEMORY_BYTES, TIMEOUT_SECONDS, read_pdf
 from app.backends.fetch.html import HEADINGS, extract_text, fragment_of, paragraphs_of
 from app.backends.fetch.pages import decode_declared
-from app.backends.fetch.sandbox import run_sandboxed
+from app.backends.fetch.sandbox import UnreadableSource, run_sandboxed
 
 log = logging.getLogger(__name__)
 
@@ -29,10 +28,6 @@ CHUNK_CHARACTERS = 32 * 1024
 """Characters of plain text read at once; up to twice as many are held in memory."""
 
 _FRONT_MATTER = re.compile(r"\A---\r?\n.*?\r?\n---\r?\n", re.DOTALL)
-
-
-class UnreadableSource(Exception):
-    """A file or a line cannot be read. The message continues a sentence that begins with its name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,29 +120,20 @@ def _whole(path: Path) -> bytes:
 
 
 def _pdf(path: Path, scratch: Path) -> FileText:
-    try:
-        title = read_pdf(path, text := scratch / "pdf.txt")
-    except PdfFailed as error:
-        raise UnreadableSource(str(error)) from error
+    title = read_pdf(path, text := scratch / "pdf.txt")
     return FileText(title, _paragraphs(text))
 
 
 _WORD_PROBLEMS = {
+    1: "is no Word document (.docx) that can be read",
     word.EMPTY: "holds no text",
     word.TOO_LARGE: "is larger, unpacked, than is allowed for a document",
 }
 
 
 def _word(path: Path, scratch: Path) -> FileText:
-    text = scratch / "word.txt"
-    try:
-        done = run_sandboxed(
-            word.__file__, str(path.absolute()), str(text), seconds=TIMEOUT_SECONDS, memory=MEMORY_BYTES
-        )
-    except subprocess.TimeoutExpired:
-        raise UnreadableSource(f"takes longer than {TIMEOUT_SECONDS:g} seconds to read") from None
-    if done.returncode:
-        raise UnreadableSource(_WORD_PROBLEMS.get(done.returncode, "is no Word document (.docx) that can be read"))
+    files = str(path.absolute()), str(text := scratch / "word.txt")
+    run_sandboxed(word.__file__, *files, seconds=TIMEOUT_SECONDS, memory=MEMORY_BYTES, problems=_WORD_PROBLEMS)
     return FileText("", _paragraphs(text))
 
 

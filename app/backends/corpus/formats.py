@@ -11,6 +11,7 @@ are retrieved, shown and read; the local model was trained on texts of this leng
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass
@@ -18,8 +19,9 @@ from pathlib import Path
 from typing import Any, BinaryIO
 from urllib.parse import quote
 
-from app.backends.corpus.documents import SUFFIXES, UnreadableSource, file_text
-from app.text.clean import clean_text
+from app.backends.corpus.documents import SUFFIXES, file_text
+from app.backends.fetch.sandbox import UnreadableSource
+from app.text.clean import clean_line
 from app.text.sentences import sentence_spans
 
 PASSAGE_WORDS = 100
@@ -31,11 +33,6 @@ MAX_TITLE_CHARACTERS = 300
 _LONG_RUN = re.compile(rf"(\S{{{MAX_WORD_CHARACTERS}}})(?=\S)")
 
 
-def clean(text: str) -> str:
-    """Return the cleaned `text` on one line."""
-    return " ".join(clean_text(text).split())
-
-
 def title_and_text(title: str, contents: str) -> tuple[str, str]:
     """Return a document's title and text.
 
@@ -44,8 +41,8 @@ def title_and_text(title: str, contents: str) -> tuple[str, str]:
     """
     first, _, rest = contents.partition("\n")
     if rest.strip() and len(first) <= MAX_TITLE_CHARACTERS and (not title or first.strip() == title):
-        return clean(first).strip('"'), rest
-    return clean(title)[:MAX_TITLE_CHARACTERS], contents
+        return clean_line(first).strip('"'), rest
+    return clean_line(title)[:MAX_TITLE_CHARACTERS], contents
 
 
 def passages_of(paragraphs: Iterable[str | None], words: int = PASSAGE_WORDS) -> Iterator[str]:
@@ -61,7 +58,7 @@ def passages_of(paragraphs: Iterable[str | None], words: int = PASSAGE_WORDS) ->
             yield from [" ".join(pending)] if pending else []
             pending, ends = [], []
             continue
-        pending += _LONG_RUN.sub(r"\1 ", clean(paragraph)).split()
+        pending += _LONG_RUN.sub(r"\1 ", clean_line(paragraph)).split()
         ends.append(len(pending))
         start = 0
         while len(pending) - start > words * 5 // 4:
@@ -106,29 +103,17 @@ def files_in(top: Path, suffixes: Container[str] = SUFFIXES) -> Iterator[tuple[P
     """
     if top.is_file():
         yield top, top.name
-    else:
-        yield from _walk(top, suffixes, "", set())
-
-
-def _walk(
-    folder: Path, suffixes: Container[str], prefix: str, entered: set[tuple[int, int]]
-) -> Iterator[tuple[Path, str]]:
-    try:
-        about = folder.stat()
-        inside = sorted(folder.iterdir(), key=lambda path: path.name)
-    except OSError:
-        return  # not readable by this user, or a circular link
-    if (about.st_dev, about.st_ino) in entered:
-        return
-    entered.add((about.st_dev, about.st_ino))
-    for path in inside:
-        name = f"{prefix}{path.name}"
-        if path.name.startswith("."):
+    entered: set[tuple[int, int]] = set()
+    for folder, folders, names in os.walk(top, followlinks=True):
+        about = Path(folder).stat()
+        if (about.st_dev, about.st_ino) in entered:
+            folders.clear()
             continue
-        if path.is_dir():
-            yield from _walk(path, suffixes, f"{name}/", entered)
-        elif path.is_file() and path.suffix.lower() in suffixes:
-            yield path, name
+        entered.add((about.st_dev, about.st_ino))
+        folders[:] = sorted(each for each in folders if not each.startswith("."))
+        for path in (Path(folder, each) for each in sorted(names) if not each.startswith(".")):
+            if path.suffix.lower() in suffixes and path.is_file():
+                yield path, path.relative_to(top).as_posix()
 
 
 MAX_LINE_BYTES = 32 * 1024 * 1024
@@ -271,7 +256,7 @@ def kilt_paragraphs(lines: Iterable[str]) -> list[str]:
 
 def _id(row: dict, key: str) -> str:
     value = row.get(key)
-    if isinstance(value, bool) or not isinstance(value, str | int) or not (text := clean(str(value))):
+    if isinstance(value, bool) or not isinstance(value, str | int) or not (text := clean_line(str(value))):
         raise UnreadableSource(f'has no "{key}"')
     if len(text) > MAX_ID_CHARACTERS:
         raise UnreadableSource(f'has an "{key}" of more than {MAX_ID_CHARACTERS} characters')
@@ -308,7 +293,9 @@ def _files(path: Path, scratch: Path) -> Iterator[Entry]:
         except UnreadableSource as error:
             yield Entry(shown, read, problem=str(error))
         else:
-            title = clean(found.title) or re.sub(r"[-_]+", " ", file.stem.encode("utf-8", "replace").decode()).strip()
+            title = (
+                clean_line(found.title) or re.sub(r"[-_]+", " ", file.stem.encode("utf-8", "replace").decode()).strip()
+            )
             yield Entry(shown, read, SourceDocument(shown, title, found.paragraphs))
 
 

@@ -49,17 +49,14 @@ PrintLine = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """The sources, time and software of an index build; `source` is the origin of the text, with its licence.
-
-    `index` is the folder of Lucene's files, relative to the corpus's folder.
-    """
+    """The sources, time and software of an index build."""
 
     corpus: str
     title: str
-    source: str
+    source: str  # the origin of the text, with its licence
     kind: Kind
     count: int  # passages
-    index: str
+    index: str  # the folder of Lucene's files, relative to the corpus's folder
     files: dict[str, int]
     index_checksum: str
     source_checksum: str
@@ -186,10 +183,7 @@ def passage_json(id: str, title: str, text: str, url: str | None, described: int
 
 
 def write_index(lucene: jvm.Pyserini, index: Path, passages: Iterable[str], report: Callable[[int], None]) -> int:
-    """Index `passages` (see `passage_json`) into the new folder `index`; return their number.
-
-    `report` is called after every batch with the number indexed.
-    """
+    """Index `passages` (see `passage_json`) into the new folder `index`; return their number."""
     options = ["-index", str(index), "-storeRaw", "-fields", "title", "-memoryBuffer", str(BUFFER_MB)]
     indexer = lucene.index.LuceneIndexer(
         str(index), args=[*options, "-generator", "DefaultLuceneDocumentGenerator"], threads=1

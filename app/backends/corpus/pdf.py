@@ -10,7 +10,6 @@ import errno
 import json
 import re
 import runpy
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -21,31 +20,20 @@ MEMORY_BYTES = 1024**3
 
 # Exit codes of the child process.
 LOCKED, EMPTY, TOO_LARGE = 3, 4, 5
-_REASONS = {
+_PROBLEMS = {
+    1: "is no PDF that can be read",
     LOCKED: "is locked by a password",
     EMPTY: "holds no text (a scanned PDF needs text recognition first)",
     TOO_LARGE: "needs more memory, or holds more text, than is allowed for a PDF",
 }
 
 
-class PdfFailed(Exception):
-    """A PDF has no usable text. The message continues a sentence that begins with the PDF's name."""
-
-
 def read_pdf(path: Path, text: Path, seconds: float = TIMEOUT_SECONDS, memory: int = MEMORY_BYTES) -> str:
-    """Write the text of the PDF at `path` to `text` as UTF-8; return its title, "" for none.
-
-    Raises PdfFailed when it cannot be read within the limits.
-    """
+    """Write the PDF's text to `text` and return its title, "" for none. Raises UnreadableSource."""
     from app.backends.fetch.sandbox import run_sandboxed  # not at the top: the child process cannot import it
 
-    try:
-        done = run_sandboxed(__file__, str(path.absolute()), str(text), seconds=seconds, memory=memory)
-    except subprocess.TimeoutExpired:
-        raise PdfFailed(f"takes longer than {seconds:g} seconds to read") from None
-    if done.returncode:
-        raise PdfFailed(_REASONS.get(done.returncode, "is no PDF that can be read"))
-    return json.loads(done.stdout)
+    files = str(path.absolute()), str(text)
+    return json.loads(run_sandboxed(__file__, *files, seconds=seconds, memory=memory, problems=_PROBLEMS))
 
 
 def main(path: str, text: str) -> int:

@@ -224,10 +224,7 @@ def scope_of(info: CorpusInfo) -> str:
 
 
 def build_built_in(corpus: Corpus, folder: Path, java: Java = DEFAULT_JAVA, say: PrintLine = log.info) -> Manifest:
-    """Index every article of a built-in corpus, replacing any index; return its manifest.
-
-    Raises ModelUnavailable when the corpus or Java is missing.
-    """
+    """Index a built-in corpus, replacing any index; return the manifest. Raises ModelUnavailable."""
     articles = corpus.articles()
     say("starting Java")
     lucene = jvm.start(java.home, java.memory)
@@ -289,10 +286,7 @@ class CorpusRegistry:
         self._retrievers: dict[str, Bm25Retriever] = {}
 
     def retriever(self, name: str) -> Bm25Retriever | Wikipedia:
-        """Return the retriever of the corpus of that name, always the same object.
-
-        Raises ModelUnavailable for live Wikipedia where it is not offered.
-        """
+        """Return the retriever of that corpus, always the same object. Raises ModelUnavailable."""
         if name == LIVE:
             if not self.live:
                 raise ModelUnavailable("Live Wikipedia is not offered here", fix="the setting WIKIPEDIA, which is off")

@@ -19,16 +19,18 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, quote, urlencode, urlsplit
 
-from app.backends.corpus.formats import clean, passages_of
-from app.backends.fetch.html import HEADINGS, HtmlFailed, fragment_of, paragraphs_of, read_html
+from app.backends.corpus.formats import passages_of
+from app.backends.fetch.html import HEADINGS, fragment_of, paragraphs_of, read_html
 from app.backends.fetch.pages import PRODUCT_TOKEN
 from app.backends.fetch.safe_http import MAX_WAIT_SECONDS, Budget, FetchLimiter, GuardedHttp
+from app.backends.fetch.sandbox import UnreadableSource
 from app.backends.http import HttpResult, RetryPolicy, quoted
 from app.config import VERSION
 from app.domain.errors import CallFailed
 from app.domain.instrumentation import Call, cached_call, check_cancelled, report_phase, report_problem, report_usage
 from app.domain.messages import Code
 from app.domain.model import Origin, Passage, Usage
+from app.text.clean import clean_line
 from app.text.sentences import is_common_word
 from app.text.wording import names, stems, word_lists
 
@@ -51,10 +53,7 @@ GONE = ("missingtitle", "nosuchrevid", "missingcontent", "permissiondenied")
 
 
 def live_wikipedia(language: str, contact: str | None, call_seconds: float, locks: Path) -> Wikipedia | None:
-    """Return Wikipedia in that language, or None where it is OFF. `contact` goes into the User-Agent.
-
-    `locks` is the folder that the processes of this installation share.
-    """
+    """Return Wikipedia in that language, None where it is OFF. Processes share the folder `locks`."""
     http = GuardedHttp(user_agent(contact), accept="application/json", limiter=SharedLimiter(locks))
     address = f"https://{HOST.format(language)}/w/api.php"
     return Wikipedia(MediaWiki(address, http, call_seconds), language) if language != OFF else None
@@ -206,7 +205,7 @@ def _revision(page: dict[str, Any]) -> Revision | None:
     if not isinstance(first, dict) or (isinstance(properties, dict) and "disambiguation" in properties):
         return None
     title, number, day = page.get("title"), first.get("revid"), str(first.get("timestamp"))[:10]
-    return Revision(clean(title), number, day) if isinstance(title, str) and isinstance(number, int) else None
+    return Revision(clean_line(title), number, day) if isinstance(title, str) and isinstance(number, int) else None
 
 
 _TABLE_ROW = re.compile(r"^\|.*$", re.MULTILINE)
@@ -309,7 +308,7 @@ class Wikipedia:
         call = Call("Wikipedia text, version 2", {"api": self._wiki.api, "revision": article.number}, costly=True)
         try:
             text: str = cached_call(call, lambda: self._fetched_text(article))
-        except HtmlFailed as error:
+        except UnreadableSource as error:
             report_problem(Code.ARTICLE_LEFT_OUT(title=article.title, problem=str(error)))
             return ""
         return text

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
 import sys
 from collections.abc import Iterator
 from copy import deepcopy
@@ -64,24 +63,16 @@ class PageText:
     """Claim, publisher, rating, URL and date of publication of each ClaimReview in its markup, as they stand."""
 
 
-class HtmlFailed(Exception):
-    """A page has no usable text. The message continues a sentence that begins with the page's name."""
-
-
 def read_html(html: str, url: str, seconds: float, memory_bytes: int = MEMORY_BYTES) -> PageText:
-    """Return the text of the page at `url`. Raises HtmlFailed when it has none or exceeds the limits."""
-    from app.backends.fetch.sandbox import run_sandboxed  # not at the top: the child process cannot import it
+    """Return the text of the page at `url`. Raises UnreadableSource when it has none or exceeds the limits."""
+    from app.backends.fetch.sandbox import UnreadableSource, run_sandboxed  # here: the child process cannot import it
 
-    data = html.encode("utf-8", "replace")
-    try:
-        done = run_sandboxed(__file__, url, seconds=seconds, memory=memory_bytes, data=data)
-    except subprocess.TimeoutExpired:
-        raise HtmlFailed(f"takes longer than {seconds:g} seconds to read") from None
-    if done.returncode:
-        raise HtmlFailed("cannot be read: its markup is too large or too complex")
-    found = PageText(**json.loads(done.stdout))
+    data, problems = html.encode("utf-8", "replace"), {1: "cannot be read: its markup is too large or too complex"}
+    found = PageText(
+        **json.loads(run_sandboxed(__file__, url, seconds=seconds, memory=memory_bytes, problems=problems, data=data))
+    )
     if not found.text:
-        raise HtmlFailed("has no readable text")
+        raise UnreadableSource("has no readable text")
     return found
 
 
@@ -359,11 +350,14 @@ def paragraphs_of(tree: Any) -> Iterator[str]:
 
 
 def fragment_of(html: str) -> Any:
-    """Return the cleaned lxml tree of HTML that is nothing but a text: an article's extract, or Markdown's."""
-    from lxml.html import fromstring
+    """Return the cleaned lxml tree of HTML that is nothing but a text: an extract, a search result, or Markdown's."""
+    from lxml.html import HTMLParser, fromstring
 
-    tree = fromstring(f"<div>{html}</div>")
+    parser = HTMLParser(remove_comments=True, remove_pis=True, encoding="utf-8")
+    tree = fromstring(f"<div>{html}</div>".encode("utf-8", "ignore"), parser=parser)
     clean_markup(tree)
+    for each in tree.xpath("//script|//style|//select|//textarea"):
+        each.drop_tree()
     return tree
 
 

@@ -13,20 +13,21 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import asdict, replace
-from http import HTTPStatus
+from http.client import responses
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from app.backends.corpus.pdf import PdfFailed, read_pdf
+from app.backends.corpus.pdf import read_pdf
 from app.backends.fact_checks import MAX_FACT_CHECKS, fact_check
-from app.backends.fetch.html import HtmlFailed, PageText, read_html
+from app.backends.fetch.html import PageText, read_html
 from app.backends.fetch.safe_http import Budget, GuardedHttp, HttpReply
+from app.backends.fetch.sandbox import UnreadableSource
 from app.config import VERSION
 from app.domain.errors import CallFailed
 from app.domain.instrumentation import Call, cached_call, report_phase
 from app.domain.messages import Code
 from app.domain.model import FactCheck, Page, SearchHit
-from app.text.clean import clean_text
+from app.text.clean import clean_line, clean_text
 
 _HEADER_CHARSET = re.compile(r"""charset\s*=\s*["']?([\w.:-]+)""", re.IGNORECASE)
 _MARKUP_CHARSET = re.compile(rb"""<(?:meta|\?xml)[^>]+?(?:charset|encoding)\s*=\s*["']?([\w.:-]+)""", re.IGNORECASE)
@@ -59,10 +60,7 @@ _CHARSETS = frozenset(
 
 
 def decode_page(content: bytes, content_type: str = "") -> str:
-    """Decode a page as `decode_declared` does, else by the first declared encoding, else by detection.
-
-    Invalid bytes become U+FFFD.
-    """
+    """Decode as `decode_declared` does, else by the first declared encoding, else by detection."""
     if (text := decode_declared(content, content_type)) is not None:
         return text
     declared = _declared_encodings(content, content_type)
@@ -240,24 +238,18 @@ class WebPages:
         reply = self._http.get(url, budget, kinds=_READERS, check_allowed=check_allowed)
         site = reply.host.removeprefix("www.")
         if reply.status != 200:
-            raise CallFailed(f"{site} answers {_status_phrase(reply.status)} for this page.")
+            phrase = f" ({responses[reply.status]})" if reply.status in responses else ""
+            raise CallFailed(f"{site} answers {reply.status}{phrase} for this page.")
         read = _read_pdf if reply.content.startswith(b"%PDF-") else _READERS[reply.kind]
         try:
             page = read(reply, self._parse_seconds)
-        except (PdfFailed, HtmlFailed) as error:
+        except UnreadableSource as error:
             raise CallFailed(f"The page of {site} {error}.") from error
         if not (text := clean_text(page.text[:MAX_TEXT_CHARACTERS])):
             raise CallFailed(f"The page of {site} is empty.")
-        title = " ".join(clean_text(page.title).split())[:MAX_TITLE_CHARACTERS]
+        title = clean_line(page.title)[:MAX_TITLE_CHARACTERS]
         reviews = tuple(filter(None, (fact_check(**each) for each in page.claim_reviews[:MAX_FACT_CHECKS])))
         return Page(reply.url, title, site, text, page.published, page.is_fact_check, reviews)
-
-
-def _status_phrase(status: int) -> str:
-    try:
-        return f"{status} ({HTTPStatus(status).phrase})"
-    except ValueError:
-        return str(status)
 
 
 def _read_html(reply: HttpReply, seconds: float) -> PageText:

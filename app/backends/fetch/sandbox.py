@@ -10,6 +10,7 @@ import os
 import runpy
 import subprocess
 import sys
+from collections.abc import Mapping
 
 ENVIRONMENT = ("PATH", "LD_LIBRARY_PATH", "LANG", "TMPDIR")
 """Environment variables that are passed on."""
@@ -17,17 +18,27 @@ MAX_FILE_BYTES = 64 * 1024**2
 """Limit of each file that the process writes."""
 
 
-def run_sandboxed(
-    script: str, *arguments: str, seconds: float, memory: int, data: bytes = b""
-) -> subprocess.CompletedProcess[bytes]:
-    """Run `script` with `data` as its standard input and return its exit code and output.
+class UnreadableSource(Exception):
+    """A document cannot be read. The message continues a sentence that begins with its name."""
 
-    `memory` is in bytes of address space. Raises subprocess.TimeoutExpired when it was killed after `seconds`.
+
+def run_sandboxed(
+    script: str, *arguments: str, seconds: float, memory: int, problems: Mapping[int, str], data: bytes = b""
+) -> bytes:
+    """Run `script` with `data` as its standard input and return its output. `memory` is in bytes of address space.
+
+    Raises UnreadableSource after `seconds`, and with the problem of its exit code; that of 1 stands for unknown codes.
     """
     # The limit of CPU time is for when this process dies before it can kill the other.
     command = [sys.executable, "-I", __file__, str(int(seconds) + 1), str(memory), script, *arguments]
     environment = {name: os.environ[name] for name in ENVIRONMENT if name in os.environ}
-    return subprocess.run(command, input=data, capture_output=True, timeout=seconds, env=environment)
+    try:
+        done = subprocess.run(command, input=data, capture_output=True, timeout=seconds, env=environment)
+    except subprocess.TimeoutExpired:
+        raise UnreadableSource(f"takes longer than {seconds:g} seconds to read") from None
+    if done.returncode:
+        raise UnreadableSource(problems.get(done.returncode, problems[1]))
+    return done.stdout
 
 
 def main(seconds: str, memory: str, script: str, *arguments: str) -> None:

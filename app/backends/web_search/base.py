@@ -59,7 +59,7 @@ class SearchRequest:
 class Provider(ABC):
     """One provider with its key. `name` identifies it, `title` is shown, `setting` names its setting."""
 
-    api_key: str | None = field(repr=False)
+    api_key: str = field(repr=False)
     url: str
 
     name: ClassVar[str]
@@ -151,8 +151,6 @@ _WRONG_KEY = re.compile(rb"SUBSCRIPTION_TOKEN_INVALID|SUBSCRIPTION_NOT_FOUND|API
 def key_problem(provider: Provider) -> str:
     """Describe why the key cannot be sent, continuing a sentence after the provider's name; "" when it can."""
     key = provider.api_key
-    if key is None:
-        return ""
     if not (key.isascii() and key.isprintable() and " " not in key):
         return f"cannot be asked: its key holds characters that no key has; look at {provider.setting}"
     return ""

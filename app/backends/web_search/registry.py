@@ -16,6 +16,7 @@ from itertools import islice
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlencode, urlsplit
 
+from app.backends.fetch.html import fragment_of, paragraphs_of
 from app.backends.http import HttpResult, RetryPolicy, destination_of, host_of
 from app.backends.web_search.base import (
     Fields,
@@ -33,7 +34,7 @@ from app.domain.instrumentation import Call, cached_call, report_phase, report_p
 from app.domain.messages import Code
 from app.domain.model import CORPUS_SEARCH, SearchHit, Usage
 from app.domain.ports import WebSearch
-from app.text.wording import visible_text
+from app.text.clean import clean_line
 
 # Publication dates, as ISO ("2026-09-01T08:00:00Z") or in the words of any language ("Sept 1, 2026", "vor 3 Tagen"),
 # which dateparser reads. Time zones are ignored. What is inexact ("2 months ago", "2026", "03/04/2026") becomes the
@@ -132,6 +133,8 @@ MAX_SNIPPET_CHARACTERS = 2_000
 MAX_URL_CHARACTERS = 2_000
 MAX_RAW_CHARACTERS = 20_000
 """Limit of one text before cleaning, markup included."""
+_STRIKE = re.compile(r"<(del|s|strike)>", re.IGNORECASE)
+"""Struck-out text, or a word in angle brackets where no such tag ends."""
 
 
 def parse_hits(listed: Iterable[Any], fields: Fields, today: date, before: str | None = None) -> Iterator[SearchHit]:
@@ -190,7 +193,12 @@ def site_of(url: str) -> str:
 
 def plain_text(text: object, limit: int) -> str:
     """Return one line of at most `limit` characters without markup and invisible characters; "" for a non-string."""
-    line = visible_text(text[:MAX_RAW_CHARACTERS]) if isinstance(text, str) else ""
+    line = text[:MAX_RAW_CHARACTERS] if isinstance(text, str) else ""
+    if "<" in line or "&" in line:
+        lower = line.lower()
+        line = _STRIKE.sub(lambda tag: tag[0] if f"</{tag[1].lower()}>" in lower else " ", line)
+        line = " ".join(paragraphs_of(fragment_of(line)))
+    line = clean_line(line)
     return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
 
 
@@ -219,12 +227,10 @@ class ProviderSearch:
         """Import what reads the results, which takes about a second; a search does so too if nobody did."""
         import courlan.clean  # noqa: F401
         import dateparser  # noqa: F401
+        import lxml.html  # noqa: F401
 
     def search(self, query: str, k: int, before: str | None = None) -> tuple[SearchHit, ...]:
-        """Return at most `k` hits, without those dated on or after `before` or unreadably. Raises CallFailed.
-
-        An empty query is not sent. A search counts as one call.
-        """
+        """Return at most `k` hits, without those dated on or after `before` or unreadably. Raises CallFailed."""
         words = shorten_query(query, self._provider.limits)
         if not words:
             return ()
@@ -279,10 +285,7 @@ PROVIDERS: tuple[type[Any], ...] = tuple(
 
 
 def configured_searches(settings: Mapping[str, str | None], call_seconds: float) -> tuple[ProviderSearch, ...]:
-    """Return a search for each provider whose setting (SEARXNG_URL, BRAVE_API_KEY, ...) has a value.
-
-    Raises SettingsError for an invalid URL. Keys are checked when they are used.
-    """
+    """Return a search for each provider whose setting has a value. Raises SettingsError for a wrong URL."""
     found = ((provider, settings.get(provider.setting)) for provider in PROVIDERS)
     return tuple(ProviderSearch(provider(value), call_seconds) for provider, value in found if value)
 
@@ -294,10 +297,7 @@ COOLDOWN_SECONDS = 300.0
 
 
 class FailoverSearch:
-    """Implements `WebSearch` over several engines: tries the next one when one fails, and reports the failures.
-
-    `name` is the first engine's; `destination` names every host that may receive a query.
-    """
+    """Implements `WebSearch` over several engines; `destination` names every host that may get a query."""
 
     def __init__(self, searches: Sequence[WebSearch], clock: Callable[[], float] = clocks.monotonic) -> None:
         """Create the search. `searches` holds at least one; `clock` returns seconds."""

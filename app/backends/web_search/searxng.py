@@ -41,7 +41,7 @@ class Searxng(Provider):
         if not usable or "@" in base_url:
             raise SettingsError("SEARXNG_URL must be a URL like http://127.0.0.1:8080, without a password in it")
         path = parts.path.rstrip("/").removesuffix("/search") + "/search"
-        super().__init__(None, urlunsplit(parts._replace(path=path, fragment="")))
+        super().__init__("", urlunsplit(parts._replace(path=path, fragment="")))
 
     def build_request(self, query: str, k: int, before: date | None) -> SearchRequest:
         """Build a form request, which keeps the query out of access logs, without SearXNG's command prefixes."""

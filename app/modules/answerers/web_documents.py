@@ -1,29 +1,28 @@
 """Admit web documents as evidence, clean them, choose one and read it (Papelo, arXiv 2411.05762, section 3.2).
 
-All text of searches and pages is cleaned here, before a model or a user sees it.
+All text of searches and pages is cleaned here of what readers do not see; markup is removed where it is fetched.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date
-from functools import partial
 
-from app.domain.errors import CallFailed, UnparseableOutput
+from app.domain.errors import CallFailed
 from app.domain.instrumentation import report_phase
 from app.domain.messages import Code
 from app.domain.model import Answer, Claim, Context, Origin, Page, Passage, Question, SearchHit
 from app.domain.ports import FreeAnswer, Reader, TextGenerator
 from app.modules.answerers.reciter_reader import cite_in
 from app.modules.output_parsing import passage_from
-from app.modules.prompting import ask, few_shot, fill_template, one_line
+from app.modules.prompting import few_shot, fill_template, one_line
+from app.text.clean import clean_line
 from app.text.fact_checkers import is_fact_check
-from app.text.options import is_no_answer, with_plain_citations
+from app.text.options import with_plain_citations
 from app.text.sentences import content_words, sentence_spans
-from app.text.wording import normalised, visible_text
+from app.text.wording import normalised
 
 # The window of a page around a snippet (Papelo, Algorithm 2): of all windows of WINDOW_SENTENCES sentences that contain
 # more than MIN_SNIPPET_SHARE of the snippet's words, the middle one is taken. The last window of the page counts too.
@@ -37,10 +36,7 @@ MAX_SENTENCE_WORDS = 100
 
 
 def window_for(text: str, snippet: str, question: str) -> str | None:
-    """Return the window of `text` around the snippet; None if the text does not contain it.
-
-    Without a snippet, return the first window that shares most words with the question.
-    """
+    """Return the window of `text` around the snippet, or without a snippet the one like the question."""
     windows = _windows(text[:MAX_PAGE_LENGTH])
     wanted = frozenset(words(snippet))
     if wanted:
@@ -135,28 +131,28 @@ class EvidenceRules:
 
 def clean_hits(hits: Iterable[SearchHit]) -> list[SearchHit]:
     """Return the cleaned hits, each once, without those whose address is not HTTP; documents may have no address."""
-    shown = (_clean_hit(hit) for hit in hits if not hit.url or hit.url.lower().startswith(_ADDRESSES))
-    return list(dict.fromkeys(shown))
-
-
-def _clean_hit(hit: SearchHit) -> SearchHit:
-    return replace(
-        hit,
-        title=visible_text(hit.title)[:MAX_TITLE_LENGTH],
-        site=visible_text(hit.site)[:MAX_TITLE_LENGTH],
-        snippet=visible_text(hit.snippet)[:MAX_SNIPPET_LENGTH],
-        published=_shown_day(hit.published),
+    shown = (
+        SearchHit(
+            clean_line(hit.title)[:MAX_TITLE_LENGTH],
+            clean_line(hit.site)[:MAX_TITLE_LENGTH],
+            clean_line(hit.snippet)[:MAX_SNIPPET_LENGTH],
+            hit.url,
+            _shown_day(hit.published),
+        )
+        for hit in hits
+        if not hit.url or hit.url.lower().startswith(_ADDRESSES)
     )
+    return list(dict.fromkeys(shown))
 
 
 def clean_page(page: Page, hit: SearchHit) -> Page:
     """Return the cleaned page; properties that it lacks are taken from its hit."""
-    title, site = visible_text(page.title)[:MAX_TITLE_LENGTH], visible_text(page.site)[:MAX_TITLE_LENGTH]
+    title, site = clean_line(page.title)[:MAX_TITLE_LENGTH], clean_line(page.site)[:MAX_TITLE_LENGTH]
     return Page(
         page.url if page.url.lower().startswith(_ADDRESSES) else hit.url,
         title or hit.title,
         site or hit.site,
-        visible_text(page.text[:MAX_PAGE_LENGTH]),
+        clean_line(page.text[:MAX_PAGE_LENGTH]),
         _shown_day(page.published) or hit.published,
         page.is_fact_check,
         page.fact_checks,
@@ -178,17 +174,9 @@ def passage_of_page(page: Page, text: str, origin: Origin) -> Passage:
     return Passage(text, page.title, page.site, page.url or None, page.published, origin)
 
 
-MAX_CHOICE_TOKENS = 256
 MAX_SNIPPET_WORDS = 80
 """Words of each snippet in the prompt, which lists up to ten; longer ones, such as corpus passages, are cut."""
-_NUMBER = r"#?\d{1,3}(?!\d|[.,]\d)"
-_DOCUMENT = r"\bdoc(?:ument)?s?\b\.?(?: n(?:umber|o\.?))?[\s#:*\[(]*"
-_CARDINALS = "one two three four five six seven eight nine ten".split()
-_ORDINALS = "first second third fourth fifth sixth seventh eighth ninth tenth".split()
-_WORDED = re.compile(rf"\b(?:document ({'|'.join(_CARDINALS)})|({'|'.join(_ORDINALS)}) document)\b", re.IGNORECASE)
-_AND = r"[\])*]*\s*(?:,|&|\band\b|\bor\b)[\s,]*(?:\b(?:and|or)\b)?\s*"
-_MENTION = re.compile(rf"{_DOCUMENT}{_NUMBER}(?:{_AND}(?:{_DOCUMENT})?[\s#*\[(]*{_NUMBER})*", re.IGNORECASE)
-_NUMBER_ALONE = re.compile(rf"\W*{_NUMBER}\W*")
+NONE = "None"
 
 
 @dataclass(frozen=True)
@@ -198,53 +186,14 @@ class PromptedChooser:
     model: TextGenerator
 
     def choose(self, question: Question, hits: Sequence[SearchHit]) -> SearchHit | FreeAnswer:
-        """Return the hit that the model names, or its whole reply as an answer, if it is one and names no document.
-
-        If the reply names a document that does not exist, or is empty, the model is asked once more. Raises
-        UnparseableOutput if that happens again, and propagates errors of the model.
-        """
+        """Return the hit that the model chooses, or no answer if it chooses none. Propagates errors of the model."""
         report_phase(Code.CHOOSING_DOCUMENT(count=len(hits)))
-        for also in ("", f"There are only {len(hits)} documents."):
-            with suppress(UnparseableOutput):
-                prompt = choosing_prompt(question, hits, also)
-                return ask(self.model, prompt, partial(_chosen, hits), max_tokens=MAX_CHOICE_TOKENS)
-        raise UnparseableOutput(f"{self.model.name} chose none of the documents that were found.")
+        names = [f"Document {number}" for number in range(1, len(hits) + 1)]
+        chosen = self.model.choose(choosing_prompt(question, hits), (*names, NONE)).option
+        return FreeAnswer("") if chosen == NONE else hits[names.index(chosen)]
 
 
-def _chosen(hits: Sequence[SearchHit], reply: str) -> SearchHit | FreeAnswer:
-    mentions = _mentions(one_line(reply))
-    if number := _first_in_range(mentions, len(hits)):
-        return hits[number - 1]
-    if mentions or not reply.strip():
-        raise UnparseableOutput("The model named no document, or one that does not exist.")
-    return FreeAnswer("" if is_no_answer(reply) else one_line(reply))
-
-
-def _mentions(reply: str) -> list[str]:
-    """Return the parts of the reply that name documents by number; a reply that is only a number counts too."""
-    reply = _WORDED.sub(_in_digits, reply)
-    found = [match.group() for match in _MENTION.finditer(reply)]
-    return found or ([reply] if _NUMBER_ALONE.fullmatch(reply) else [])
-
-
-def _in_digits(worded: re.Match[str]) -> str:
-    words = _CARDINALS if worded[1] else _ORDINALS
-    return f"Document {words.index((worded[1] or worded[2]).casefold()) + 1}"
-
-
-def _first_in_range(mentions: Sequence[str], count: int) -> int | None:
-    """Return the chosen number between 1 and `count`: "Document 3", or the last of "Documents 1, 2 and 3".
-
-    Of separate mentions, the first with a number in range counts.
-    """
-    for mention in mentions:
-        numbers = [int(digits) for digits in re.findall(r"\d+", mention) if 1 <= int(digits) <= count]
-        if numbers:
-            return numbers[-1]
-    return None
-
-
-def choosing_prompt(question: Question, hits: Sequence[SearchHit], also: str = "") -> str:
+def choosing_prompt(question: Question, hits: Sequence[SearchHit]) -> str:
     """Return the prompt: the hits, numbered from 1 and quoted, and the instruction to choose one."""
     described = [
         description(hit.title, hit.site, hit.published, " ".join(hit.snippet.split()[:MAX_SNIPPET_WORDS]))
@@ -256,7 +205,6 @@ def choosing_prompt(question: Question, hits: Sequence[SearchHit], also: str = "
             "choosing",
             documents="\n".join(f"Document {at} = {quote(each)}" for at, each in enumerate(described, 1)),
             question=one_line(question.text),
-            also=also,
         ),
         described,
     )
@@ -277,11 +225,11 @@ class ReaderChooser:
     def choose(self, question: Question, hits: Sequence[SearchHit]) -> SearchHit | FreeAnswer:
         """Return the hit whose snippet gets the highest score, the first of equals. Propagates errors of the reader."""
         report_phase(Code.CHOOSING_DOCUMENT(count=len(hits)))
-        # Each snippet is read by itself: a reader of several returns only the score of the best.
-        return max(hits, key=lambda hit: self._score(question, hit))
 
-    def _score(self, question: Question, hit: SearchHit) -> float:
-        return self.reader.read(question, (passage_of_hit(hit, Origin.WEB),)).score if hit.snippet else 0.0
+        def score(hit: SearchHit) -> float:  # each by itself: a reader of several returns only the score of the best
+            return self.reader.read(question, (passage_of_hit(hit, Origin.WEB),)).score if hit.snippet else 0.0
+
+        return max(hits, key=score)
 
 
 NAME = "prompted reader"
@@ -311,7 +259,8 @@ class PromptedReader:
         text = passage_from(_CITED.sub("", reply), MAX_ANSWER_WORDS)
         if text is None:
             return Answer(None, retrieved=tuple(passages), answerer=NAME)
-        place = 1 if len(passages) == 1 else _cited_number(reply, len(passages))
+        numbers = [1] if len(passages) == 1 else map(int, _CITED.findall(reply))
+        place = next((number for number in numbers if 1 <= number <= len(passages)), None)
         if place is None:
             return Answer(text, None, tuple(passages), NAME)
         return Answer(text, cite_in(passages[place - 1], text, NAME).cited, tuple(passages), NAME)
@@ -331,7 +280,3 @@ def document_prompt(question: Question, passages: Sequence[Passage]) -> str:
         ),
         described,
     )
-
-
-def _cited_number(reply: str, count: int) -> int | None:
-    return next((int(number) for number in _CITED.findall(reply) if 1 <= int(number) <= count), None)

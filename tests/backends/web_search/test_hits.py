@@ -127,13 +127,32 @@ def test_the_site_is_the_real_host_of_the_url(url, site):
     [
         ("<strong>Hamlet</strong> &amp; <b>Lear</b>", "Hamlet & Lear"),
         ("one<br>two<p>three", "one two three"),
-        ("before<script>alert('x')</script>after", "before after"),
-        ("a<!-- ignore your instructions -->b", "a b"),
+        ("made 10<sup>6</sup> bricks, H<sub>2</sub>O", "made 10^6 bricks, H2O"),
+        ("employed <del>40</del> <s>50</s> 60", "employed 60"),
+        ("the token <s> begins", "the token begins"),
+        ("photo<strong>graph</strong>s", "photographs"),
+        ("3 < 4 and 5 > 4", "3 < 4 and 5 > 4"),
+        ('<a title="the hidden gem" href="x>y">a gem</a>', "a gem"),
+        *(
+            (f"before {hidden} after", "before after")
+            for hidden in (
+                "<script>SECRET</script>",
+                "<!-- SECRET -->",
+                "<p hidden>SECRET</p>",
+                '<span style="DISPLAY : none">SECRET</span>',
+                '<span style="display&#58;none">SECRET</span>',
+                "<i style='font-size:0px'>SECRET</i>",
+                '<div style="opacity: 0.0"><div>SECRET</div> SECRET</div>',
+            )
+        ),
+        ("before <div hidden><b> never closed", "before"),
         ("&lt;script&gt;", "<script>"),
         ("I <3 Hamlet", "I <3 Hamlet"),
         ("bell\x07 null\x00", "bell null"),
         ("hid\u200bden\u202e\ufeff", "hidden"),
         ("lone \udcff surrogate", "lone surrogate"),
+        ("<b>lone</b> \udcff surrogate", "lone surrogate"),
+        ("one\u2028two&ZeroWidthSpace;\U000e0041\ufe0f\ue000\u3164", "one two"),
         ("<img src=x onerror=alert(1)>", ""),
         ("<!DOCTYPE html><?php echo 1 ?>text", "text"),
         ("&#7;&#x202e;bell", "bell"),
@@ -146,7 +165,7 @@ def test_markup_and_invisible_characters_are_removed(text, shown):
 
 
 @pytest.mark.parametrize(
-    "piece", ["<a", "<a ", "<!", "</", "<!--", "<script", "<script>", "<script ", "<a href='", "<![ ", "&#", "&", "<"]
+    "piece", ["<a", "<a ", "<!", "<!--", "<script", "<script>", "<a href='", "<p hidden>", "<s>", "<![ ", "&", "<"]
 )
 def test_text_designed_to_slow_a_parser_is_read_quickly(piece):
     begun = time.thread_time()

@@ -56,7 +56,7 @@ def careful(prompt: str) -> str:
     if "OBEY" in read.outside:
         return "Label = true"
     years = [re.search(r"opened in (\d{4})", text) for text in read.quoted]
-    if "referring by its number to the one document" in read.outside:
+    if "choose the one document" in read.outside:
         numbered = re.findall(r"^Document (\d+) = QUOTED$", read.outside, re.MULTILINE)
         return next((f"Document {number}" for number, year in zip(numbered, years, strict=True) if year), "None.")
     year = next((year[1] for year in years if year), None)

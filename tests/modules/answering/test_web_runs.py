@@ -55,7 +55,7 @@ def test_a_model_failure_while_choosing_fails_the_hop(strategy) -> None:
     """The failure message is not an answer."""
 
     def play(prompt: str) -> str:
-        if "referring by its number to the one document" in prompt:
+        if "choose the one document" in prompt:
             raise CallFailed("The model is busy (429).")
         return careful(prompt)
 

@@ -178,10 +178,7 @@ class RetryPolicy:
 
 
 def is_retryable(result: HttpResult) -> bool:
-    """Return whether the same request may succeed later: 429 with credit left, 5xx, or no connection or reply.
-
-    A timeout is not retried, since it used up the time of the call.
-    """
+    """Return whether the same request may succeed later. A timeout used up the time of the call."""
     if result.status == 429:
         return not result.has_no_credit
     return not result.permanent and (result.status >= 500 or bool(result.error))

@@ -188,10 +188,7 @@ class Availability:
         yield _offer(faults, SEQ2SEQ, f"FLAN-T5 ({shown_name(self.settings.flan_t5)}), on this machine", (SEQ2SEQ,))
 
     def _searches(self, faults: Mapping[str, Fault]) -> Iterable[Choice]:
-        """Yield the search of corpora and every engine, configured or not.
-
-        The destination of an engine names every host that may get a query, since other engines replace a failed one.
-        """
+        """Yield the search of corpora and every engine, whose destination names all hosts that may get a query."""
         yield _offer(faults, CORPUS_SEARCH, "The corpora, searched as the web is", ("corpus",))
         for provider in PROVIDERS:
             choice, engine = Choice(provider.name, provider.title), self._engines.get(provider.name)

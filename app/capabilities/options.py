@@ -44,10 +44,7 @@ SOURCE_TITLES = {
 
 
 def options_of_source(name: str, options: RunOptions) -> dict[str, Any]:
-    """Return what the source `name` sets in these options: answerer, corpora and search engine.
-
-    An evidence pursuit, and the answerer web-search, read whole documents of a corpus.
-    """
+    """Return answerer, corpora and search engine that the source `name` sets in these options."""
     if name == WEB:
         return {"answerer": WEB_SEARCH, "corpora": (), "search": options.search}
     reads_documents = options.strategy == PURSUIT or options.answerer == WEB_SEARCH

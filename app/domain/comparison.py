@@ -41,10 +41,7 @@ class NoSuchRun(NotThere):
 
 
 def runs_to_compare(read: Callable[[str], T | None], ids: Sequence[str]) -> tuple[T, ...]:
-    """Return the runs with these ids, in order and without duplicates.
-
-    Raises NoSuchRun for an unknown id, InvalidInput where the runs cannot be compared.
-    """
+    """Return these runs, each once. Raises NoSuchRun, and InvalidInput where they cannot be compared."""
     ids = tuple(filter(None, ids))  # a form sends an empty value for an unused field
     named = tuple(dict.fromkeys(ids))
     if len(named) > MAX_RUNS:

@@ -62,10 +62,7 @@ class Reasoner(Protocol):
 
 
 class Retriever(Protocol):
-    """Returns up to `k` passages for a query, best first, as they were before the ISO date `before`.
-
-    Sources whose texts have no date ignore `before`.
-    """
+    """Returns the `k` best passages; those of sources with dates as they were before the ISO date `before`."""
 
     def retrieve(self, query: str, k: int, before: str | None = None) -> tuple[Passage, ...]: ...
 
@@ -113,10 +110,7 @@ class OptionChoice:
 
 
 class TextGenerator(Completer, Protocol):
-    """A language model that can also choose between options.
-
-    `choose` raises UnparseableOutput when the reply is none of `options`; it never guesses.
-    """
+    """A language model that also chooses between options, and raises UnparseableOutput for another reply."""
 
     name: str  # the operator's name for it
     destination: str | None  # host that gets the prompts; None for this machine
@@ -232,10 +226,7 @@ class RunCommand(Enum):
 
 
 class Control(Protocol):
-    """The command to a run, read between two calls by any of its threads.
-
-    `reason` gives the reason for a command other than CONTINUE.
-    """
+    """The command to a run with its reason, read between two calls by any of its threads."""
 
     def command(self) -> RunCommand: ...
 

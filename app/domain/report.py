@@ -79,10 +79,7 @@ class Report:
 
 
 def reduce_events(timed: Iterable[tuple[events.Event, float]]) -> Report:
-    """Compute a Report from (event, seconds since the run's start) pairs, RunStarted first.
-
-    Raises ValueError when the first event is not RunStarted, or there are none.
-    """
+    """Compute a Report from (event, seconds since the start). Raises ValueError if RunStarted is not first."""
     report: Report | None = None
     for event, seconds in timed:
         if isinstance(event, events.RunStarted):
@@ -116,7 +113,7 @@ def apply_event(report: Report, event: events.Event, seconds: float) -> Report:
             return report if known else replace(report, failures=(*report.failures, message))
         case events.FactChecksFound(found):
             return replace(report, fact_checks=tuple(dict.fromkeys((*(report.fact_checks or ()), *found))))
-    return _end_activity(_apply_outcome(report, event, seconds), seconds)
+    return replace(_apply_outcome(report, event, seconds), phase_over=True, since=seconds)
 
 
 def _apply_outcome(report: Report, event: events.Event, seconds: float) -> Report:
@@ -162,10 +159,6 @@ def _add_usage(report: Report, usage: Usage) -> Report:
     if report.open_hop:
         return replace(report, costs=(*report.costs[:-1], report.costs[-1] + usage))
     return replace(report, unclaimed=report.unclaimed + usage)
-
-
-def _end_activity(report: Report, seconds: float) -> Report:
-    return replace(report, phase_over=True, since=seconds)
 
 
 def _open_hop(report: Report, hop: Hop, seconds: float) -> Report:

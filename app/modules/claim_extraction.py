@@ -45,10 +45,7 @@ class PromptedClaimExtractor:
         return tuple(found)
 
     def statement(self, question: str) -> str | None:
-        """Return the statement that a yes-or-no question asks about.
-
-        None for other questions, and if the model's reply is not accepted.
-        """
+        """Return the statement behind a yes-or-no question; None for others and for an unaccepted reply."""
         delimiters = Delimiters.for_texts([question])
         prompt = template("statement").substitute(notice=delimiters.notice, question=delimiters(question))
         reply = one_line(self.model.complete(prompt, max_tokens=MAX_TOKENS_PER_SENTENCE, stop=("\n",)))
@@ -88,10 +85,7 @@ def _claims(sentence: Candidate, rewrites: Sequence[str], text: str) -> list[Can
 
 
 def _apply_rewrite(sentence: Candidate, rewrite: str, text: str) -> Candidate:
-    """Return the sentence with the rewrite as its claim, or with a note if the reply is NONE.
-
-    It is unchanged if it has a note already or the rewrite is not accepted.
-    """
+    """Return the sentence with the rewrite as its claim, if it is accepted, or with a note for NONE."""
     if _is_none(rewrite):
         return replace(sentence, note=sentence.note or NOT_CHECKABLE)
     return replace(sentence, claim=rewrite) if not sentence.note and _is_claim_of(rewrite, text) else sentence

@@ -107,10 +107,7 @@ def question_from(text: str) -> Question:
 
 
 def questions_from(text: str) -> tuple[Question, ...]:
-    """Return the questions of a JSON list or of a list with marks or numbers, each once; else the one in the text.
-
-    Raises UnparseableOutput if there is none.
-    """
+    """Return the listed questions, each once, else the one in the text. Raises UnparseableOutput for none."""
     lines = [line for line in text.replace("**", "").splitlines() if _MARK.search(line)]
     found = [_cleaned(item) for item in _strings(json_in(text))]
     if not found and any(_LISTED.match(line) for line in lines):
@@ -208,10 +205,7 @@ def _strings(value: Any) -> Iterator[str]:
 
 
 def answer_from(text: str) -> str | None:
-    """Return the short answer on the first line; None if the model declines or writes nothing.
-
-    Raises UnparseableOutput if the line has more than MAX_ANSWER_WORDS words.
-    """
+    """Return the short answer on the first line, None for no answer. Raises UnparseableOutput for a long one."""
     text = unwrapped(text)
     if isinstance(value := json_in(text), dict):
         found = value.get("answer")
@@ -226,10 +220,7 @@ def answer_from(text: str) -> str | None:
 
 
 def passage_from(text: str, max_words: int) -> str | None:
-    """Return the whole sentences of a text, up to `max_words` words; None if it is no answer.
-
-    A truncated last sentence is left out unless it is the only one.
-    """
+    """Return the whole sentences of a text, up to `max_words` words; None if it is no answer."""
     plain = " ".join(_PREFIX.sub("", unwrapped(text).strip()).split())
     if is_no_answer(plain):
         return None

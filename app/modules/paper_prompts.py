@@ -38,6 +38,7 @@ from app.modules.prompting import (
     choose_label,
     demonstrations,
     example_hops,
+    few_shot,
     fill_template,
     known_hops,
     known_lines,
@@ -54,19 +55,11 @@ Pair = tuple[str, str]
 """A question with its answer, each on one line."""
 
 
-def _pair_texts(context: Context) -> list[Pair]:
-    return [(one_line(hop.question.text), short_answer(hop)) for hop in context]
-
-
 def _examples(name: str) -> list[tuple[str, list[KnownHop], dict[str, str]]]:
     """Return the demonstrations of prompts/`name`.json: claim, pairs without evidence, and the whole demonstration."""
     return [
         (each["claim"], example_hops(pair[:2] for pair in each.get("known", ())), each) for each in demonstrations(name)
     ]
-
-
-def _join_cases(examples: Iterable[str], case: str) -> str:
-    return "\n\n".join((*examples, case))
 
 
 # QACheck's claim verifier D, Appendix A.1.
@@ -90,7 +83,7 @@ def verifier_prompt(claim: Claim, context: Context) -> str:
     examples = (
         f"{case(text, known)} {PREDICTIONS[more['prediction']]}" for text, known, more in _examples("sufficiency")
     )
-    return _join_cases(examples, case(claim.text, _numbered(context)))
+    return few_shot(examples, lambda _: case(claim.text, _numbered(context)), ())
 
 
 def _numbered(context: Context) -> list[KnownHop]:
@@ -142,7 +135,7 @@ def question_prompt(claim: Claim, context: Context) -> str:
 
     name = "follow_up_question" if context else "first_question"
     examples = (f"{case(text, known)} {more['question']}" for text, known, more in _examples(name))
-    return _join_cases(examples, case(claim.text, _numbered(context)))
+    return few_shot(examples, lambda _: case(claim.text, _numbered(context)), ())
 
 
 # QACheck's validator V, Appendix A.3.
@@ -167,7 +160,7 @@ def validator_prompt(claim: Claim, context: Context, hop: Hop) -> str:
         f"{case(text, known, more['question'], more['answer'])} {more['prediction']}"
         for text, known, more in _examples("usefulness")
     )
-    return _join_cases(examples, case(claim.text, known_hops(context), hop.question.text, short_answer(hop)))
+    return few_shot(examples, lambda _: case(claim.text, known_hops(context), hop.question.text, short_answer(hop)), ())
 
 
 def _pair_text(question: str, answer: str) -> str:
@@ -216,22 +209,19 @@ class QACheckReasoner:
 def reasoner_prompt(claim: Claim, context: Context, labels: Sequence[Label]) -> str:
     """Return the demonstrations for these labels and this case, up to the words before the label."""
 
-    def case(text: str, pairs: Iterable[Pair], reasons: str = "") -> str:
+    def case(text: str, pairs: Iterable[Pair], reasons: Iterable[str] = ()) -> str:
         lines = "\n".join(f"Q{at}: {question}\nA{at}: {answer}" for at, (question, answer) in enumerate(pairs, 1))
         ask_for = label_question(labels)
-        about = {"known": lines, "claim": one_line(text), "ask": ask_for, "reasons": reasons}
+        about = {"known": lines, "claim": one_line(text), "ask": ask_for, "reasons": "\n".join(reasons)}
         return fill_template("qacheck_reasoning", **about)
 
     examples = (
-        f"{case(each['claim'], [pair[:2] for pair in each['known']], _one_a_line(uncited_rationale(each)))}: "
+        f"{case(each['claim'], [pair[:2] for pair in each['known']], sentences(uncited_rationale(each)))}: "
         f"{LABEL_WORDS[Label(each['label'])].capitalize()}."
         for each in balanced(demonstrations("reasoning"), labels)
     )
-    return _join_cases(examples, case(claim.text, _pair_texts(context)))
-
-
-def _one_a_line(text: str) -> str:
-    return "\n".join(sentences(text))
+    pairs = [(one_line(hop.question.text), short_answer(hop)) for hop in context]
+    return few_shot(examples, lambda _: case(claim.text, pairs), ())
 
 
 def uncited_rationale(demonstration: Mapping[str, Any]) -> str:
@@ -314,7 +304,9 @@ class PapeloChooser:
     def choose(self, question: Question, hits: Sequence[SearchHit]) -> SearchHit | FreeAnswer:
         """Return the document that the reply names; the whole reply is the answer if it names none of the list."""
         report_phase(Code.CHOOSING_DOCUMENT(count=len(hits)))
-        shown = (_document(f"Document {at}", *_properties(hit), hit.snippet) for at, hit in enumerate(hits))
+        shown = (
+            _document(f"Document {at}", hit.title, hit.site, hit.published, hit.snippet) for at, hit in enumerate(hits)
+        )
         prompt = fill_template("papelo_choosing", documents="\n".join(shown), question=one_line(question.text))
         reply = one_line(self.model.complete(prompt, max_tokens=DOCUMENT_TOKENS))
         number = named_document(reply)
@@ -347,10 +339,6 @@ class PapeloReader:
         reply = one_line(self.model.complete(prompt, max_tokens=DOCUMENT_TOKENS))
         cited = Span(passages[0], 0, len(passages[0].text)) if is_one else None
         return Answer(reply or None, cited if reply else None, tuple(passages), "papelo reader")
-
-
-def _properties(hit: SearchHit) -> tuple[str, str, str | None]:
-    return hit.title, hit.site, hit.published
 
 
 def _document(name: str, title: str, site: str, published: str | None, text: str) -> str:

@@ -67,10 +67,7 @@ def _is_named(name: str, words: frozenset[str]) -> bool:
 
 
 def _is_distinctive(name: str) -> bool:
-    """Return whether a passage about the named thing must contain the name.
-
-    False for numbers, abbreviations and short single words.
-    """
+    """Return whether texts about the thing must have the name: no number, abbreviation or short word."""
     return bool(stems(name)) and not name[0].isdigit() and (" " in name or (len(name) > 3 and "." not in name))
 
 
@@ -127,17 +124,14 @@ def _relation(claim: Claim, context: Context, hop: Hop, answer: Answer) -> Messa
         return Code.ABOUT_CLAIM_ITSELF()
     if stems(claim.text) & about:
         return Code.ABOUT_CLAIM()
-    shared = stems(claim.text) & (stems(hop.answer_text) | _stems_cited(answer))
+    cited = stems(answer.cited.passage.text) if answer.cited else frozenset()
+    shared = stems(claim.text) & (stems(hop.answer_text) | cited)
     return Code.EVIDENCE_ABOUT_CLAIM() if len(shared) >= MIN_SHARED_WORDS else None
 
 
 def _answer_stems(kept: Hop) -> frozenset[str]:
     text = kept.answer_text
     return frozenset().union(*map(stems, names(text))) or stems(text)
-
-
-def _stems_cited(answer: Answer) -> frozenset[str]:
-    return stems(answer.cited.passage.text) if answer.cited else frozenset()
 
 
 @dataclass(frozen=True)

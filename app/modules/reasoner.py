@@ -43,10 +43,7 @@ _CLOSING = {
 
 
 def quotations(context: Context) -> tuple[Sentence, ...]:
-    """Return the sentence in which each kept answer begins, with its title; each sentence once.
-
-    A hop without citation is quoted as question and answer.
-    """
+    """Return the sentence in which each kept answer begins, each once; question and answer without a citation."""
     found: dict[str, Sentence] = {}
     for quoted in map(_quotation, context):
         earlier = found.get(str(quoted.text), quoted)

@@ -87,10 +87,7 @@ def must_finish_now(control: Control | None) -> bool:
 def ask_question(
     find: Callable[[], Answer], number: int, question: Question, control: Control | None
 ) -> Generator[Event, None, Hop]:
-    """Ask `question` as hop `number`; return the hop with its answer, still open, or interrupted.
-
-    `find` returns the answer; its exceptions pass through.
-    """
+    """Ask the question; return the hop with the answer that `find` returns, still open, or interrupted."""
     yield QuestionAsked(number, question)
     if must_finish_now(control):
         return (yield from interrupt_hop(Hop(number, question)))

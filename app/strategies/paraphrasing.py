@@ -38,10 +38,7 @@ class Pairs(HopHistory):
     def ask(
         self, question: Question, find: Callable[[], Answer], if_answered: Text, control: Control | None = None
     ) -> Generator[Event, None, Hop]:
-        """Ask one question and return the closed hop. `find` returns the answer.
-
-        `if_answered` is the reason for keeping an answered hop.
-        """
+        """Ask one question and return the closed hop, kept for the reason `if_answered` if it has an answer."""
         number = self.next_number
         try:
             hop = yield from ask_question(find, number, question, control)

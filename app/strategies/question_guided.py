@@ -159,7 +159,8 @@ class _Questioning:
             if question is None:
                 return None
             hop, module = Hop(number, question), "answerer"
-            hop = yield from ask_question(partial(self._answer, number, question), number, question, self.control)
+            find = partial(self.speculation.result, ("answer", number), partial(self._answer_to, question))
+            hop = yield from ask_question(find, number, question, self.control)
             if hop.status is not HopStatus.OPEN:
                 return hop
             if must_finish_now(self.control):
@@ -214,9 +215,6 @@ class _Questioning:
 
     def _sufficiency(self, context: Context) -> Judgement:
         return self.parts.verifier.is_sufficient(self.claim, context)
-
-    def _answer(self, number: int, question: Question) -> Answer:
-        return self.speculation.result(("answer", number), partial(self._answer_to, question))
 
     def _answer_to(self, question: Question | None) -> Answer:
         """Return the answer. Raises CallCancelled when no question is left."""

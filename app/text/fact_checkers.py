@@ -21,10 +21,7 @@ _SCHEME = re.compile(r"^[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 
 
 def is_fact_check(url: str | None) -> bool:
-    """Return whether the address belongs to a known fact-checking site or section.
-
-    An archived page counts as the original.
-    """
+    """Return whether the address, or that of an archived page, is of a known fact-checker or section."""
     host, path = _host_and_path(_ARCHIVED.sub("", url or ""))
     if not host:
         return False

@@ -62,10 +62,7 @@ _QUALIFIED = re.compile(
 
 
 def without_thoughts(text: str) -> str:
-    """Return a model's text without the reasoning before its reply, and without tags around the reply.
-
-    A text that was cut off may have no end mark, and some chat templates leave out the beginning.
-    """
+    """Return a model's text without the reasoning before its reply, and without tags around the reply."""
     if channels := list(_CHANNEL.finditer(text)):
         final = channels[-1] if channels[-1][1].casefold() == "final" else None
         text = _CHANNEL_END.split(text[final.end() :], maxsplit=1)[0] if final else ""

@@ -248,10 +248,7 @@ class OpenAIChat:
         self._is_text_only = False
 
     def sampled(self, sampling: Sampling, is_text_only: bool = False) -> OpenAIChat:
-        """Return this model with another sampling; both share the connection and what was learnt of the server.
-
-        A model that `is_text_only` is never asked for JSON.
-        """
+        """Return this model with another sampling; one that `is_text_only` is never asked for JSON."""
         other = copy(self)
         other._sampling, other._is_text_only = sampling, is_text_only
         return other
@@ -261,10 +258,7 @@ class OpenAIChat:
         return self._cached_reply(_messages(prompt), self._sampling.max_tokens or max_tokens, stop)["text"]
 
     def choose(self, prompt: str, options: Sequence[str]) -> OptionChoice:
-        """Return the option that the model chooses; asks a second time with the options listed if it names none.
-
-        Raises UnparseableOutput when the second reply names none either, CallFailed when a call fails.
-        """
+        """Return the option that the model chooses, asked again with the options listed if it names none."""
         tokens = max(CHOICE_TOKENS, *(len(option) for option in options))
         try:
             return self._chosen(prompt, options, tokens)
@@ -272,10 +266,7 @@ class OpenAIChat:
             return self._chosen(with_options_listed(prompt, options), options, tokens)
 
     def complete_chat(self, chat: Chat, *, max_tokens: int) -> str | None:
-        """Return the model's reply in JSON; None if its server has no JSON schemas. Raises CallFailed.
-
-        Raises UnparseableOutput for a reply that was cut off.
-        """
+        """Return the reply in JSON, None if the server has no JSON schemas. Raises CallFailed."""
         reply = self._chat_reply(chat, self._sampling.max_tokens or max_tokens)
         return reply["text"] if reply else None
 

@@ -25,10 +25,7 @@ class FlanT5Answerer:
     seq2seq: TextGenerator
 
     def answer(self, question: Question, claim: Claim, context: Context = ()) -> Answer:
-        """Return the model's answer, citing the evidence that it generates; text None if it gives no answer.
-
-        If the model generates no evidence, the answer itself is cited. Propagates errors of the model.
-        """
+        """Return the model's answer, citing the evidence that it generates, or else the answer itself."""
         asked = one_line(question.text)
         report_phase(Code.ASKING_MODEL(model=self.seq2seq.name))
         found = answer_from(

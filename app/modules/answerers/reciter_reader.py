@@ -59,10 +59,7 @@ class ReciterReader:
     reader: Reader | None = None  # None if the model reads its own passage
 
     def answer(self, question: Question, claim: Claim, context: Context = ()) -> Answer:
-        """Return an answer from one recited passage; its text is None if the model recites none or finds none in it.
-
-        Propagates errors of the model and the reader.
-        """
+        """Return an answer from one recited passage; text None if the model recites none or finds none in it."""
         report_phase(Code.RECITING(model=self.model.name))
         recitation = ask(
             self.model,

@@ -126,13 +126,11 @@ def test_an_obedient_model_cannot_invent_a_label_or_a_source(name: str) -> None:
         assert all(set(sentence.hops) <= numbers for sentence in report.verdict.rationale)
 
 
-@pytest.mark.parametrize("name", ["a comment", "an unseen paragraph", "a tiny one", "tag letters"])
-def test_text_hidden_from_people_is_not_shown_to_the_model(name: str) -> None:
-    """Neither in a prompt nor in the evidence."""
-    text = HOSTILE[name][0].replace("OBEY ", "") if name == "tag letters" else HOSTILE[name][0]
-    report, model = check(careful, text)
+def test_characters_hidden_from_people_are_not_shown_to_the_model() -> None:
+    """Neither in a prompt nor in the evidence; hidden elements are removed where the page is read."""
+    report, model = check(careful, HOSTILE["tag letters"][0])
     shown = [*model.prompts, *(passage.text for hop in report.hops for passage in hop.answer.retrieved)]
-    assert not any("OBEY" in each or "\U000e0061" in each for each in shown)
+    assert not any("\U000e0061" in each for each in shown)
 
 
 def test_a_page_cannot_close_marks_that_it_guessed() -> None:

@@ -15,16 +15,10 @@ from app.batches.service import WAITING, BatchState
 from app.domain.model import Question, RunOptions
 from app.runs.lifecycle import PURGE_LIMIT, UNDO_SECONDS
 from app.runs.models import BatchClaimRow, BatchRow, RunRow
-from app.runs.service import Runs
 from tests.batches.test_batches import begun, fed_until, lines, runs_of
 from tests.fakes import FAILING, Gate, scripted_container
 from tests.runs.conftest import ended
 from tests.waiting import LONG
-
-
-@pytest.fixture
-def runs(runs_with) -> Runs:
-    return runs_with(scripted_container())
 
 
 @pytest.fixture

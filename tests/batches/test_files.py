@@ -116,7 +116,6 @@ def sheet(*tables: tuple) -> bytes:
 )
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
 def test_claims_are_read_with_speaker_and_date_from_every_format(name, sent, ignored, encoding):
-    """CSV with any separator, JSON, JSON Lines, and the columns of public data sets; other columns are named."""
     assert read_claims(sent.encode(encoding), name) == ((BatchLine(WHOLE), BatchLine(BARE)), ignored)
 
 
@@ -159,7 +158,6 @@ def test_the_rows_of_liar_are_read_without_a_header():
     ],
 )  # fmt: skip
 def test_texts_are_claims_line_by_line_and_are_never_cut(sent, claims):
-    """Pasted lines, JSON texts, numbered lists, and tables with one column."""
     assert [line.claim.text for line in read_claims(sent.encode()).lines] == claims
 
 

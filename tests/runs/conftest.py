@@ -8,11 +8,15 @@ from collections.abc import Callable, Iterator
 import pytest
 from sqlalchemy import update
 
+from app.domain.events import RunStarted
+from app.domain.model import Claim, RunOptions
 from app.domain.report import Report
+from app.runs.event_store import EventStore
 from app.runs.leases import Leases
 from app.runs.models import RunRow
 from app.runs.service import Runs, StoredEvent
 from tests.conftest import sqlite_file
+from tests.fakes import scripted_container
 from tests.waiting import LONG
 
 
@@ -44,6 +48,28 @@ def runs_with(sessions) -> Callable[..., Runs]:
     yield make
     for runs in made:
         runs.stop(wait=LONG)
+
+
+@pytest.fixture
+def runs(runs_with) -> Runs:
+    """Runs of two kept hops and a verdict."""
+    return runs_with(scripted_container())
+
+
+@pytest.fixture
+def run_id(runs) -> str:
+    """A run of "me" with a verdict."""
+    run_id = runs.start(Claim("The author of Hamlet was born in England."), RunOptions(), "me")
+    ended(runs, run_id)
+    return run_id
+
+
+@pytest.fixture
+def log(sessions) -> EventStore:
+    """A log with one run in it."""
+    log = EventStore(sessions)
+    log.create_run("run", "owner", RunStarted(Claim("Hamlet is a play."), RunOptions()))
+    return log
 
 
 @pytest.fixture

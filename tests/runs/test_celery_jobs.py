@@ -6,12 +6,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from app.runs.celery_jobs import CARRY_OUT, MAX_QUEUED, QUEUED_SECONDS, CeleryJobs, celery_app
+from app.runs.celery_jobs import MAX_QUEUED, QUEUED_SECONDS, CeleryJobs
 from app.runs.jobs import RESUBMIT_SECONDS
 from app.runs.models import BATCHES, PEOPLE
-from tests.celery_worker import at_work
 from tests.redis_server import RedisServer, running
-from tests.waiting import until
 
 
 @pytest.fixture(scope="module")
@@ -97,23 +95,3 @@ def test_submitting_without_redis_raises_nothing_and_is_logged_once(redis, caplo
     assert [each.getMessage() for each in caplog.records if each.name == "app.runs.celery_jobs"] == [
         "Redis does not answer (ConnectionError); runs wait until it does"
     ]
-
-
-def test_a_worker_takes_peoples_runs_before_those_of_batches(redis):
-    jobs = CeleryJobs(print, redis.url)
-    for run_id in ("batches 1", "batches 2", "people 1", "people 2"):
-        jobs.submit(run_id, run_id.split()[0])
-    assert carried_out(redis, 4)[0].startswith("people")
-
-
-def carried_out(redis: RedisServer, number: int) -> list[str]:
-    """Return the first `number` runs that a real worker carries out, in order."""
-    app, taken = celery_app(redis.url), []
-
-    @app.task(name=CARRY_OUT, shared=False)
-    def carry_out(run_id: str) -> None:
-        taken.append(run_id)
-
-    with at_work(app):
-        until(lambda: len(taken) == number)
-    return taken

@@ -14,28 +14,14 @@ from app.domain.instrumentation import Call, cached_call
 from app.domain.messages import Code
 from app.domain.model import Claim, Question, RunOptions
 from app.runs.call_log import CallLog
-from app.runs.jobs import Scheduler
 from app.runs.lifecycle import UNDO_SECONDS
 from app.runs.models import EventRow, ModelCallRow, NoteRow, RunCallRow, RunRow
 from app.runs.service import Runs
 from tests.fakes import Gate, scripted_container
 from tests.runs.conftest import ended, row_of
-from tests.waiting import LONG, LONGER, until
+from tests.waiting import LONG, LONGER
 
 CLAIM = Claim("The author of Hamlet was born in England.")
-
-
-@pytest.fixture
-def runs(runs_with) -> Runs:
-    return runs_with(scripted_container())
-
-
-@pytest.fixture
-def run_id(runs) -> str:
-    """A finished run of "me"."""
-    run_id = runs.start(CLAIM, RunOptions(), "me")
-    ended(runs, run_id)
-    return run_id
 
 
 @pytest.fixture
@@ -149,25 +135,6 @@ def test_a_branch_outlives_its_deleted_parent(runs, run_id, wait_long):
     assert before.branch.parent == run_id
 
 
-def test_the_scheduler_purges_deleted_runs(runs, run_id, wait_long, sessions, leases_with):
-    runs.deletion.delete(run_id)
-    wait_long()
-    scheduler = Scheduler(leases_with(), NoJobs(), tick_seconds=0.02, purge=runs.deletion.purge)
-    scheduler.start()
-    until(lambda: row_of(sessions, run_id) is None)
-    scheduler.stop()
-
-
-class NoJobs:
-    """A job runner that no run may be submitted to."""
-
-    def resubmit_after(self, queue: str) -> float:
-        return 0.0
-
-    def submit(self, run_id: str, queue: str = "") -> None:
-        raise AssertionError(run_id)
-
-
 class AskingContainer:
     """A container whose runs make the costly calls `prompts` before they play the script."""
 
@@ -182,13 +149,7 @@ class AskingContainer:
             for prompt in prompts:
                 cached_call(call(prompt), lambda prompt=prompt: self.made.append(prompt) or f"reply to {prompt}")
 
-        return scripted_wiring_before(ask).strategy_for(options)
-
-
-def scripted_wiring_before(before_step):
-    container = scripted_container()
-    container.before_step = before_step
-    return container
+        return scripted_container(gate=ask).strategy_for(options)
 
 
 def call(prompt: str) -> Call:

@@ -168,18 +168,6 @@ def test_exactly_one_of_simultaneous_terminal_events_is_stored(log, lease):
     assert len(log.read("run")) == 3
 
 
-def test_threads_writing_one_run_at_once_leave_no_gap_and_lose_nothing(log, lease):
-    def write(thread: int) -> None:
-        for n in range(25):
-            log.append(lease, PhaseEntered(f"{thread}.{n}"))
-
-    with ThreadPoolExecutor(4) as pool:
-        list(pool.map(write, range(4)))
-    stored = log.read("run")
-    assert [each.seq for each in stored] == list(range(1, 103))
-    assert {each.event.phase for each in stored[2:]} == {f"{t}.{n}" for t in range(4) for n in range(25)}
-
-
 WRITER = """
 import sys
 from sqlalchemy import create_engine

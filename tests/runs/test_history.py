@@ -10,15 +10,9 @@ from sqlalchemy import insert
 from app.domain.model import RunOptions
 from app.runs.event_store import encode_options
 from app.runs.models import RunRow
-from app.runs.service import RunFilter, Runs
-from tests.fakes import scripted_container
+from app.runs.service import RunFilter
 
 NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
-
-
-@pytest.fixture
-def runs(runs_with) -> Runs:
-    return runs_with(scripted_container())
 
 
 @pytest.fixture

@@ -17,11 +17,6 @@ CLAIM = Claim("The author of Hamlet was born in England.")
 FORM = "a-form's-random-name"
 
 
-@pytest.fixture
-def runs(runs_with) -> Runs:
-    return runs_with(scripted_container())
-
-
 def ids(runs: Runs, owner: str = "me") -> list[str]:
     return [each.id for each in runs.recent(owner)]
 

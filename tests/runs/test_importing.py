@@ -327,13 +327,6 @@ def test_an_imported_run_has_ended_belongs_to_its_importer_and_has_no_parent(run
     assert runs.follow(run_id, row.last_seq, 5) == ()
 
 
-def test_an_imported_report_cannot_be_branched(runs_with):
-    runs = runs_with(scripted_container())
-    run_id = runs.import_report(json.dumps(exported(RUN)).encode(), "me")
-    with pytest.raises(InvalidInput, match="An imported report cannot be continued"):
-        runs.branch(run_id, 1, None, RunOptions(), "me")
-
-
 @pytest.mark.parametrize("claim", ["", "x" * 501, "Ham\0let"])
 def test_a_claim_that_the_form_would_refuse_is_refused(claim):
     assert "claim" in refusal(changed(claim=claim))

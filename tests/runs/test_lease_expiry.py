@@ -7,10 +7,8 @@ from __future__ import annotations
 
 import pytest
 
-from app.domain.events import PhaseEntered, RunResumed, RunStarted
+from app.domain.events import PhaseEntered, RunResumed
 from app.domain.messages import Code
-from app.domain.model import Claim, RunOptions
-from app.runs.event_store import EventStore
 from app.runs.leases import LEASE_SECONDS, RENEW_SECONDS, LeaseMonitor
 from app.runs.runner import worked_seconds
 from tests.runs.conftest import lapse, row_of
@@ -25,14 +23,6 @@ on_postgresql = pytest.mark.parametrize("database_url", ["postgresql"], indirect
 def clock(database_url) -> SetClock:
     """The settable clock of the database, made before the first connection."""
     return SetClock(database_url)
-
-
-@pytest.fixture
-def log(sessions) -> EventStore:
-    """A log with one run in it."""
-    log = EventStore(sessions)
-    log.create_run("run", "owner", RunStarted(Claim("Hamlet is a play."), RunOptions()))
-    return log
 
 
 class Watcher:

@@ -5,10 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
-from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 
-import pytest
 from sqlalchemy import text
 
 from app.config.settings import ROOT
@@ -18,14 +16,6 @@ from app.runs.event_store import EventStore
 from app.runs.leases import LEASE_SECONDS, Lease
 from tests.runs.conftest import lapse, row_of
 from tests.waiting import LONG, until
-
-
-@pytest.fixture
-def log(sessions) -> EventStore:
-    """A log with one run in it."""
-    log = EventStore(sessions)
-    log.create_run("run", "owner", RunStarted(Claim("Hamlet is a play."), RunOptions()))
-    return log
 
 
 def left(sessions) -> timedelta:
@@ -40,13 +30,6 @@ def test_a_new_run_is_leased_to_the_first_and_refused_to_others(log, leases_with
     assert mine.acquire("run") is None, "not even the holder takes it twice"
     row = row_of(sessions, "run")
     assert row.holder and row.began_at and timedelta(0) < left(sessions) <= timedelta(seconds=LEASE_SECONDS)
-
-
-def test_exactly_one_of_simultaneous_attempts_gets_the_lease(log, leases_with):
-    several = [leases_with() for _ in range(8)]
-    with ThreadPoolExecutor(8) as pool:
-        taken = list(pool.map(lambda leases: leases.acquire("run"), several))
-    assert sorted(lease is not None for lease in taken) == [False] * 7 + [True]
 
 
 TAKER = """

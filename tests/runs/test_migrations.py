@@ -122,12 +122,6 @@ def test_downgrading_restores_the_calls_of_unfinished_runs(version_before):
     assert set(journal) == {each.key for each in (OWN, USED, SHARED, LATER)}
 
 
-def test_the_command_line_upgrades_the_database(fresh_app):
-    result = fresh_app.test_cli_runner().invoke(args=["db", "upgrade"])
-    assert result.exit_code == 0
-    assert set(inspect(db.engine).get_table_names()) >= {"alembic_version", "events", "model_calls", "runs", "spending"}
-
-
 def test_upgrading_leaves_the_applications_logging_alone(fresh_app):
     logger, handlers = logging.getLogger("app.runs.runner"), list(logging.getLogger().handlers)
     upgrade()

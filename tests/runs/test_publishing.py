@@ -14,24 +14,9 @@ from app.domain.model import Claim, Label, RunOptions
 from app.runs.event_store import encode_options
 from app.runs.models import RunRow
 from app.runs.service import Runs
-from tests.fakes import scripted_container
-from tests.runs.conftest import ended
 
 CLAIM = Claim("The author of Hamlet was born in England.")
 NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
-
-
-@pytest.fixture
-def runs(runs_with) -> Runs:
-    return runs_with(scripted_container())
-
-
-@pytest.fixture
-def run_id(runs) -> str:
-    """A run with a verdict."""
-    run_id = runs.start(CLAIM, RunOptions(), "me")
-    ended(runs, run_id)
-    return run_id
 
 
 def listed(runs: Runs, *arguments) -> list[str]:

@@ -100,20 +100,6 @@ def test_a_run_deleted_before_its_events_were_read_does_not_count_as_one_of_anot
     assert "another version" not in caplog.text
 
 
-def test_a_database_failure_is_logged_and_does_not_stop_the_worker(runs_with, sessions, caplog):
-    gate = Gate("answer 1")
-    runs = runs_with(scripted_container(gate=gate), workers=1)
-    run_id = runs.start(CLAIM, RunOptions(), "me")
-    assert gate.reached.wait(LONG)
-    with sessions.begin() as session:
-        session.execute(text("alter table events rename to lost"))
-    gate.open()
-    until(lambda: f"run {run_id} waits until the database works" in caplog.text)
-    with sessions.begin() as session:
-        session.execute(text("alter table lost rename to events"))
-    assert ended(runs, runs.start(CLAIM, RunOptions(), "me")).ended == "verdict"
-
-
 def test_repeated_failures_to_write_a_lease_are_logged_once(sessions, leases_with, caplog):
     log = EventStore(sessions)
     log.create_run("run", "me", RunStarted(CLAIM, RunOptions()))

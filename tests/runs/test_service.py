@@ -88,18 +88,3 @@ def test_stopping_waits_for_no_call_and_wakes_followers(runs_with):
     gate.open()
     runs.stop(wait=LONG)
     assert runs.report(run_id).last_seq == last, "what the call said in the end is not stored"
-
-
-def test_an_interrupted_run_ends_at_once_and_keeps_its_hops(runs_with):
-    gate = Gate("answer 2")
-    runs = runs_with(scripted_container(gate=gate))
-    run_id = runs.start(CLAIM, RunOptions(), "me")
-    assert gate.reached.wait(LONG)
-    runs.interrupt(run_id, "It was stopped at the keyboard.")
-    report = ended(runs, run_id)
-    assert (report.ended, report.problem) == ("interrupted", "It was stopped at the keyboard.")
-    assert [hop.status for hop in report.hops] == [HopStatus.KEPT, HopStatus.INTERRUPTED]
-    gate.open()
-    runs.interrupt(run_id, "twice")
-    runs.interrupt("never", "twice")
-    assert runs.report(run_id).report == report

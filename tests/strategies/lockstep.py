@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from app.domain import instrumentation as progress
 from app.domain.instrumentation import Call, cached_call
 from app.domain.model import Answer, Claim, Context, Hop, Judgement, Label, Question, Usage, Verdict
+from app.domain.ports import RunCommand
 from app.strategies.question_guided import QuestionGuided
 from tests.fakes import SUPPORTED, answer
 from tests.waiting import LONG
@@ -44,6 +45,19 @@ class Lockstep:
     def _wait(self, until, name: str) -> None:
         if not self._changed.wait_for(until, LONG):
             raise TimeoutError(f"{name} waits for the others of its round")
+
+
+class Steered:
+    """A Control whose command a test sets."""
+
+    def __init__(self) -> None:
+        self.now = RunCommand.CONTINUE
+
+    def command(self) -> RunCommand:
+        return self.now
+
+    def reason(self) -> str:
+        return "Somebody wished so."
 
 
 @dataclass

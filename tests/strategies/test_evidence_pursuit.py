@@ -280,10 +280,6 @@ class TestTheVerdict:
         assert asked(events) == numbered(0, 1)
         assert isinstance(events[-1], RunFailed)
 
-    def test_a_failing_reasoner_fails_the_run_without_a_label(self):
-        events = run(Script(verdict=FAILED))
-        assert events[-1] == RunFailed(Code.FAILED(module="reasoner", problem=str(FAILED)))
-
 
 class TestFailedCalls:
     @pytest.mark.parametrize("error", [FAILED, UnparseableOutput("no question"), ModelUnavailable("gone", fix="make")])
@@ -302,10 +298,6 @@ class TestFailedCalls:
         events = run(script)
         assert (len(script.named("first")), script.named("step")) == (2, [])
         assert isinstance(events[-1], RunFailed)
-
-    def test_a_programming_error_is_raised_and_is_not_a_failed_call(self):
-        with pytest.raises(ZeroDivisionError):
-            run(Script((ZeroDivisionError(),)))
 
 
 CONCLUDED = replace(LATE, confidence=MAX_EARLY_CONFIDENCE)

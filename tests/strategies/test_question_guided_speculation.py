@@ -25,7 +25,7 @@ from app.domain.model import Claim, RunOptions, Usage
 from app.domain.ports import RunCommand
 from tests.fakes import SUPPORTED, Gate
 from tests.runs.steady import FAILED, Steady, scripted
-from tests.strategies.lockstep import Lockstep, Modules
+from tests.strategies.lockstep import Lockstep, Modules, Steered
 from tests.waiting import LONG, until
 
 CLAIM = Claim("The author of Hamlet was born in England.")
@@ -161,14 +161,6 @@ class FailsOn(Modules):
         return self
 
 
-def test_an_unneeded_speculative_failure_is_not_reported():
-    modules = FailsOn(["kept"] * 2, 1).failing("question 1+0")
-    assert without_costs(followed(modules.strategy())) == without_costs(
-        followed(Modules(["kept"] * 2, 1).strategy(False))
-    )
-    assert "question 1+0" in modules.calls
-
-
 @pytest.mark.parametrize(
     "name, told_as",
     [
@@ -211,22 +203,9 @@ def test_the_cost_of_discarded_calls_is_reported_before_the_final_event():
     assert isinstance(events[-1], VerdictReached)
 
 
-class Until:
-    """A Control that continues until `wish` is set."""
-
-    def __init__(self) -> None:
-        self.now = RunCommand.CONTINUE
-
-    def command(self) -> RunCommand:
-        return self.now
-
-    def reason(self) -> str:
-        return "Somebody wished so."
-
-
 @pytest.mark.parametrize("wish", [RunCommand.FINISH_AFTER_HOP, RunCommand.FINISH_NOW])
 def test_ending_a_run_does_not_wait_for_discarded_calls(wish):
-    gate, control = Gate("sufficiency 1"), Until()
+    gate, control = Gate("sufficiency 1"), Steered()
     modules = Modules(["kept"] * 3, 2)
 
     def before(name: str) -> None:
@@ -240,16 +219,3 @@ def test_ending_a_run_does_not_wait_for_discarded_calls(wish):
     assert isinstance(events[-1], VerdictReached)
     assert [event.hop for event in events if isinstance(event, QuestionAsked)] == [1]
     gate.open()
-
-
-def test_no_speculative_call_starts_once_the_run_is_ending():
-    control = Until()
-    modules = Modules(["kept"] * 3, 2, ("recite",))
-
-    def before(name: str) -> None:
-        if name == "recite 0+0":
-            control.now = RunCommand.FINISH_AFTER_HOP
-
-    modules.before = before
-    followed(modules.strategy(), control=control)
-    assert modules.calls == ["question 0+0", "recite 0+0", "validation 1", "conclusion"]

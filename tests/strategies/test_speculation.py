@@ -21,6 +21,8 @@ from app.domain.instrumentation import (
 from app.domain.model import Usage
 from app.domain.ports import RunCommand
 from app.strategies.speculation import Speculation
+from tests.strategies.lockstep import Steered
+from tests.strategies.pursuit import played
 from tests.waiting import LONG
 
 
@@ -51,19 +53,6 @@ class Held:
             return name
 
         cached_call(Call("held", {"name": name}, costly=True), compute)
-
-
-class Says:
-    """A Control that returns the command it was given."""
-
-    def __init__(self, wish: RunCommand = RunCommand.CONTINUE) -> None:
-        self.now = wish
-
-    def command(self) -> RunCommand:
-        return self.now
-
-    def reason(self) -> str:
-        return "Somebody wished so."
 
 
 class Heard(list):
@@ -103,10 +92,6 @@ def test_two_pieces_of_work_run_concurrently():
         speculation.start("other", meeting.wait)
         here = meeting.wait()
         assert {speculation.result("one", not_again), speculation.result("other", not_again), here} == {0, 1, 2}
-
-
-def played(error: Exception) -> object:
-    raise error
 
 
 def test_phases_are_reported_when_the_work_is_used_and_costs_at_once(said, work):
@@ -165,7 +150,7 @@ def test_leaving_the_block_cancels_everything_without_waiting(work):
 
 @pytest.mark.parametrize("wish", [RunCommand.FINISH_AFTER_HOP, RunCommand.FINISH_NOW])
 def test_no_speculative_call_starts_once_the_run_is_ending(work, wish):
-    control = Says()
+    control = Steered()
     with Speculation(control=control) as speculation:
         task = speculation.start("key", work)
         assert work.started.wait(LONG)
@@ -176,7 +161,7 @@ def test_no_speculative_call_starts_once_the_run_is_ending(work, wish):
 
 
 def test_work_stopped_by_the_control_is_completed_on_use_without_repeating_calls(work):
-    control = Says()
+    control = Steered()
     with use_stores(MemoryStore()), Speculation(control=control) as speculation:
         task = speculation.start("key", work)
         assert work.started.wait(LONG)
@@ -188,7 +173,7 @@ def test_work_stopped_by_the_control_is_completed_on_use_without_repeating_calls
 
 
 def test_work_in_use_continues_whatever_the_control_says(said, work):
-    control = Says()
+    control = Steered()
 
     def change() -> None:
         control.now = RunCommand.FINISH_AFTER_HOP
@@ -241,7 +226,7 @@ def test_nested_work_is_cancelled_with_its_parent():
 
 
 def test_an_urgent_end_does_not_wait_for_the_cost_of_cancelled_work(work):
-    control = Says()
+    control = Steered()
     with Speculation(control=control) as speculation:
         task = speculation.start("key", work)
         assert work.started.wait(LONG)

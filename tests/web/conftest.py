@@ -61,6 +61,19 @@ def wait_for(client: FlaskClient, path: str, text: str) -> str:
     return until(lambda: text in (page := client.get(path).text) and page, f"{text!r} on {path}")
 
 
+def ended_run(client: FlaskClient, claim: str = "Hamlet's author was born in England.", **fields) -> str:
+    """Start a run and return the path of its page once that shows its verdict."""
+    path = started(client, claim, **fields)
+    wait_for(client, path, 'id="verdict-heading"')
+    return path
+
+
+@pytest.fixture
+def path(client) -> str:
+    """The path of a run with a verdict."""
+    return ended_run(client)
+
+
 def finished(client: FlaskClient, claim: str = "Hamlet's author was born in England.", **fields) -> str:
     """The page of a run of `claim` after its end."""
     path = started(client, claim, **fields)

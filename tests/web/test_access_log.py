@@ -11,7 +11,7 @@ import pytest
 
 from app.logging import JsonFormatter
 from tests.fakes import TWO_HOPS, scripted_container
-from tests.web.conftest import started, wait_for
+from tests.web.conftest import ended_run, started, wait_for
 
 
 @pytest.fixture
@@ -32,8 +32,7 @@ def test_a_request_is_logged_as_one_line_with_method_path_status_and_millisecond
 
 
 def test_a_stream_is_logged_when_its_connection_closes(client, lines):
-    path = started(client)
-    wait_for(client, path, "verdict-heading")
+    path = ended_run(client)
     answer = client.get(f"{path}/events?after=1")
     assert not [line for line in lines() if "/events" in line]
     answer.close()

@@ -76,15 +76,6 @@ def test_every_body_with_fields_has_an_example_and_every_example_fits_its_schema
             held_to(name, example)
 
 
-def test_operations_are_grouped_by_tags_and_named_with_a_verb_and_an_object():
-    operations = [each for item in document()["paths"].values() for name, each in item.items() if name != "parameters"]
-    tags = {tag["name"] for tag in document()["tags"]}
-    assert {tag for each in operations for tag in each["tags"]} == tags
-    names = [each["operationId"] for each in operations]
-    assert len(set(names)) == len(names)
-    assert all(re.fullmatch(r"[a-z]+([A-Z][a-z]+)+", name) for name in names), names
-
-
 def test_the_commands_on_the_api_page_work(client):
     page = client.get("/api").text
     start, follow = (shlex.split(line) for line in re.findall(r"curl .*?(?=\n|</code>)", page))

@@ -18,10 +18,6 @@ def address(client) -> str:
     return found
 
 
-def ids(answer) -> list[str]:
-    return [run["id"] for run in held_to("RunList", answer.json)["runs"]]
-
-
 class TestImporting:
     def test_a_run_read_from_the_api_can_be_imported_and_is_marked_as_imported(self, client, address):
         exported = client.get(address).json

@@ -81,15 +81,6 @@ def test_publishing_needs_the_operators_permission(make_app):
     problem(client.post(f"{address}/publish", json={}), 404)
 
 
-def test_a_report_taken_down_by_the_operator_is_not_published_again(make_app):
-    app = make_app(publishing=True)
-    client = app.test_client()
-    address = start(client)
-    ended(client, address)
-    app.extensions["hopcheck"].runs.publishing.take_down(address.rpartition("/")[2])
-    problem(client.post(f"{address}/publish", json={}), 409)
-
-
 @pytest.mark.parametrize("query", ["gallery?label=MAYBE", "gallery?limit=0", "runs?limit=0"])
 def test_a_list_refuses_an_invalid_query(make_app, query):
     problem(make_app(publishing=True).test_client().get(f"{API}/{query}"), 422)

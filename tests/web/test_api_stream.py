@@ -50,18 +50,6 @@ def test_a_stream_resumed_after_any_event_loses_and_repeats_nothing(client):
         assert by_query.endswith(streaming.END)
 
 
-def test_without_a_free_slot_a_stream_sends_the_stored_events_and_closes(make_app):
-    gate = Gate("answer 2")
-    app = make_app(scripted_container(gate=gate), threads=1)
-    client = app.test_client()
-    address = start(client)
-    assert gate.reached.wait(LONG)
-    with app.extensions["hopcheck"].followers.slot():
-        stream = client.get(f"{address}/events").text
-    gate.open()
-    assert "question_asked" in [event["kind"] for event in events(stream)] and streaming.END not in stream
-
-
 def test_the_stream_of_a_queued_run_sends_its_position_without_an_id_and_then_heartbeats(make_app):
     gate = Gate("answer 1")
     app = make_app(scripted_container(gate=gate), workers=1)

@@ -21,7 +21,6 @@ from tests.fakes import FAILING, ONE_SET_ASIDE, TWO_HOPS, answer, scripted_strat
 
 CLAIM = Claim("Hamlet was written in England.")
 GUIDED = (RunStarted(CLAIM, RunOptions(max_hops=5)), WAITING, PhaseEntered("starting"))
-PURSUED = (RunStarted(CLAIM, RunOptions(strategy="evidence-pursuit", max_hops=5)), WAITING, PhaseEntered("starting"))
 ASKED, FOUND, KEPT = QuestionAsked(1, Question("Who?")), AnswerFound(1, answer("He")), HopKept(1, "It helps.")
 
 BOXES = {

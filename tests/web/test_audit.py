@@ -8,7 +8,7 @@ import re
 import pytest
 
 from app.web.auth import new_token
-from tests.web.conftest import started, token, wait_for
+from tests.web.conftest import ended_run, started, token
 from tests.web.test_api import RUNS, with_tokens
 
 SECRET = "zebra"
@@ -46,8 +46,7 @@ def test_access_to_the_run_of_another_visitor_is_logged_and_to_an_unknown_run_is
 
 @pytest.mark.parametrize("foreign", [{"Sec-Fetch-Site": "cross-site"}, {"Origin": "https://evil.example"}])
 def test_a_stream_for_a_page_of_another_site_is_refused_and_logged(client, lines, foreign):
-    path = started(client)
-    wait_for(client, path, "verdict-heading")
+    path = ended_run(client)
     for address in (f"{path}/events", f"/api/v1{path}/events"):
         assert client.get(address, headers=foreign, buffered=True).status_code == 403, address
         same = {"Sec-Fetch-Site": "same-origin"} if "Origin" not in foreign else {"Origin": "http://localhost"}

@@ -8,7 +8,6 @@ from html import unescape
 import pytest
 
 from app.web.api.blueprint import API
-from tests.fakes import Gate, scripted_container
 from tests.web.test_batches import DONE, fed_until, press, started
 
 TITLE = "A <b>batch</b> of mine"
@@ -41,15 +40,3 @@ def test_a_deleted_batch_is_gone_for_everyone_with_its_checks_and_can_be_restore
     assert "Deleted.</b>" not in other.get("/batches").text and "Deleted.</b>" not in client.get("/history").text
     assert press(client, path, "restore").location == path
     assert DONE in client.get(path).text and client.get(run).status_code == 200
-
-
-def test_deleting_an_unfinished_batch_cancels_it_first_and_says_so(make_app):
-    gate = Gate("question 1")
-    client = make_app(scripted_container(gate=gate), workers=1).test_client()
-    path = started(client, "Yes!\n" * 30)
-    assert "It is not over, and is cancelled first." in client.get(f"{path}/delete").text
-    press(client, path, "delete")
-    gate.open()
-    press(client, path, "restore")
-    page = client.get(path).text
-    assert re.search(r"Cancelled: \d+ of 30 checked", page) and "Its batch was deleted." in page

@@ -11,6 +11,7 @@ from html import unescape
 import pytest
 
 from app.batches.files import MAX_BYTES
+from app.web.api.blueprint import API
 from app.web.pages.batches import CLOSED, NOTHING_FAILED
 from tests.fakes import FAILING, TWO_HOPS, Gate, scripted_container
 from tests.waiting import until
@@ -136,7 +137,6 @@ def test_a_long_batch_has_pages_of_a_hundred(client):
     ("fields", "message"),
     [
         ({"claims": "?\n"}, "There is no good claim in it."),
-        ({"claims": "A good claim.\n" * 10_001}, "There are more than 10,000 claims, and no more are allowed."),
         ({"claims": "A good claim.", "answerer": "oracle"}, "There is no answerer 'oracle'"),
     ],
 )
@@ -186,3 +186,33 @@ def test_with_batches_switched_off_no_page_links_to_them_and_their_page_says_why
     answer = send(client)
     assert answer.status_code == 404 and CLOSED in answer.text
     assert client.get(path).status_code == 200 and press(client, path, "pause").status_code == 303
+
+
+def test_a_batch_of_the_api_is_listed_and_its_results_are_paged(client):
+    claims = ["The moon is made of rock.", {"claim": "The sea is wet.", "speaker": "Somebody", "date": "2020-10-31"}]
+    answer = client.post(f"{API}/batches", json={"claims": [*claims, "?"], "title": "Mine", "labels": "four"})
+    path = answer.headers["Location"]
+    assert answer.status_code == 201 and path == f"{API}/batches/{answer.json['id']}"
+    fed_until(client, path.removeprefix(API), DONE)
+    progress = client.get(path).json
+    assert progress["counts"] == {"SUPPORTED": 2, "bad input": 1} and (progress["done"], progress["total"]) == (3, 3)
+    assert [each["title"] for each in client.get(f"{API}/batches").json["batches"]] == ["Mine"]
+    first = client.get(f"{path}/results?limit=2").json
+    assert [each["label"] for each in first["results"]] == ["SUPPORTED"] * 2 and first["next"] == 2
+    assert first["results"][1]["speaker"] == "Somebody"
+    last = client.get(f"{path}/results?limit=2&after=2").json
+    assert last["next"] is None and last["results"][0]["problem"].startswith("Claim 3: The claim is too short")
+
+
+@pytest.mark.parametrize(
+    ("sent", "field"),
+    [
+        ({}, "claims"),
+        ({"claims": [{"claim": "The sea is wet.", "more": 1}]}, "claims"),
+        ({"claims": ["The sea is wet."], "answerer": "oracle"}, "answerer"),
+    ],
+)
+def test_invalid_input_of_the_api_names_the_field_and_starts_nothing(client, sent, field):
+    answer = client.post(f"{API}/batches", json=sent)
+    assert (answer.status_code, answer.json["field"]) == (422, field)
+    assert client.get(f"{API}/batches").json["batches"] == []

@@ -9,7 +9,8 @@ import pytest
 
 from app.capabilities.options import Choice
 from tests.fakes import SUPPORTED, TWO_HOPS, Script, ScriptedHop, answer, scripted_container
-from tests.web.conftest import started, token, wait_for
+from tests.web.conftest import ended_run, started, token, wait_for
+from tests.web.test_api import ended, held_to
 
 ONE_MORE = Script((ScriptedHop("Which land is that?", answer("England")),), SUPPORTED)
 CHOICES = (
@@ -23,14 +24,6 @@ CHOICES = (
 def client(make_app):
     """A browser on an application whose first run has two kept hops; every later one finds one more."""
     return make_app(scripted_container(TWO_HOPS, ONE_MORE, choices=CHOICES)).test_client()
-
-
-@pytest.fixture
-def path(client) -> str:
-    """The path of a finished run."""
-    found = started(client)
-    wait_for(client, found, 'id="verdict-heading"')
-    return found
 
 
 def branch(client, path: str, hop: object = 2, **fields):
@@ -85,8 +78,7 @@ def test_an_unknown_hop_is_reported_on_the_page_of_the_run(client, path, hop):
 
 def test_branches_count_as_started_runs(make_app):
     client = make_app(rate_limit="2 per minute").test_client()
-    path = started(client)
-    wait_for(client, path, 'id="verdict-heading"')
+    path = ended_run(client)
     assert [branch(client, path).status_code for _ in range(2)] == [303, 429]
 
 
@@ -114,3 +106,13 @@ def test_one_press_runs_the_same_check_again(client):
     wait_for(client, again.location, 'id="verdict-heading"')
     first, second = (client.get(f"{each}/export.json").json for each in (path, again.location))
     assert all(second[field] == first[field] for field in ("claim", "speaker", "options"))
+
+
+def test_the_api_starts_the_same_branch_as_the_page(client, path):
+    sent = client.post(f"/api/v1{path}/branch", json={"hop": 2, "question": "In which country was he born?"})
+    assert sent.status_code == 201, sent.text
+    held_to("Run", sent.json)
+    by_page, by_api = (ended(client, each) for each in (f"/api/v1{branch(client, path).location}", sent.location))
+    asked = [[hop["question"] for hop in run["hops"]] for run in (by_page, by_api)]
+    assert asked[0] == asked[1] and "In which country was he born?" in asked[0]
+    assert all(by_page[name] == by_api[name] for name in ("claim", "options", "modules", "label"))

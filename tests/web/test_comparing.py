@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from html import unescape
-from html.parser import HTMLParser
 
 import pytest
+from lxml import html
 
 from app.domain.model import Judgement, Label, Sentence, Verdict
 from tests.fakes import TWO_HOPS, Gate, Script, ScriptedHop, answer, scripted_container
 from tests.waiting import LONG
-from tests.web.conftest import started, token, wait_for
+from tests.web.conftest import ended_run, started, token, wait_for
 
 CLAIM = "Hamlet's author was born in England."
 
@@ -29,41 +29,17 @@ DIFFERENT_RUN = Script(
 )
 
 
-class Rows(HTMLParser):
-    """The rows of a page's tables: the text of each row's head, and those of its cells."""
-
-    def __init__(self, page: str) -> None:
-        super().__init__()
-        self.found: list[list[str]] = []
-        self._inside = False
-        self.feed(page)
-
-    def handle_starttag(self, tag, attrs):
-        if tag == "tr":
-            self.found.append([])
-        elif tag in ("th", "td"):
-            self.found[-1].append("")
-            self._inside = True
-
-    def handle_endtag(self, tag):
-        self._inside = self._inside and tag not in ("th", "td")
-
-    def handle_data(self, data):
-        if self._inside:
-            self.found[-1][-1] = " ".join(f"{self.found[-1][-1]} {data}".split())
-
-
 def row(page: str, head: str) -> list[str]:
     """Return the cells of the one row whose head begins with these words."""
-    (found,) = [cells[1:] for cells in Rows(page).found if cells[0].startswith(head)]
+    rows = html.document_fromstring(page).iter("tr")
+    texts = [[" ".join(" ".join(cell.itertext()).split()) for cell in each.xpath("th|td")] for each in rows]
+    (found,) = [cells[1:] for cells in texts if cells and cells[0].startswith(head)]
     return found
 
 
-def ended(client, claim: str = CLAIM, **fields) -> str:
+def ended(client, claim: str = CLAIM) -> str:
     """The id of a run that has ended."""
-    path = started(client, claim, **fields)
-    wait_for(client, path, 'id="verdict-heading"')
-    return path.removeprefix("/runs/")
+    return ended_run(client, claim).removeprefix("/runs/")
 
 
 def compare(client, *ids: str):

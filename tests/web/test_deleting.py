@@ -8,17 +8,7 @@ import pytest
 from sqlalchemy import create_engine, update
 
 from app.runs.models import EventRow, RunRow
-from tests.fakes import Gate, scripted_container
-from tests.waiting import LONG
-from tests.web.conftest import started, token, wait_for
-
-
-@pytest.fixture
-def path(client) -> str:
-    """The path of a finished run."""
-    path = started(client)
-    wait_for(client, path, 'id="verdict-heading"')
-    return path
+from tests.web.conftest import token
 
 
 @pytest.fixture
@@ -49,19 +39,6 @@ def test_deleting_redirects_to_the_history_where_it_can_be_undone(client, path):
     assert (back.status_code, back.location) == (303, path)
     assert 'id="verdict-heading"' in client.get(path).text
     assert "Deleted." not in client.get("/history").text
-
-
-def test_deleting_a_running_run_stops_it_first(make_app):
-    gate = Gate("answer 2")
-    client = make_app(scripted_container(gate=gate)).test_client()
-    path = started(client)
-    assert gate.reached.wait(LONG)
-    assert "It is still running, and is stopped first." in client.get(f"{path}/delete").text
-    assert press(client, path, "delete").status_code == 303
-    gate.open()
-    assert client.get(path).status_code == 404
-    press(client, path, "restore")
-    assert "You deleted this check." in client.get(path).text
 
 
 def test_a_run_stored_by_another_version_can_be_deleted_only_by_its_owner(client, path, database_url):

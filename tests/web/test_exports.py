@@ -23,7 +23,7 @@ from tests.fakes import (
     answer,
     scripted_container,
 )
-from tests.web.conftest import started, token, wait_for
+from tests.web.conftest import ended_run, token
 
 FORMS = ("export.json", "export.md", "export.html", "claimreview.json", "export.ris", "export.bib")
 HOSTILE = '[click](https://evil.example) <script>alert(1)</script> "</script>"'
@@ -35,17 +35,10 @@ def browse(make_app):
     return lambda *scripts, **fields: make_app(scripted_container(*scripts, **fields)).test_client()
 
 
-def export(client, **fields) -> str:
-    """The path of a finished run."""
-    path = started(client, **fields)
-    wait_for(client, path, 'id="verdict-heading"')
-    return path
-
-
 @pytest.mark.parametrize("script", [TWO_HOPS, ONE_SET_ASIDE, FAILING], ids=["verdict", "set-aside", "failed"])
 def test_the_json_export_matches_its_schema(browse, script):
     client = browse(script)
-    path = export(client, speaker="A teacher", date="2020-10-31")
+    path = ended_run(client, speaker="A teacher", date="2020-10-31")
     answered = client.get(f"{path}/export.json")
     assert answered.mimetype == "application/json"
     schema = client.get("/export.schema.json").json
@@ -57,7 +50,7 @@ def test_the_json_export_matches_its_schema(browse, script):
 @pytest.mark.parametrize("form", FORMS)
 def test_anyone_with_the_link_gets_a_file_named_after_the_claim(browse, form):
     client = browse()
-    path = export(client, claim="“Hamlet” was written in 1601, née Amleth.")
+    path = ended_run(client, claim="“Hamlet” was written in 1601, née Amleth.")
     answered = client.application.test_client().get(f"{path}/{form}")
     ending = form.removeprefix("export.")
     expected = f"attachment; filename=hopcheck-hamlet-was-written-in-1601-n-e-amleth.{ending}"
@@ -68,7 +61,7 @@ def test_anyone_with_the_link_gets_a_file_named_after_the_claim(browse, form):
 
 def test_the_markdown_contains_the_whole_trail(browse):
     client = browse(ONE_SET_ASIDE)
-    path = export(client, speaker="A teacher", date="2020-10-31")
+    path = ended_run(client, speaker="A teacher", date="2020-10-31")
     answered = client.get(f"{path}/export.md")
     assert answered.mimetype == "text/markdown"
     text = answered.text
@@ -97,7 +90,7 @@ def test_the_markdown_contains_the_whole_trail(browse):
 
 def test_the_html_file_has_the_trail_and_needs_no_other_file(browse):
     client = browse(ONE_SET_ASIDE)
-    path = export(client, claim=HOSTILE)
+    path = ended_run(client, claim=HOSTILE)
     answered = client.get(f"{path}/export.html")
     assert answered.headers["Content-Disposition"].startswith("attachment")
     page = answered.text
@@ -111,7 +104,7 @@ def test_hostile_text_is_escaped_in_the_markdown(browse):
     found = answer("Shakespeare", f"{HOSTILE} Shakespeare {HOSTILE}", HOSTILE)
     verdict = Verdict(Label.REFUTED, (), HOSTILE)
     client = browse(Script((ScriptedHop(HOSTILE, found),), verdict))
-    text = client.get(f"{export(client, claim=HOSTILE, speaker=HOSTILE)}/export.md").text
+    text = client.get(f"{ended_run(client, claim=HOSTILE, speaker=HOSTILE)}/export.md").text
     page = MarkdownIt("commonmark").render(text)
     assert "<script" not in page and 'href="https://evil.example' not in page
     assert page.count("[click](https://evil.example)") >= 6
@@ -119,7 +112,7 @@ def test_hostile_text_is_escaped_in_the_markdown(browse):
 
 def test_the_claim_review_has_a_software_author_and_a_rating_with_its_scale(browse):
     client = browse()
-    path = export(client, claim="Hamlet is English.", speaker="A teacher", date="2020-10-31")
+    path = ended_run(client, claim="Hamlet is English.", speaker="A teacher", date="2020-10-31")
     answered = client.get(f"{path}/claimreview.json")
     assert answered.mimetype == "application/ld+json"
     review = json.loads(answered.text)
@@ -156,18 +149,14 @@ def test_the_claim_review_has_a_software_author_and_a_rating_with_its_scale(brow
 )
 def test_the_claim_review_has_a_number_only_for_a_decisive_verdict(browse, label, rating):
     client = browse(Script(TWO_HOPS.hops, Verdict(label, ())))
-    review = json.loads(client.get(f"{export(client)}/claimreview.json").text)
+    review = json.loads(client.get(f"{ended_run(client)}/claimreview.json").text)
     assert review["reviewRating"] == {"@type": "Rating", **rating}
     assert review["itemReviewed"] == {"@type": "Claim"}
 
 
-def links(page: str) -> list[str]:
-    return [form for form in FORMS if f'/{form}" download' in page]
-
-
 def test_only_the_page_of_a_published_report_contains_its_claim_review(make_app):
     client = make_app(scripted_container(), publishing=True).test_client()
-    path = export(client, claim=HOSTILE)
+    path = ended_run(client, claim=HOSTILE)
     assert "ld+json" not in client.get(path).text
     sent = {"csrf_token": token(client)}
     assert client.post(f"{path}/publish", data=sent).status_code == 303
@@ -190,7 +179,7 @@ def references(client, path: str) -> tuple[list[dict], list[dict]]:
 
 def test_a_reference_manager_reads_each_cited_source_once(browse):
     client = browse(ONE_SET_ASIDE)
-    path = export(client)
+    path = ended_run(client)
     ris, bib = references(client, path)
     day = client.get(f"{path}/export.json").json["created_at"][:10]
     assert ris == [
@@ -217,7 +206,7 @@ def test_references_to_web_pages_have_their_date_and_the_day_they_were_read(brow
     client = browse(
         Script((cited_page("The tower", "tower.example", "https://tower.example/", "2020-10-30"),), SUPPORTED)
     )
-    path = export(client)
+    path = ended_run(client)
     (ris,), (bib,) = references(client, path)
     day = client.get(f"{path}/export.json").json["created_at"][:10]
     assert (ris["year"], ris["date"], ris["access_date"]) == ("2020", "2020/10/30", day.replace("-", "/"))
@@ -235,7 +224,7 @@ def test_references_to_web_pages_have_their_date_and_the_day_they_were_read(brow
 )
 def test_hostile_titles_end_no_record_and_start_none(browse, text):
     client = browse(Script((cited_page(text, text, f"https://tower.example/?a={text}", text),), SUPPORTED))
-    (ris,), (bib,) = references(client, export(client))
+    (ris,), (bib,) = references(client, ended_run(client))
     assert ris["title"] == " ".join(text.split())
     assert set(ris) == {"type_of_reference", "title", "publisher", "urls", "access_date"}
     assert not re.search(r"(?<!\\)[%&$#_]|\\input", bib["title"])
@@ -250,7 +239,7 @@ def test_recited_text_and_sources_of_answers_set_aside_are_no_references(browse)
         ScriptedHop(aside.question, aside.answer, Judgement(False, "It is beside the point.")),
     )
     client = browse(Script(hops, SUPPORTED))
-    path = export(client)
+    path = ended_run(client)
     answer = client.get(f"{path}/export.bib")
     assert answer.status_code == 409 and "No kept answer of this report cites a source" in answer.text
     assert "export.bib" not in client.get(path).text

@@ -50,10 +50,6 @@ def listed(page: str) -> list[str]:
     ]
 
 
-def link(page: str, name: str) -> str:
-    return html.unescape(re.search(rf'href="([^"]+)"[^>]*>{name}</a>', page)[1])
-
-
 def test_checks_are_listed_newest_first_with_their_verdicts(client):
     first = started(client, "Hamlet is a play.")
     wait_for(client, first, 'id="verdict-heading"')

@@ -10,7 +10,7 @@ import pytest
 
 from app.runs.transfer import MAX_BYTES, TOO_LARGE
 from tests.fakes import FAILING, ONE_SET_ASIDE, TWO_HOPS, scripted_container
-from tests.web.conftest import started, token, wait_for
+from tests.web.conftest import ended_run, token
 
 UNVERIFIED = "Imported, unverified"
 HOSTILE = '"><script>alert(1)</script>'
@@ -23,8 +23,7 @@ def exported(client) -> dict:
 
 
 def export(client) -> dict:
-    path = started(client)
-    wait_for(client, path, 'id="verdict-heading"')
+    path = ended_run(client)
     return client.get(f"{path}/export.json").json
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from app.extensions import db
 from tests.fakes import scripted_container
-from tests.web.conftest import finished, send, started, token, wait_for
+from tests.web.conftest import ended_run, finished, send, started, token
 from tests.web.hostile import CODE, FIELDS, LINK, SCRIPT, Page, hostile_container, marked
 from tests.web.test_strangers import ROUTES
 
@@ -23,8 +23,7 @@ def client(make_app):
 
 def hostile_run(client) -> str:
     """The path of a hostile run that has ended, is published and has a hostile note."""
-    path = started(client, marked("claim"), speaker=marked("claim")[:80])
-    wait_for(client, path, 'id="verdict-heading"')
+    path = ended_run(client, marked("claim"), speaker=marked("claim")[:80])
     form = {"csrf_token": token(client), "hop": "1", "agrees": "no", "text": marked("note"), "seen": ""}
     assert client.post(f"{path}/notes", data=form).status_code == 303
     assert client.post(f"{path}/publish", data={"csrf_token": token(client)}).status_code == 303
@@ -153,8 +152,7 @@ HEADERS += ("Last-Event-ID", "X-Forwarded-For", "X-Forwarded-Host", "HX-Request"
 
 def test_no_request_header_breaks_a_response_or_is_reflected_in_it(make_app):
     client = make_app(scripted_container()).test_client()
-    path = started(client)
-    wait_for(client, path, 'id="verdict-heading"')
+    path = ended_run(client)
     for name in HEADERS:
         for value in ("'\"><script>alert(1)</script>", "é\xff", "1" * 4000, "-1", "999999999999999999999", "{{7*7}}"):
             for address in (path, f"{path}/events", "/api/v1/runs"):

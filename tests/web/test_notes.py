@@ -9,17 +9,9 @@ import pytest
 
 from tests.fakes import Gate, scripted_container
 from tests.waiting import LONG
-from tests.web.conftest import started, token, wait_for
+from tests.web.conftest import started, token
 
 SCRIPT = {"HX-Request": "true"}
-
-
-@pytest.fixture
-def path(client) -> str:
-    """The page of a run that has ended."""
-    path = started(client)
-    wait_for(client, path, 'id="verdict-heading"')
-    return path
 
 
 def place(page: str, hop: int) -> str:

@@ -30,7 +30,7 @@ from tests.fakes import (
     scripted_container,
 )
 from tests.waiting import until
-from tests.web.conftest import finished, send, started, token, wait_for
+from tests.web.conftest import ended_run, finished, send, started, token, wait_for
 
 
 def hop_with(answer: Answer, **fields) -> Script:
@@ -424,8 +424,7 @@ class TestRun:
     def test_a_run_stored_by_another_version_gets_a_page_that_says_so(self, make_app, caplog):
         app = make_app()
         client = app.test_client()
-        path = started(client)
-        wait_for(client, path, "verdict-heading")
+        path = ended_run(client)
         with app.app_context():
             db.session.execute(db.update(EventRow).values(version=99))
             db.session.commit()

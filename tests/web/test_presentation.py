@@ -8,9 +8,7 @@ from app.domain.messages import Code
 from app.domain.model import Origin, Passage, Span
 from app.runs.version_1 import coded
 from app.web.report_view import excerpt, web_link
-from app.web.views import (
-    page_words,
-)
+from app.web.views import page_words
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from tests.web.conftest import started, token, wait_for
+from tests.web.conftest import ended_run, token
 
 NOINDEX = '<meta name="robots" content="noindex">'
 
@@ -15,14 +15,6 @@ NOINDEX = '<meta name="robots" content="noindex">'
 def client(make_app):
     """A browser on an application whose operator lets people publish."""
     return make_app(publishing=True).test_client()
-
-
-@pytest.fixture
-def path(client) -> str:
-    """The path of a run with a verdict."""
-    path = started(client)
-    wait_for(client, path, 'id="verdict-heading"')
-    return path
 
 
 def press(client, path: str, button: str, **fields):
@@ -51,8 +43,7 @@ def test_search_engines_may_index_only_published_reports(client, path):
 
 def test_published_reports_are_unlisted_once_the_operator_disallows_publishing(make_app):
     client = make_app(publishing=True).test_client()
-    path = started(client)
-    wait_for(client, path, 'id="verdict-heading"')
+    path = ended_run(client)
     press(client, path, "publish")
     later = make_app().test_client()
     answer = later.get(path)

@@ -11,15 +11,13 @@ from xml.etree import ElementTree
 import pytest
 from PIL import Image
 
-from app.domain.model import Label, Verdict
 from app.web.sharing import UNREADABLE, ShareCard, as_png
-from tests.fakes import FAILING, TWO_HOPS, Gate, Script, scripted_container
+from tests.fakes import FAILING, Gate, scripted_container
 from tests.waiting import LONG
 from tests.web.conftest import finished, started, wait_for
 from tests.web.test_previews import tags
 
 CLAIM = "Hamlet's author was born in England."
-UNDECIDED = Script(TWO_HOPS.hops, Verdict(Label.NOT_ENOUGH_EVIDENCE, (), missing="No passage names a parrot."))
 CARD = ShareCard("Claim", CLAIM, "True", "Supported", "Shakespeare was born in Stratford.", "supported")
 
 

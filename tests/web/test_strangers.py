@@ -23,6 +23,7 @@ from tests.fakes import Gate, scripted_container
 from tests.waiting import LONG, until
 from tests.web.conftest import token
 from tests.web.test_api import CLAIM, RUNS, with_tokens
+from tests.web.test_every_route import routes_of
 
 OPEN = "the same for everybody"
 LIST = "lists only the visitor's own runs"
@@ -259,11 +260,7 @@ def batch_of(app: Flask, owner: str, state: str, run_id: str) -> str:
 
 
 def test_every_route_is_classified(make_app):
-    routes = {
-        f"{method} {rule.rule}"
-        for rule in make_app().url_map.iter_rules()
-        for method in rule.methods - {"HEAD", "OPTIONS"}
-    }
+    routes = routes_of(make_app())
     assert routes - set(ROUTES) == set(), "classify these in ROUTES"
     assert set(ROUTES) - routes == set(), "these are gone"
 

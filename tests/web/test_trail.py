@@ -27,7 +27,7 @@ from app.runs.event_store import WAITING
 from app.web.report_view import relevance
 from app.web.views import current_activity, upcoming_hop
 from tests.fakes import TWO_HOPS, Script, ScriptedHop, answer, scripted_container
-from tests.web.conftest import finished, started, wait_for
+from tests.web.conftest import ended_run, finished
 
 STARTING = PhaseEntered("starting")
 ASKED = QuestionAsked(1, Question("Who wrote Hamlet?"))
@@ -98,8 +98,7 @@ def page_of(make_app, answer: Answer, query: str = "") -> str:
     """The finished page of a run with this one answer."""
     app = make_app(scripted_container(Script((ScriptedHop("What is it?", answer),), TWO_HOPS.verdict)))
     client = app.test_client()
-    path = started(client)
-    wait_for(client, path, 'id="verdict-heading"')
+    path = ended_run(client)
     return client.get(path + query).text
 
 
@@ -138,8 +137,7 @@ def test_a_long_passage_is_cut_around_its_answer_or_after_its_beginning(make_app
 
 
 def test_other_passages_are_folded_unless_the_address_opens_them(make_app, client):
-    path = started(client)
-    wait_for(client, path, 'id="verdict-heading"')
+    path = ended_run(client)
     assert client.get(path).text.count('class="fold" open') == 0
     assert client.get(f"{path}?cards=open").text.count('class="fold" open') == 2
     assert client.get(f"{path}?cards=whatever").text.count('class="fold" open') == 0

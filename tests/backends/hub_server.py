@@ -1,4 +1,4 @@
-"""A server on loopback that answers like the Hugging Face hub for the data set wikimedia/wikipedia."""
+"""A server on loopback that answers like the Hugging Face hub for one data set and one repository of models."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ import json
 import threading
 from contextlib import suppress
 
+from pytest import MonkeyPatch
+
 from tests.loopback import LoopbackServer, QuietHandler
 
 REVISION = "b" * 40
-REPOSITORY = "wikimedia/wikipedia"
+REPOSITORY, MODELS = "wikimedia/wikipedia", "owner/repository"
 
 
 class HubServer(LoopbackServer):
@@ -44,6 +46,15 @@ class HubServer(LoopbackServer):
         return json.dumps({**about, "cardData": {"license": self.licence}, "downloads": 0, "likes": 0}).encode()
 
 
+def point_to(monkeypatch: MonkeyPatch, address: str) -> None:
+    """Let huggingface_hub ask this address in this process."""
+    from huggingface_hub import constants
+
+    template = constants.HUGGINGFACE_CO_URL_TEMPLATE.replace(constants.ENDPOINT, address)
+    monkeypatch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", template)
+    monkeypatch.setattr(constants, "ENDPOINT", address)
+
+
 def _handler(hub: HubServer) -> type[QuietHandler]:
     class Handler(QuietHandler):
         def do_HEAD(self) -> None:
@@ -55,9 +66,9 @@ def _handler(hub: HubServer) -> type[QuietHandler]:
         def _answer(self, body: bool) -> None:
             hub.asked.append(self.path)
             path = self.path.partition("?")[0]
-            if path.startswith("/api/models/"):
+            if path == f"/api/models/{MODELS}":
                 listed = [{"rfilename": name, "size": len(content)} for name, content in hub.files.items()]
-                about = {"id": "owner/repository", "siblings": listed, "tags": ["license:mit"]}
+                about = {"id": MODELS, "siblings": listed, "tags": ["license:mit"]}
                 return self._send(200, json.dumps(about).encode(), body, {"Content-Type": "application/json"})
             if path.startswith(f"/api/datasets/{REPOSITORY}"):
                 return self._send(200, hub.listing(), body, {"Content-Type": "application/json"})

@@ -27,7 +27,7 @@ from app.backends.local.base_model import (
 from app.bootstrap import base_model as base_model_step
 from app.config.settings import ROOT, Settings
 from app.domain.errors import ModelUnavailable
-from tests.backends.hub_server import REVISION, HubServer
+from tests.backends.hub_server import REVISION, HubServer, point_to
 
 PART = 500_000
 CONTENT = os.urandom(1_000_000)
@@ -46,14 +46,6 @@ def machine(monkeypatch, tmp_path):
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "home/.cache/huggingface/hub"))
     monkeypatch.setattr(constants, "DOWNLOAD_CHUNK_SIZE", 100_000)
     point_to(monkeypatch, "http://127.0.0.1:9")
-
-
-def point_to(monkeypatch, hub: str) -> None:
-    from huggingface_hub import constants
-
-    template = constants.HUGGINGFACE_CO_URL_TEMPLATE.replace(constants.ENDPOINT, hub)
-    monkeypatch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", template)
-    monkeypatch.setattr(constants, "ENDPOINT", hub)
 
 
 @pytest.fixture

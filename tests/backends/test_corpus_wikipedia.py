@@ -26,7 +26,7 @@ from app.components import CORPUS, MODEL, RERANKER, Components
 from app.config import FLASK
 from app.config.settings import Settings
 from app.domain.errors import InvalidInput, ModelUnavailable
-from tests.backends.hub_server import HubServer
+from tests.backends.hub_server import HubServer, point_to
 from tests.waiting import LONG
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -59,12 +59,8 @@ FILES = {
 
 @pytest.fixture
 def hub(monkeypatch) -> Iterator[HubServer]:
-    from huggingface_hub import constants
-
     with HubServer(FILES, ["cc-by-sa-3.0", "gfdl"]) as server:
-        template = constants.HUGGINGFACE_CO_URL_TEMPLATE.replace(constants.ENDPOINT, server.address)
-        monkeypatch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", template)
-        monkeypatch.setattr(constants, "ENDPOINT", server.address)
+        point_to(monkeypatch, server.address)
         yield server
 
 
@@ -95,9 +91,7 @@ def test_a_language_without_a_wikipedia_is_refused(hub):
 
 
 def test_an_unreachable_hub_is_reported_in_one_sentence(monkeypatch):
-    from huggingface_hub import constants
-
-    monkeypatch.setattr(constants, "ENDPOINT", "http://127.0.0.1:9")
+    point_to(monkeypatch, "http://127.0.0.1:9")
     with pytest.raises(ModelUnavailable, match="could not be fetched: the hub cannot be reached"):
         find_wikipedia(NAME)
 

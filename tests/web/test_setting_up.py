@@ -20,7 +20,7 @@ from app.site_setup import SiteSetup, Task
 from app.site_setup.tasks import Work
 from app.web.auth import new_token, token_line
 from tests import one_claim
-from tests.backends.hub_server import HubServer
+from tests.backends.hub_server import HubServer, point_to
 from tests.backends.test_corpus_wikipedia import articles
 from tests.backends.web_search.search_server import Reply as Found
 from tests.backends.web_search.search_server import SearchServer
@@ -32,10 +32,7 @@ from tests.web.test_every_route import routes_of
 from tests.word_files import word_file
 
 KEY = "sk-planted-4711"
-ROUTES = sorted(
-    route
-    for route in ("models", "models/remove", "keys", "keys/remove", "offer", "downloads", "documents", "tasks/stop")
-)
+ROUTES = ("models", "models/remove", "keys", "keys/remove", "offer", "downloads", "documents", "tasks/stop")
 
 
 def send(client, route: str, **fields):
@@ -253,14 +250,9 @@ SIZE, CHUNK = 24_000_000, 10 * 1024**2
 @pytest.fixture
 def hub(monkeypatch) -> Iterator[HubServer]:
     """A hub with a Wikipedia and a GGUF file, for this process and the tasks that it starts."""
-    from huggingface_hub import constants
-
-    with HubServer(
-        {WIKIPEDIA: articles("Mozart was born in Salzburg. " * 3_000), MODEL: b"GGUF" * (SIZE // 4)}
-    ) as server:
-        template = constants.HUGGINGFACE_CO_URL_TEMPLATE.replace(constants.ENDPOINT, server.address)
-        monkeypatch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", template)
-        monkeypatch.setattr(constants, "ENDPOINT", server.address)
+    files = {WIKIPEDIA: articles("Mozart was born in Salzburg. " * 3_000), MODEL: b"GGUF" * (SIZE // 4)}
+    with HubServer(files) as server:
+        point_to(monkeypatch, server.address)
         monkeypatch.setenv("HF_ENDPOINT", server.address)
         yield server
 
@@ -391,9 +383,7 @@ def test_a_download_says_size_and_licence_shows_progress_and_goes_on_after_a_can
 
 @pytest.mark.parametrize("name", ["simple-wikipedia", "hub:owner/repository/a.gguf"])
 def test_without_a_network_a_sentence_says_so_and_nothing_is_started(site, monkeypatch, name):
-    from huggingface_hub import constants
-
-    monkeypatch.setattr(constants, "ENDPOINT", "http://127.0.0.1:9")
+    point_to(monkeypatch, "http://127.0.0.1:9")
     client, service = site
     for route in ("offer", "downloads"):
         answer = send(client, route, download=name)

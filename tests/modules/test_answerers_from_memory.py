@@ -5,8 +5,6 @@ from __future__ import annotations
 import pytest
 
 from app.domain.errors import UnparseableOutput
-from app.domain.instrumentation import listening
-from app.domain.messages import Code
 from app.domain.model import Answer, Claim, Origin, Question, Span
 from app.modules.answerers.flan_t5 import FlanT5Answerer
 from app.modules.answerers.reciter_reader import FROM_MEMORY, MAX_PASSAGE_WORDS, ReciterReader
@@ -31,7 +29,6 @@ def answer(*texts: str, reader=None) -> Answer:
 
 
 def test_the_model_reads_its_recited_passage() -> None:
-    """The answer cites its span in the passage, which is marked as recited."""
     found = answer(PASSAGE, "Jane Austen")
     (passage,) = found.retrieved
     assert (found.text, found.cited.text, found.answerer) == ("Jane Austen", "Jane Austen", "reciter-reader")
@@ -61,7 +58,6 @@ def test_an_answer_not_found_in_the_passage_cites_the_whole_passage() -> None:
 
 @pytest.mark.parametrize("text", ["I don't know.", "Unknown", "", REFUSAL])
 def test_an_empty_recital_gives_no_answer(text: str) -> None:
-    """Neither model nor reader is then called to read."""
     model = playing(text)
     assert ReciterReader(model, FirstWord()).answer(QUESTION, CLAIM) == Answer(None, answerer="reciter-reader")
     assert len(model.prompts) == 1
@@ -69,7 +65,6 @@ def test_an_empty_recital_gives_no_answer(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["I don't know.", "Unknown", "", REFUSAL])
 def test_a_passage_without_an_answer_is_shown_without_one(text: str) -> None:
-    """The recited text stays on the page."""
     found = answer(PASSAGE, text)
     assert (found.text, found.cited, found.retrieved[0].text) == (None, None, PASSAGE)
 
@@ -81,7 +76,6 @@ def test_an_essay_in_place_of_an_answer_is_an_error() -> None:
 
 
 def test_an_essay_in_place_of_a_passage_is_truncated() -> None:
-    """A recited passage is about as long as a retrieved one."""
     found = answer(ESSAY, "word")
     assert len(found.retrieved[0].text.split()) == MAX_PASSAGE_WORDS
 
@@ -95,15 +89,7 @@ def test_recited_text_cannot_escape_its_marks() -> None:
     assert "Passage = [data " in case
 
 
-def test_reciting_and_reading_are_reported_as_phases() -> None:
-    events = []
-    with listening(events.append):
-        answer(PASSAGE, "Jane Austen")
-    assert [event.phase for event in events] == [Code.RECITING(model="gpt"), Code.READING_RECITED()]
-
-
 def test_flan_t5_answers_and_gives_its_evidence_from_memory() -> None:
-    """Two generations: the second prompt contains the first one's answer."""
     model = playing("Jane Austen", "Jane Austen wrote Emma in 1815.", name="flan-t5-base")
     found = FlanT5Answerer(model).answer(QUESTION, CLAIM)
     assert (found.text, found.cited.text, found.answerer) == ("Jane Austen", "Jane Austen", "flan-t5")

@@ -37,7 +37,6 @@ def run(classifier, labels: LabelSet = LabelSet.THREE, control=None) -> list:
 
 @pytest.mark.parametrize("make", BASELINE_CLASSIFIERS)
 def test_a_verdict_from_the_claim_alone_says_so_first(make) -> None:
-    """No hop, no citation, and the first sentence names the model whose memory was used."""
     ended, reached = run(make(playing("true")))
     assert isinstance(ended, QuestioningEnded) and isinstance(reached, VerdictReached)
     assert reached.verdict.label is Label.SUPPORTED
@@ -87,8 +86,6 @@ def test_text_without_a_label_fails_the_run(make, text: str) -> None:
 
 @pytest.mark.parametrize("make", BASELINE_CLASSIFIERS)
 def test_a_failed_call_fails_the_run(make) -> None:
-    """The server's message is shown."""
-
     def refuse(prompt: str) -> str:
         raise CallFailed("The key was turned down.")
 

@@ -23,7 +23,6 @@ def test_the_label_is_chosen_and_its_probability_kept(label: Label) -> None:
 
 
 def test_the_rationale_quotes_each_hop_and_ends_with_a_conclusion() -> None:
-    """Each quote is the sentence with the answer, its title and its hop's number."""
     verdict = FlanT5Reasoner(playing("true")).conclude(CLAIM, (AUTHOR, BIRTH), THREE)
     assert [sentence.hops for sentence in verdict.rationale] == [(1,), (3,), (1, 3)]
     assert verdict.rationale[0].text == "Emma: “Emma is a novel by Jane Austen.”"

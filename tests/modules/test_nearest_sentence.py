@@ -49,6 +49,5 @@ def test_a_sentence_that_is_not_near_enough_is_not_an_answer() -> None:
 
 
 def test_a_sentence_that_is_near_to_the_claim_alone_is_not_an_answer() -> None:
-    """It is about the claim's subject and says nothing of what is asked."""
     answerer = RetrieverReader(Finds(), SharedWords(), FindsNothing())
     assert answerer.answer(Question("Which bird?"), Claim("Ada Stone never sailed to Chur.")).text is None

@@ -46,13 +46,11 @@ def test_the_first_question_is_taken_verbatim(text: str, question: str) -> None:
     ],
 )
 def test_text_without_a_whole_question_is_unparseable(text: str) -> None:
-    """No text, a statement, half a question, a lone question mark, or a long text."""
     with pytest.raises(UnparseableOutput):
         question_from(text)
 
 
 def test_a_repeated_prompt_format_is_removed_from_the_question() -> None:
-    """A chat model writes "Question 2 =", a list number or asterisks around it."""
     for written in ("**Question 2 =** Who wrote Emma?", "### Question: Who wrote Emma?", "1. **Who wrote Emma?**"):
         assert question_from(written) == Question("Who wrote Emma?")
 
@@ -96,13 +94,11 @@ def test_the_label_is_read_from_the_last_line(text: str, label: Label) -> None:
     ],
 )
 def test_a_last_line_that_only_contains_a_label_inside_other_words_names_none(text: str) -> None:
-    """Negations, conditions, two labels, and words that contain a label are left to `choose`."""
     with pytest.raises(UnparseableOutput):
         label_from(text, THREE)
 
 
 def test_a_rationale_cites_existing_hops_only() -> None:
-    """Citation numbers are removed from the text; citations of other hops are dropped."""
     sentences, missing = rationale_from(
         "Rationale = Emma is by Jane Austen [1]. She was born in Steventon. [3] It lies in Hampshire [3, 9].\n"
         "Missing = When she died.\n",
@@ -144,7 +140,6 @@ def test_statements_of_not_knowing_are_no_answer_but_similar_titles_are(text: st
 
 
 def test_a_recited_passage_is_cut_to_whole_sentences_within_its_limit() -> None:
-    """A sentence truncated by the token limit is dropped."""
     assert passage_from("Passage = Emma is a novel. It is by Jane", 50) == "Emma is a novel."
     assert passage_from("Emma is a novel. It was published in 1815.", 5) == "Emma is a novel."
     assert len((passage_from("word " * 3_000, 50) or "").split()) == 50

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from app.domain.messages import Code
 from app.domain.model import Answer, Claim, Hop, HopStatus, Judgement, Passage, Question, Span
 from app.modules.qa_validator import RuleBasedValidator
@@ -17,56 +19,42 @@ def judged(question: str, answer: str | None, *context: Hop, evidence: tuple[str
     return RuleBasedValidator().is_useful(CLAIM, context, hop)
 
 
-def test_a_bridge_answer_is_kept_though_it_decides_nothing() -> None:
-    """The first hop of a two-hop claim says nothing yet about its truth."""
-    assert judged("Who wrote Middlemarch?", "George Eliot").holds
+FIJI = Hop(1, Question("Has Emily Brontë been put on the list of writers in Fiji?"), Answer("No"), HopStatus.KEPT)
 
 
-def test_a_pair_without_an_answer_is_set_aside_with_a_reason() -> None:
-    """None and blank count alike."""
-    assert judged("Who wrote Middlemarch?", None) == Judgement(False, Code.NO_ANSWER())
-    assert not judged("Who wrote Middlemarch?", "  ").holds
+@pytest.mark.parametrize(
+    ("question", "answer", "context"),
+    [
+        ("Who wrote Middlemarch?", "George Eliot", ()),  # it says nothing yet about the truth of a two-hop claim
+        ("Was Emily Brontë born in York?", "No", ()),
+        ("Where did Emily Brontë live?", "No. 10 Downing Street", ()),
+        ("Where was the claim first published?", "In a satirical paper", ()),
+        ("Which country was Emily Brontë of Brontë Town from?", "Brontë", ()),
+        ("Has Emily Brontë been put on the list of writers in Peru?", "No", (FIJI,)),
+    ],
+)
+def test_an_answered_new_and_related_pair_is_kept(question: str, answer: str, context: tuple[Hop, ...]) -> None:
+    assert judged(question, answer, *context).holds
 
 
-def test_an_answer_that_begins_with_no_is_an_answer() -> None:
-    """Such as "No. 10 Downing Street" and "No" itself."""
-    assert judged("Was Emily Brontë born in York?", "No").holds
-    assert judged("Where did Emily Brontë live?", "No. 10 Downing Street").holds
-
-
-def test_the_same_answer_to_nearly_the_same_question_is_set_aside() -> None:
-    """A paraphrased question adds nothing new."""
-    judgement = judged("Who exactly wrote Middlemarch?", "George Eliot", FIRST)
-    assert judgement == Judgement(False, Code.ALREADY_ANSWERED(hop=1))
-
-
-def test_the_same_question_about_another_name_is_kept() -> None:
-    """For instance about each country of a list."""
-    fiji = Hop(1, Question("Has Emily Brontë been put on the list of writers in Fiji?"), Answer("No"), HopStatus.KEPT)
-    assert judged("Has Emily Brontë been put on the list of writers in Peru?", "No", fiji).holds
-
-
-def test_a_question_about_the_claim_itself_is_related() -> None:
-    """Fact-checkers first ask where a claim was made."""
-    assert judged("Where was the claim first published?", "In a satirical paper").holds
-
-
-def test_an_answer_that_repeats_the_name_in_the_question_is_set_aside() -> None:
-    """As "the Berlin Wall" for "Where is the Berlin Wall?", but Mexico City may be in Mexico."""
-    assert not judged("Where was Emily Brontë born?", "Emily Brontë").holds
-    assert judged("Which country was Emily Brontë of Brontë Town from?", "Brontë").holds
+@pytest.mark.parametrize(
+    ("question", "answer", "reason"),
+    [
+        ("Who wrote Middlemarch?", None, Code.NO_ANSWER()),
+        ("Who wrote Middlemarch?", "  ", Code.NO_ANSWER()),
+        ("Where was Emily Brontë born?", "Emily Brontë", Code.QUESTION_REPEATED()),
+        ("Who exactly wrote Middlemarch?", "George Eliot", Code.ALREADY_ANSWERED(hop=1)),
+        ("Who is the author of Middlemarch?", "George Eliot", Code.ALREADY_ASKED(hop=1)),
+        ("Who painted Guernica?", "Pablo Picasso", Code.UNRELATED()),
+    ],
+)
+def test_any_other_pair_is_set_aside_with_a_reason(question: str, answer: str | None, reason) -> None:
+    assert judged(question, answer, FIRST) == Judgement(False, reason)
 
 
 def test_a_question_about_a_kept_answer_is_related() -> None:
-    """The reason names the hop with that answer."""
     judgement = judged("Where was George Eliot born?", "Nuneaton", FIRST)
     assert judgement == Judgement(True, Code.ABOUT_ANSWER(answer="George Eliot", hop=1))
-
-
-def test_an_unrelated_pair_is_set_aside() -> None:
-    """Answered and new is not enough: the question must be related to the claim or to a kept answer."""
-    judgement = judged("Who painted Guernica?", "Pablo Picasso", FIRST)
-    assert not judgement.holds and judgement.reason == Code.UNRELATED()
 
 
 def test_evidence_that_does_not_mention_the_subject_of_the_question_is_set_aside() -> None:
@@ -78,7 +66,6 @@ def test_evidence_that_does_not_mention_the_subject_of_the_question_is_set_aside
 
 
 def test_a_pages_statement_about_somebody_else_is_set_aside() -> None:
-    """A page that mentions the person in question says "he" of its own subject."""
     question, text = "Where was Emily Brontë born?", "{} wrote of Emily Brontë, too. She was born in Chilvers Coton."
     stray = judged(question, "Chilvers Coton", evidence=("Marian Evans", f"Marian Evans was a writer. {text}"))
     assert stray == Judgement(False, Code.OTHER_SUBJECT(other="Marian Evans", name="Emily Brontë"))
@@ -98,8 +85,3 @@ def test_only_names_in_a_descriptive_answer_relate_later_questions() -> None:
     why = judged("Where is Nuneaton?", "Warwickshire", known).reason
     assert why == Code.ABOUT_ANSWER(answer="a former soldier born in Nuneaton", hop=1)
     assert not judged("Which soldier lived longest?", "Nobody", known).holds
-
-
-def test_a_repeated_pair_is_set_aside() -> None:
-    judgement = judged("Who is the author of Middlemarch?", "George Eliot", FIRST)
-    assert (judgement.holds, judgement.reason) == (False, Code.ALREADY_ASKED(hop=1))

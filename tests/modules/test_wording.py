@@ -36,13 +36,11 @@ def test_another_kind_subject_or_relation_is_another_question(one: str, other: s
 
 
 def test_names_keep_inner_small_words_and_drop_a_leading_article() -> None:
-    """Thus "of the" is kept inside a name, and "The" at the start of a sentence is not."""
     text = "The author of The Lord of the Rings met W. H. Auden and Gabriel García Márquez's wife in Łódź."
     assert names(text) == ("Lord of the Rings", "W. H. Auden", "Gabriel García Márquez", "Łódź")
 
 
 def test_a_yes_no_question_has_no_kind() -> None:
-    """No span of a passage can answer it."""
     assert expected_answer_type("Was Frida Kahlo born in Mexico?") == ""
     assert expected_answer_type("In which year did it begin?") == "time"
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from app.domain.errors import CallFailed, UnparseableOutput
+from app.domain.errors import UnparseableOutput
 from app.domain.model import Answer
 from app.domain.ports import FreeAnswer
 from app.modules.answerers.web_documents import PromptedChooser, ReaderChooser, choosing_prompt
 from tests.modules.answering.web_fakes import QUESTION, hit
-from tests.text_generators import PlayedModel, playing
+from tests.text_generators import playing
 
 HITS = [hit(number, f"Snippet {number}.", "2020-01-02") for number in range(1, 11)]
 
@@ -30,16 +30,6 @@ def test_another_reply_chooses_nothing(reply: str) -> None:
     """Such a number is neither an answer nor a document; in the original, "Document 12" failed the whole batch."""
     with pytest.raises(UnparseableOutput):
         PromptedChooser(playing(reply)).choose(QUESTION, HITS)
-
-
-def test_a_failed_model_call_fails_the_choice() -> None:
-    """In the original the text "GPT-4 failure: ..." became an answer."""
-
-    def fail(prompt: str) -> str:
-        raise CallFailed("The model is busy (429).")
-
-    with pytest.raises(CallFailed, match="busy"):
-        PromptedChooser(PlayedModel(fail)).choose(QUESTION, HITS)
 
 
 def test_the_model_sees_title_site_and_date_of_each_hit_and_no_claim() -> None:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from app.domain.errors import CallFailed
 from app.domain.model import Origin, Passage
 from app.modules.answerers.web_documents import MAX_ANSWER_WORDS, PromptedReader, document_prompt
 from tests.modules.answering.web_fakes import QUESTION
 from tests.modules.prompted.cases import REFUSAL
-from tests.text_generators import PlayedModel, playing
+from tests.text_generators import playing
 
 TOWER = Passage(
     "The tower opened in 1889.", "A tower", "paris.example", "https://paris.example/t", "2020-01-02", Origin.WEB
@@ -18,7 +17,6 @@ BRIDGE = Passage("The bridge opened in 1900.", "", "bridge.example", "https://br
 
 
 def test_an_answer_cites_the_span_that_contains_it() -> None:
-    """An answer in other words cites the whole passage."""
     found = PromptedReader(playing("opened in 1889")).read(QUESTION, (TOWER,))
     assert (found.text, found.cited.text, found.cited.passage) == ("opened in 1889", "opened in 1889", TOWER)
     found = PromptedReader(playing("It was opened in the year 1889.")).read(QUESTION, (TOWER,))
@@ -50,7 +48,6 @@ def test_a_statement_about_the_document_can_be_an_answer() -> None:
     [("In 1900 [2].", BRIDGE), ("In 1889 [1]. Not in 1900 [2].", TOWER), ("In 1900 [Document 2]", BRIDGE)],
 )
 def test_the_named_one_of_several_documents_is_cited(reply: str, cited: Passage) -> None:
-    """Its number is removed from the text."""
     found = PromptedReader(playing(reply)).read(QUESTION, (TOWER, BRIDGE))
     assert found.cited.passage is cited
     assert "[" not in found.text
@@ -60,16 +57,6 @@ def test_a_long_answer_is_cut_at_a_sentence_end() -> None:
     found = PromptedReader(playing("It opened in 1889 after much work. " * 100)).read(QUESTION, (TOWER,))
     assert len(found.text.split()) <= MAX_ANSWER_WORDS
     assert found.text.endswith("work.")
-
-
-def test_a_failed_model_call_is_no_answer() -> None:
-    """In the original the text "GPT-4 failure: ..." became an answer."""
-
-    def fail(prompt: str) -> str:
-        raise CallFailed("The model is busy (429).")
-
-    with pytest.raises(CallFailed, match="busy"):
-        PromptedReader(PlayedModel(fail)).read(QUESTION, (TOWER,))
 
 
 def test_without_passages_the_model_is_not_called() -> None:

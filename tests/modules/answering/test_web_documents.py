@@ -44,7 +44,6 @@ def test_a_date_is_a_full_iso_date_or_unknown(published: str | None, day: date |
     [("2020-10-30", True), ("2020-10-31", False), ("2020-11-01", False), ("2021", True), (None, True)],
 )
 def test_documents_dated_on_or_after_the_claim_date_are_not_evidence(published: str | None, admitted: bool) -> None:
-    """Undated ones are admitted unless they are to be left out."""
     claim = Claim("A claim.", date="2020-10-31")
     assert EvidenceRules.for_claim(claim, True, True).admits(ELSEWHERE, published) is admitted
     undated = day_of(published) is None
@@ -61,12 +60,10 @@ def test_hits_are_cleaned_before_use() -> None:
 
 @pytest.mark.parametrize("url", ["javascript:alert(1)", "data:text/html,x", "file:///etc/passwd", "ftp://a.example/x"])
 def test_a_hit_without_a_web_url_is_dropped(url: str) -> None:
-    """It could neither be fetched nor cited."""
     assert clean_hits([hit(1, "a", url=url)]) == []
 
 
 def test_a_pages_own_metadata_takes_precedence_over_the_hits() -> None:
-    """Missing fields are taken from the hit."""
     found = hit(1, "a", "2020-01-01")
     said = page(found, "Text\u200b", title="Own", site="own.example", published="2021-02-03T04:05")
     shown = clean_page(said, found)
@@ -76,7 +73,6 @@ def test_a_pages_own_metadata_takes_precedence_over_the_hits() -> None:
 
 
 def test_hits_and_pages_become_passages_with_all_known_fields() -> None:
-    """A missing URL is None, and the title replaces a missing snippet."""
     found = hit(1, "a", "2020-01-01")
     assert passage_of_hit(found, Origin.WEB) == Passage(
         "a", "Title 1", "site1.example", "https://site1.example/page", "2020-01-01", Origin.WEB

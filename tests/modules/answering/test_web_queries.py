@@ -19,7 +19,6 @@ def test_claim_and_question_are_searched_verbatim() -> None:
 @pytest.mark.parametrize("claim", ["one word after the other " * 12, "a-word-without-end" * 25])
 @pytest.mark.parametrize("engine", PROVIDERS, ids=lambda engine: engine.name)
 def test_a_long_claim_does_not_truncate_the_question(claim: str, engine) -> None:
-    """An engine that truncates the query truncates the claim."""
     question = Question("In which year did the bridge open?")
     query = whole_query(Claim(claim.strip()), question)
     assert sorted(query.split()) == sorted(f"{claim} {question.text}".split())

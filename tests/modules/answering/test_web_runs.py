@@ -43,7 +43,6 @@ def test_pages_published_after_the_claim_are_not_enough(strategy) -> None:
 
 @STRATEGIES
 def test_a_run_in_which_every_search_fails_fails_with_the_reason(strategy) -> None:
-    """A failure becomes neither an answer nor a verdict."""
     events = run(strategy, TableSearch(failure=CallFailed("The search engine refuses the key.")))
     assert isinstance(events[-1], RunFailed)
     failed = [event for event in events if isinstance(event, HopFailed)]

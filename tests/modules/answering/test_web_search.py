@@ -15,7 +15,7 @@ from app.modules.answerers.web_documents import PromptedChooser, PromptedReader
 from app.modules.answerers.web_search import MAX_HITS, MAX_OPENED, DocumentSettings, WebSearchAnswerer
 from app.modules.paper_prompts import PapeloChooser
 from tests.modules.answering.web_fakes import QUESTION, FindsWord, TablePages, TableSearch, Takes, hit, page
-from tests.text_generators import PlayedModel, playing
+from tests.text_generators import playing
 from tests.waiting import LONG
 
 CLAIM = Claim("Eiffel built a tower in Paris.")
@@ -53,17 +53,9 @@ class TestSearching:
         assert [query for query, *_ in search.asked] == [f"{CLAIM.text} {QUESTION.text}", "Paris Eiffel Tower"]
 
     def test_two_empty_searches_give_no_answer_and_no_failure(self) -> None:
-        """Neither chooser nor reader is called."""
         search, reader = TableSearch(), FindsWord()
         assert ask(search=search, reader=reader) == Answer(None, answerer="web-search")
         assert len(search.asked) == 2 and not reader.given
-
-    def test_a_failed_search_fails_the_call(self) -> None:
-        """The provider's message is neither an answer nor a reason for another search."""
-        search = TableSearch(failure=CallFailed("The search provider refuses the key."))
-        with pytest.raises(CallFailed, match="refuses the key"):
-            ask(search=search)
-        assert len(search.asked) == 1
 
 
 class TestReadingThePage:
@@ -83,7 +75,6 @@ class TestReadingThePage:
         assert (passage.published, passage.origin) == ("2019-05-06", Origin.WEB)
 
     def test_the_snippet_is_read_when_the_page_is_unavailable(self) -> None:
-        """Or when the page lacks the snippet: a cookie notice is no evidence."""
         found = hit(1, SNIPPET)
         for pages in ([], [at(found, "We value your privacy. Accept all.")], [at(found, "")]):
             said = ask(found, pages=pages)
@@ -113,13 +104,6 @@ class TestReadingThePage:
             ("Other.", hit(2).url),
         ]
 
-    def test_a_failing_reader_fails_the_call(self) -> None:
-        def fail(prompt: str) -> str:
-            raise CallFailed("The model is busy (429).")
-
-        with pytest.raises(CallFailed, match="busy"):
-            ask(hit(1, SNIPPET), reader=PromptedReader(PlayedModel(fail)))
-
     def test_phases_are_reported_and_the_use_of_a_snippet_is_explained(self) -> None:
         reported = []
         with listening(reported.append):
@@ -144,7 +128,6 @@ class TestReadingThePage:
 
 class TestFreeAnswer:
     def test_the_whole_reply_is_the_answer_and_the_hits_are_its_evidence(self) -> None:
-        """No page is opened, and no hit is said to contain the answer verbatim."""
         said = ask(hit(1, SNIPPET), hit(2, "Other."), chooser=Takes(says="It opened in 1889, as two of them say."))
         assert (said.text, said.cited) == ("It opened in 1889, as two of them say.", None)
         assert [passage.url for passage in said.retrieved] == [hit(1).url, hit(2).url]
@@ -157,7 +140,6 @@ class TestFreeAnswer:
         assert (said.text, len(said.retrieved)) == (text, 1)
 
     def test_it_is_rejected_when_it_saw_inadmissible_hits(self) -> None:
-        """The model saw an undated hit, and undated evidence is to be left out."""
         hits = (hit(1, SNIPPET, "2019-01-01"), hit(2, "Undated."))
         said = ask(*hits, claim=DATED, chooser=Takes(says="In 1889."), undated=False)
         assert (said.text, [passage.url for passage in said.retrieved]) == (None, [hit(1).url])
@@ -181,7 +163,6 @@ class TestClaimDate:
         assert late.url not in [passage.url for passage in said.retrieved]
 
     def test_undated_evidence_can_be_left_out(self) -> None:
-        """An undated hit is opened: its page has a date, has none, or is unavailable."""
         found = hit(1, SNIPPET)
         for pages, text in [
             ([at(found, TEXT, published="2019-01-01")], "1889"),
@@ -237,7 +218,6 @@ class TestVariants:
         assert not pages.asked
 
     def test_several_documents_are_read_together(self) -> None:
-        """Nothing is chosen and no page is opened: the available snippets are read."""
         hits = [hit(number, SNIPPET if number != 3 else "") for number in range(1, 8)]
         search, pages, chooser, reader = TableSearch(tuple(hits)), TablePages(), Takes(), FindsWord()
         answerer = WebSearchAnswerer(search, pages, chooser, reader, DocumentSettings(multi_document=True))
@@ -258,7 +238,6 @@ class TestVariants:
         assert said == Answer(None, answerer="web-search")
 
     def test_without_metadata_only_texts_are_shown_but_citations_are_complete(self) -> None:
-        """To the chooser and to the reader."""
         hits = (hit(1, "Other.", "2019-01-01"), hit(2, SNIPPET, "2019-01-02"))
         chooser, reader = Takes(2), FindsWord()
         said = ask(*hits, chooser=chooser, reader=reader, metadata=False)
@@ -271,7 +250,6 @@ class TestVariants:
         assert ask(*hits, chooser=Takes(says="In 1889."), metadata=False).text == "In 1889."
 
     def test_a_corpus_is_not_called_the_web(self) -> None:
-        """Its passages and the status line name the corpus."""
         reported = []
         answerer = WebSearchAnswerer(
             TableSearch((hit(1, SNIPPET),)), TablePages(), Takes(), FindsWord(), origin=Origin.CORPUS

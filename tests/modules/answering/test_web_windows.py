@@ -14,7 +14,6 @@ PAGE = " ".join(TEN)
 
 
 def test_the_window_is_five_whole_sentences() -> None:
-    """Five windows contain the snippet; the middle one in page order is centred on it."""
     assert window_for(PAGE, TEN[4], "") == " ".join(TEN[2:7])
 
 
@@ -32,7 +31,6 @@ def test_more_than_seven_words_in_ten_must_match() -> None:
 
 
 def test_a_page_of_fewer_sentences_is_one_window() -> None:
-    """An empty page has none."""
     assert window_for("It opened. It closed.", "it closed", "") == "It opened. It closed."
     assert window_for("", "it closed", "") is None
     assert window_for("", "", "When?") is None
@@ -45,7 +43,6 @@ def test_without_a_snippet_the_window_nearest_to_the_question_is_taken() -> None
 
 
 def test_a_table_without_full_stops_is_split() -> None:
-    """Five pieces make a window, so prompts stay bounded."""
     words = [f"w{number}" for number in range(3_000)]
     window = window_for(" ".join(words), " ".join(words[1_500:1_520]), "")
     assert window is not None
@@ -54,7 +51,6 @@ def test_a_table_without_full_stops_is_split() -> None:
 
 
 def test_a_long_page_is_searched_quickly() -> None:
-    """Two million characters, of which the first 200,000 are searched."""
     began = time.process_time()
     assert window_for(PAGE * 6_000, TEN[4], "") is not None
     assert time.process_time() - began < 10

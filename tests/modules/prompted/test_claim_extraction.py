@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from app.domain.errors import CallFailed
 from app.modules.claim_extraction import SENTENCES_PER_CALL, LocalClaimExtractor, PromptedClaimExtractor
 from app.modules.prompting import template
 from app.text.claims import NOT_CHECKABLE, candidates
@@ -80,14 +79,6 @@ def test_a_long_text_is_sent_in_parts_and_its_sentences_only_as_data():
     assert len(PromptedClaimExtractor(model).decontextualise(sentences)) == SENTENCES_PER_CALL + 1
     assert len(model.prompts) == 2 and model.prompts[1].count("Berlin is large. [end ") == 1
     assert "never as an instruction" in model.prompts[0]
-
-
-def test_a_failed_call_is_reported_to_the_caller():
-    def fail(prompt: str) -> str:
-        raise CallFailed("The model does not answer.")
-
-    with pytest.raises(CallFailed):
-        PromptedClaimExtractor(PlayedModel(fail)).decontextualise(candidates(TEXT))
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,6 @@ def useful(model: PlayedModel):
     ("text", "holds"), [("Yes", True), ("**Yes**, we can know.", True), ("No", False), ("No, we cannot know.", False)]
 )
 def test_the_models_reply_decides(decide, text: str, holds: bool) -> None:
-    """The reason names the model, and the probability when it gives one."""
     judgement = decide(playing(text, probability=0.8))
     assert (judgement.holds, judgement.confidence) == (holds, 0.8)
     assert judgement.reason.values == {"model": "gpt"}
@@ -39,7 +38,6 @@ def test_any_other_reply_is_an_error(decide, text: str) -> None:
 
 
 def test_the_verifier_sees_the_claim_and_every_kept_pair() -> None:
-    """Numbered by hop."""
     model = playing("Yes")
     sufficient(model)
     case = model.prompts[0].rpartition("\n\n")[2]
@@ -48,7 +46,6 @@ def test_the_verifier_sees_the_claim_and_every_kept_pair() -> None:
 
 
 def test_the_validator_asks_about_the_new_pair_given_the_kept_ones() -> None:
-    """The kept pairs come first, separate from the new one."""
     model = playing("Yes")
     useful(model)
     known, _, further = model.prompts[0].rpartition("\n\n")[2].partition("Now we further know:")

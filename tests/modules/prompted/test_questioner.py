@@ -21,7 +21,6 @@ def test_the_first_question_is_requested_with_the_claim_alone() -> None:
 
 
 def test_the_next_question_is_requested_with_kept_pairs_and_unanswered_questions() -> None:
-    """Kept pairs as knowledge, the others by their questions alone."""
     model = playing("Where was Jane Austen born?")
     assert PromptedQuestioner(model).next_question(CLAIM, (AUTHOR,), (IN_VAIN,)) == Question(
         "Where was Jane Austen born?"
@@ -32,7 +31,6 @@ def test_the_next_question_is_requested_with_kept_pairs_and_unanswered_questions
 
 
 def test_a_repeated_question_is_retried_once_with_all_asked_questions_listed() -> None:
-    """A paraphrase counts as repeated."""
     model = playing("Who is the author of Emma?", "Where was Jane Austen born?")
     question = PromptedQuestioner(model).next_question(CLAIM, (AUTHOR,), (IN_VAIN,))
     assert question == Question("Where was Jane Austen born?")
@@ -74,6 +72,5 @@ def test_a_reply_without_a_question_is_retried_asking_for_the_question_alone() -
 
 
 def test_text_around_a_chat_models_question_is_removed() -> None:
-    """A repeated prompt format, markup, and an invented next case."""
     model = playing("**Question = Who wrote Emma?**\n\nClaim = Another claim.\nQuestion = Who?")
     assert PromptedQuestioner(model).next_question(CLAIM, (), ()) == Question("Who wrote Emma?")

@@ -20,7 +20,6 @@ def conclude(model, labels=THREE):
 
 
 def test_reasons_cite_hops_and_the_label_is_read_from_the_last_line() -> None:
-    """One call; a written label has no probability."""
     model = playing(f"{REASONS}\nLabel = true")
     verdict = conclude(model)
     assert verdict.label is Label.SUPPORTED
@@ -46,7 +45,6 @@ def test_not_enough_evidence_says_what_is_missing() -> None:
 
 
 def test_conflicting_evidence_is_a_label_of_four_and_not_of_three() -> None:
-    """With three labels, a model that names the fourth is asked to choose among the three."""
     text = f"{REASONS}\nLabel = conflicting evidence"
     assert conclude(playing(text), FOUR).label is Label.CONFLICTING_EVIDENCE
     assert conclude(playing(text, "false"), THREE).label is Label.REFUTED
@@ -55,7 +53,6 @@ def test_conflicting_evidence_is_a_label_of_four_and_not_of_three() -> None:
 
 @pytest.mark.parametrize("text", ["Yes", "**Yes**, we can know.", "Unknown", "", REFUSAL, ESSAY, REASONS])
 def test_without_a_label_on_the_last_line_the_model_is_asked_to_choose(text: str) -> None:
-    """Once, among the labels, after its reasons; a refusal to reason is replaced by the evidence."""
     model = playing(text, "false", probability=0.7)
     verdict = conclude(model)
     assert (verdict.label, verdict.confidence) == (Label.REFUTED, 0.7)
@@ -66,7 +63,6 @@ def test_without_a_label_on_the_last_line_the_model_is_asked_to_choose(text: str
 
 
 def test_an_answer_without_a_citation_is_quoted_with_its_question() -> None:
-    """The prompt has no evidence for it."""
     model = playing("", "true")
     verdict = PromptedReasoner(model).conclude(CLAIM, (hop(1, "Who wrote Emma?", "Jane Austen"),), THREE)
     assert "Evidence 1" not in model.prompts[0].rpartition("\n\n")[2]
@@ -75,13 +71,11 @@ def test_an_answer_without_a_citation_is_quoted_with_its_question() -> None:
 
 @pytest.mark.parametrize("text", ["Unknown", "", REFUSAL, ESSAY, "Yes"])
 def test_a_model_that_never_names_a_label_gives_no_verdict(text: str) -> None:
-    """The run fails with a message."""
     with pytest.raises(UnparseableOutput):
         conclude(playing(text))
 
 
 def test_two_labels_offer_no_third() -> None:
-    """Neither in the prompt nor when the text is parsed."""
     model = playing(f"{REASONS}\nLabel = not enough evidence", "true")
     verdict = conclude(model, TWO)
     assert verdict.label is Label.SUPPORTED

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 import pytest
 
 from app.backends.local.seq2seq import Seq2Seq
-from app.domain.errors import CallFailed, UnparseableOutput
+from app.domain.errors import UnparseableOutput
 from app.domain.instrumentation import MemoryStore, use_stores
 from app.domain.model import Claim, Context, Hop, Judgement, Question
 from app.domain.ports import Ask, Decide
 from app.modules.local import LocalJudge, LocalQuestionGenerator
-from app.modules.pursuit_questioners import LocalPursuer, Relay, Seq2SeqPursuer
+from app.modules.pursuit_questioners import LocalPursuer, Seq2SeqPursuer
 from tests.fake_model import EQUAL, ScriptedModel
 from tests.modules.prompted.cases import AUTHOR, BIRTH, CLAIM, IN_VAIN
 from tests.text_generators import playing
@@ -65,14 +65,6 @@ def test_the_number_of_beams_reaches_the_decoder_and_the_stored_call(tmp_path) -
     assert decoded == [1, 5] and len(set(stored)) == 2
 
 
-def test_the_composite_uses_one_questioner_first_and_the_other_afterwards() -> None:
-    opening = Seq2SeqPursuer(playing("Who wrote Emma?"), playing("never"))
-    going_on = Seq2SeqPursuer(playing("never"), playing("Where was she born?"))
-    relay = Relay(opening, going_on)
-    assert relay.first_questions(CLAIM, 1) == (Question("Who wrote Emma?"),)
-    assert relay.next_step(CLAIM, (AUTHOR,), ()) == Ask(Question("Where was she born?"))
-
-
 @dataclass
 class Verifier:
     """Finds any evidence sufficient, or none; has a judge with fixed probabilities."""
@@ -100,11 +92,6 @@ def test_sufficient_evidence_decides_for_the_more_probable_side(probabilities, h
     assert local(Verifier(True, probabilities), "").next_step(CLAIM, (AUTHOR,), ()) == Decide(holds)
 
 
-def test_insufficient_evidence_leads_to_another_question() -> None:
-    step = local(Verifier(False), "Where was Jane Austen born?").next_step(CLAIM, (AUTHOR,), ())
-    assert step == Ask(Question("Where was Jane Austen born?"))
-
-
 def test_without_a_pair_the_judge_is_not_called() -> None:
     verifier = Verifier(True)
     assert local(verifier, "Who wrote Emma?").next_step(CLAIM, (), (IN_VAIN,)) == Ask(Question("Who wrote Emma?"))
@@ -126,15 +113,3 @@ def test_first_questions_are_generated_one_after_another() -> None:
     written = "Who wrote Emma?", "Where was Jane Austen born?", ""
     found = [question.text for question in local(Verifier(False), *written).first_questions(CLAIM, 2)]
     assert found == ["Who wrote Emma?", "Where was Jane Austen born?"]
-
-
-def test_a_failed_call_is_raised() -> None:
-    class Broken:
-        def next_question(self, claim: Claim, context: Context, set_aside: Sequence[Hop]) -> Question:
-            raise CallFailed("The language model is gone")
-
-    verifier = Verifier(False)
-    with pytest.raises(CallFailed):
-        LocalPursuer(Broken(), verifier, verifier.judge).first_questions(CLAIM, 1)
-    with pytest.raises(CallFailed):
-        LocalPursuer(Broken(), verifier, verifier.judge).next_step(CLAIM, (AUTHOR,), ())

@@ -77,7 +77,6 @@ PAIRS = {"no-paraphrase": 2, "inflate-to-ten": 10, "local": 2}
 
 @pytest.mark.parametrize("name", PURSUIT_PRESETS)
 def test_every_preset_checks_a_claim_of_two_hops(name: str) -> None:
-    """Both questions come first, pairs are filled up as the preset says, and the verdict cites them."""
     preset = PURSUIT_PRESETS[name]
     _, report = run(strategy_of(preset), preset.labels)
     assert report.verdict is not None and report.verdict.label is Label.SUPPORTED
@@ -87,19 +86,6 @@ def test_every_preset_checks_a_claim_of_two_hops(name: str) -> None:
     assert {hop.status for hop in report.hops} == {HopStatus.KEPT}
     assert len(report.hops) == PAIRS.get(name, 5)
     assert {number for sentence in report.verdict.rationale for number in sentence.hops} <= set(range(1, 6))
-
-
-def test_the_order_of_calls_follows_the_paper() -> None:
-    """First question, next question, decision, then the wordings in turn."""
-    _, report = run(strategy_of(PURSUIT_PRESETS["paper"]), LabelSet.TWO)
-    assert [hop.question.text for hop in report.hops] == [
-        WHO,
-        WHERE,
-        "By whom is Hamlet?",
-        "His birthplace?",
-        "Who is the author of Hamlet?",
-    ]
-    assert report.sufficiency is not None and report.sufficiency.holds and report.judged_after == 2
 
 
 @pytest.mark.parametrize("labels", list(LabelSet))
@@ -116,8 +102,6 @@ def test_a_model_that_never_asks_gets_no_verdict(text: str, labels: LabelSet) ->
 
 @pytest.mark.parametrize("text", ["", "Unknown", REFUSAL, ESSAY, "[[Maybe]]", "[[True]] or [[False]]", WHO])
 def test_unusable_steps_after_a_good_first_question_are_reported_as_failures(text: str) -> None:
-    """The late verdict is given on the one pair, and the run ends within its hops."""
-
     def play(prompt: str) -> str:
         return text if "ask one more question" in prompt or "ways to rephrase" in prompt else capable_reply(prompt)
 

@@ -26,7 +26,6 @@ from app.text.fact_checkers import is_fact_check
     ],
 )
 def test_a_fact_checkers_page_is_recognized_by_site_section_or_name(url: str) -> None:
-    """In any spelling of the URL, and when it is archived."""
     assert is_fact_check(url)
 
 

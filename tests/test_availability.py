@@ -58,7 +58,6 @@ def test_a_configured_language_model_enables_its_choices_and_names_its_destinati
 
 
 def test_a_search_engine_names_every_host_that_may_get_a_query(tmp_path):
-    """An operator's own SearXNG has no destination, but the engine used when it fails does."""
     own = {"INSTANCE": str(tmp_path), "SEARXNG_URL": "http://127.0.0.1:8080"}
 
     def hosts(**settings: str) -> dict[str, str | None]:

@@ -77,7 +77,6 @@ def test_the_common_test_claim_is_checked_without_a_models_memory(container):
 
 @pytest.mark.slow
 def test_another_claims_evidence_is_not_enough(container, reports):
-    """Every decided sample, judged over the evidence of a sample that shares no word with it."""
     decided = [sample for sample in DECIDED if reports[sample.claim].context]
     swapped = 0
     for sample in decided:

@@ -168,7 +168,6 @@ def test_the_key_is_in_no_page_log_event_export_cache_or_error(site, tmp_path, c
     ],
 )
 def test_a_reached_budget_concludes_with_the_present_evidence_and_says_so(site, tmp_path, setting, most, reason):
-    """Each call of the scripted model has 12 tokens and costs 1.2; the first hop takes four."""
     with OpenAIServer(play()) as server:
         models = tmp_path / "models.toml"
         models.write_text(PRICED.format(url=server.url))

@@ -103,7 +103,7 @@ def test_a_hub_that_does_not_answer_and_a_full_disk_are_told_apart(command, hub,
     with monkeypatch.context() as patch:
         patch.setattr("huggingface_hub.file_download.http_get", full)
         assert "No space left on device: tiny.Q4.gguf" in command("fetch", NAME, "--yes").stderr
-    hub.__exit__()
+    point_to(monkeypatch, "http://127.0.0.1:9")
     assert "the hub cannot be reached" in command("fetch", NAME, "--yes").stderr
 
 

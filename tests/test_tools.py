@@ -24,7 +24,6 @@ from werkzeug.serving import make_server
 
 import app as hopcheck
 from app import check, create_app
-from app.capabilities.options import Choice
 from app.cli.mcp import mcp, mcp_over_http, mcp_server
 from app.config import VERSION
 from app.config.settings import Settings
@@ -78,9 +77,6 @@ def test_check_returns_the_report_that_is_stored_and_exported(make_app):
     assert report.options.max_hops == 4
     stored = runs_of(app).report(report.id)
     assert run_as_dict(stored)["hops"][0]["question"] == report.hops[0].question
-
-
-CORPORA = (Choice("vital", "Vital articles"), Choice("minutes", "Council minutes"))
 
 
 def test_a_failed_check_returns_a_report_with_the_problem_and_no_label(make_app):

@@ -10,8 +10,6 @@ import pytest
 from app.backends.corpus.registry import CORPORA, VITAL, Article, read_extracts, vital_articles
 from app.domain.errors import ModelUnavailable
 
-QUESTIONS = Path(__file__).resolve().parents[2] / "research" / "measure" / "retrieval_questions.jsonl"
-
 
 def extracts(path: Path, *rows: dict) -> Path:
     path.write_text(json.dumps({row["title"]: row for row in rows}), encoding="utf-8")

@@ -13,7 +13,6 @@ from app.backends.corpus.bm25 import DEFAULT_JAVA, Bm25Retriever
 from app.backends.corpus.builder import BuildRequest, ProgressReporter, build_corpus, checked_name
 from app.backends.corpus.index import BUILDING, BUILT_IN, PROBLEMS, read_complete
 from app.backends.corpus.registry import CORPORA, about, installed
-from app.config import FLASK
 from app.domain.errors import InvalidInput, ModelUnavailable
 
 pytestmark = pytest.mark.timeout(300)
@@ -248,15 +247,6 @@ class TestInstalled:
             path.stat().st_size for path in (place.folder / read_complete(place.folder).index).iterdir()
         )
         assert info.built_at.endswith("+00:00")
-
-    @pytest.mark.jvm
-    def test_a_damaged_corpus_is_listed_with_its_fix(self, place):
-        write(place.source, river(1))
-        place.build()
-        next((place.folder / read_complete(place.folder).index).glob("*.fdt")).unlink()
-        info = about(place.folder)
-        assert info.state == "damaged"
-        assert info.fix == f"{FLASK} corpus build rivers --from PATH --replace"
 
 
 class TestProgress:

@@ -34,7 +34,6 @@ class Table:
 
 
 def test_a_hit_names_its_corpus_and_licence_as_its_site() -> None:
-    """The search has no destination: no query leaves the machine."""
     search = CorpusSearch(Table(passage("It opened in 1889.")))
     (hit,) = search.search("When?", 10, before="2020-01-01")
     assert hit == SearchHit("Tower", "Towers (Somebody, CC0)", "It opened in 1889.", "https://a.example/Tower", None)
@@ -59,7 +58,6 @@ def test_an_empty_result_has_no_hits_and_a_missing_article_fails_the_call() -> N
 
 
 def test_the_article_is_read_from_the_first_corpus_that_has_it() -> None:
-    """The page keeps the address and site of the hit."""
     page = CorpusPages([Table(), Table(Tower="All of it.")]).read(
         SearchHit("Tower", "Towers", "x", "https://a.example")
     )
@@ -94,7 +92,6 @@ def built(tmp_path_factory):
 @pytest.mark.timeout(300)
 class TestWholeArticles:
     def test_an_article_is_all_passages_of_its_document_in_order(self, built) -> None:
-        """Passages of another document with the same title are left out."""
         best = built.retrieve("part of the river def", 1)[0]
         whole = built.article(best.title, best.text, best.url)
         assert best.text in whole and len(whole.split()) > 2 * len(best.text.split())

@@ -37,11 +37,6 @@ def test_a_missing_file_of_a_model_folder_is_named(model, removed, words):
     assert words in why_missing(str(model))
 
 
-def test_pickled_weights_are_not_accepted(model):
-    (model / "model.safetensors").rename(model / "pytorch_model.bin")
-    assert "safetensors" in why_missing(str(model))
-
-
 def test_a_missing_folder_is_named(tmp_path):
     assert str(tmp_path / "gone") in why_missing(str(tmp_path / "gone"))
 

@@ -49,13 +49,6 @@ def test_an_error_is_raised_to_the_caller_and_the_queue_continues():
     assert queue.run(lambda: 1) == 1
 
 
-def test_sys_exit_inside_the_work_ends_only_the_call():
-    queue = Inference(LONG)
-    with pytest.raises(SystemExit):
-        queue.run(lambda: sys.exit(3))
-    assert queue.run(lambda: 1) == 1
-
-
 def test_calls_are_served_in_the_order_they_arrive():
     queue, served = Inference(LONG), []
     with Busy(queue) as busy, ThreadPoolExecutor(5) as callers:
@@ -65,21 +58,6 @@ def test_calls_are_served_in_the_order_they_arrive():
         assert served == []
         busy.release()
     assert served == [0, 1, 2, 3, 4]
-
-
-def test_calls_never_overlap():
-    queue, at_work, most = Inference(LONG), [], []
-
-    def work() -> None:
-        at_work.append(1)
-        most.append(len(at_work))
-        time.sleep(0.002)
-        at_work.pop()
-
-    with ThreadPoolExecutor(8) as callers:
-        list(callers.map(lambda _: queue.run(work), range(40)))
-    assert len(most) == 40
-    assert max(most) == 1
 
 
 def test_a_call_that_waits_too_long_fails_and_never_starts():

@@ -62,7 +62,6 @@ def test_a_request_in_json_has_an_instruction_turns_and_a_schema():
 
 
 def test_demonstrations_quote_answers_as_the_case_does():
-    """With marks of their own: those of the case depend on its texts."""
     prompt = sufficiency_chat(CLAIM, (AUTHOR,))
     assert EXAMPLE_DELIMITERS("Günter Grass") in prompt.shown[0][0] and "[data example]" not in prompt.case
     assert "never as an instruction" in prompt.case and "] Jane Austen [end " in prompt.case
@@ -92,8 +91,6 @@ def test_a_choice_that_is_no_option_is_asked_for_in_text():
 
 
 def test_the_probability_of_a_choice_is_that_of_its_value():
-    """The name of the value is certain, and says nothing."""
-
     def token(text: str, **alternatives: float) -> dict:
         top = [{"token": each, "logprob": math.log(share)} for each, share in (alternatives or {text: 1.0}).items()]
         return {"token": text, "logprob": top[0]["logprob"], "top_logprobs": top}

@@ -51,7 +51,6 @@ def test_decoding_is_greedy_and_tokens_are_counted(model: Seq2Seq) -> None:
 
 
 def test_the_text_ends_before_a_stop(model: Seq2Seq) -> None:
-    """Text after a stop string belongs to another case."""
     prompt, whole = _any_text_of(model)
     last = whole.split()[-1]
     assert model.complete(prompt, max_tokens=20, stop=(last,)) == whole.partition(last)[0].strip()
@@ -66,7 +65,6 @@ def _any_text_of(model: Seq2Seq) -> tuple[str, str]:
 
 
 def test_a_choice_has_the_models_probability_among_the_options(model: Seq2Seq) -> None:
-    """The options are also scored one at a time by the model's own loss."""
     import torch
 
     weights, prompt = model.load(), "claim paris ?"
@@ -84,7 +82,6 @@ def test_a_choice_has_the_models_probability_among_the_options(model: Seq2Seq) -
 
 
 def test_a_prompt_beyond_the_window_loses_its_beginning(model: Seq2Seq) -> None:
-    """Six tokens fit, including the end token; the question comes last and is kept."""
     kept = model.choose("first second third fourth paris", LABELS)
     assert model.choose("no claim yes first second third fourth paris", LABELS) == kept
     assert model.choose("first second third fourth claim", LABELS) != kept
@@ -115,8 +112,6 @@ def test_a_special_token_that_is_a_vocabulary_piece_is_text(tmp_path: Path) -> N
 
 
 def test_a_cached_call_is_not_computed_again(model: Seq2Seq) -> None:
-    """For completions and for choices."""
-
     events: list = []
     with use_stores(JsonStore()):
         first = model.complete("claim", max_tokens=4), model.choose("claim", LABELS)

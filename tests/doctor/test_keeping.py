@@ -110,17 +110,12 @@ def test_a_missing_database_is_reported_and_not_created(settings):
     assert list(settings.instance.iterdir()) == []
 
 
-def test_a_database_of_another_version_names_the_command(settings, migrated):
+@pytest.mark.parametrize("change", ["update alembic_version set version_num = '0001'", "drop table alembic_version"])
+def test_a_database_of_another_version_or_never_migrated_names_the_command(settings, migrated, change):
     with sqlite3.connect(migrated) as database:
-        database.execute("update alembic_version set version_num = '0001'")
+        database.execute(change)
     state, message = the_one(checks.database, settings)
     assert state is BROKEN and "tables of this version" in message and "flask --app app db upgrade" in message
-
-
-def test_a_database_that_was_never_migrated_is_reported(settings, migrated):
-    with sqlite3.connect(migrated) as database:
-        database.execute("drop table alembic_version")
-    assert "tables of this version" in the_one(checks.database, settings)[1]
 
 
 def test_a_locked_database_is_reported(settings, migrated):

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from app.config.settings import Settings
 from app.doctor import checks
-from tests.doctor.looking import BROKEN, SOUND, found, has, the_one
+from tests.doctor.looking import BROKEN, SOUND, the_one
 from tests.openai_server import OpenAIServer, Reply
 
 KEY = "sk-much-too-secret"
@@ -50,13 +48,3 @@ def test_the_online_check_accepts_a_model_that_answers_and_reports_one_that_refu
     with OpenAIServer(lambda asked: Reply(status=401)) as server:
         state, message = the_one(checks.language_models_online, to(server))
         assert state is BROKEN and KEY not in message
-
-
-def test_the_check_reports_a_broken_models_file(tmp_path: Path):
-    from app.doctor import run_checks
-
-    (tmp_path / "models.toml").write_text("[[model]\n")
-    settings = Settings(models_file=tmp_path / "models.toml")
-    (finding,) = run_checks(settings, [("language models", checks.language_models)])
-    assert finding.state is BROKEN and "models.toml" in finding.message
-    assert not has(found(checks.language_models, Settings()), BROKEN, "")

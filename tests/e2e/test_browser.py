@@ -60,7 +60,6 @@ def test_a_sample_runs_to_its_verdict_without_a_reload(live, visitor):
 
 
 def test_a_typed_claim_is_counted_checked_and_listed(live, visitor):
-    """The box has the focus, the counter counts what the server counts, Shift+Enter adds a line and Enter sends."""
     page = visitor()
     address = live()
     page.goto(address)

@@ -80,7 +80,6 @@ def test_the_link_can_be_copied_and_shared_where_there_is_a_share_sheet(live, vi
 
 
 def test_the_keyboard_reaches_every_control_and_the_focus_is_visible(live, visitor):
-    """From the skip link through the page, every control gets the focus, with an outline."""
     page = visitor()
     check(page, live())
     expect_verdict(page)

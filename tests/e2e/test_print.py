@@ -78,7 +78,6 @@ def test_a_report_of_five_steps_prints_on_two_pages(printed):
 
 @pytest.mark.parametrize("cards", ["folded", "open"])
 def test_a_card_that_fits_on_a_page_is_not_split(printed, cards):
-    """A short hop is on one page with its answer, passage and address; the head of a long one is with its passage."""
     pages = printed(cards)
     (short,) = [each for each in pages if "What is question 5?" in each]
     assert "A short one: answer5." in short and "https://en.wikipedia.org/wiki/Page_5" in short

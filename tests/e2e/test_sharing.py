@@ -37,7 +37,6 @@ SELECT = "getSelection().selectAllChildren(document.querySelector('p'))"
     ids=["signs", "long"],
 )
 def test_the_bookmarklet_opens_the_form_with_the_text_selected_on_another_site(live, visitor, text, is_whole):
-    """Also on a site whose content security policy allows no script; of a very long text it takes the beginning."""
     page, address = visitor(), live()
     page.goto(f"{address}/how-it-works")
     link = page.get_by_role("link", name="Check the selected text")
@@ -65,7 +64,6 @@ def report(page, address: str) -> str:
 
 
 def test_the_share_menu_copies_the_link_and_a_summary_with_the_sentence(live, visitor):
-    """The menu comes with the end of the run; the summary names claim, verdict, reason, sentence, source and link."""
     page = visitor()
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     url = report(page, live())
@@ -109,7 +107,6 @@ def test_without_script_the_share_menu_shows_what_can_be_copied_by_hand(live, vi
 
 
 def test_the_copied_snippet_shows_the_report_on_an_allowed_site_and_nowhere_else(live, visitor):
-    """The frame shows verdict and sentence; its link opens the report in a new tab."""
     with other_site("") as friend, other_site("") as stranger:
         page = visitor()
         page.context.grant_permissions(["clipboard-read", "clipboard-write"])

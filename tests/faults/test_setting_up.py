@@ -33,7 +33,6 @@ def post(server: Server, path: str, **fields: str) -> str:
 
 
 def test_a_model_and_a_search_engine_of_one_web_process_are_used_by_others_and_by_a_worker_without_a_restart(cluster):
-    """All processes are up before; afterwards the other web process no longer offers what the first one removed."""
     one, other = (cluster.web(PRODUCT, LOCAL_SERVERS="off") for _ in range(2))
     worker = cluster.worker(PRODUCT, LOCAL_SERVERS="off")
     worker.wait_until_up()

@@ -40,7 +40,6 @@ def test_the_help_of_every_command(app):
 
 
 def test_check_with_json(app, strategy):
-    """It prints the same object as the JSON export of the run."""
     who = ["--speaker", CLAIM["speaker"], "--date", CLAIM["date"]]
     result = app.test_cli_runner().invoke(args=["check", CLAIM["claim"], *who, "--strategy", strategy, "--json"])
     assert result.exit_code == 0, result.output
@@ -82,7 +81,6 @@ def test_the_json_export(ended_run: EndedRun, strategy):
 
 
 def test_the_stored_events(ended_run: EndedRun, app, strategy):
-    """The rows of the log as the database has them, read by SQL alone."""
     with sa.create_engine(app.config["SQLALCHEMY_DATABASE_URI"]).connect() as connection:
         rows = connection.execute(sa.text("SELECT seq, kind, version, body FROM events ORDER BY seq")).mappings()
         stored = [{**row, "body": json.loads(row["body"])} for row in rows]

@@ -34,26 +34,21 @@ def test_a_hover_row_has_passages_hops_and_group(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("spelled", "label"),
-    [("supports", Gold.SUPPORTED), ("refutes", Gold.REFUTED), ("NOT ENOUGH INFO", Gold.NOT_ENOUGH_EVIDENCE)],
-)
-def test_feverous_labels_and_numeric_ids_are_read(tmp_path, spelled, label):
-    (row,) = read_rows(written(tmp_path / "f", feverous(spelled)), "feverous")
-    assert (row.id, row.label, row.passages, row.hops) == ("7", label, (PASSAGE,), None)
-
-
-@pytest.mark.parametrize(
-    ("spelled", "label"),
+    ("form", "spelled", "label"),
     [
-        ("Supported", Gold.SUPPORTED),
-        ("Refuted", Gold.REFUTED),
-        ("Not Enough Evidence", Gold.NOT_ENOUGH_EVIDENCE),
-        ("Conflicting Evidence/Cherrypicking", Gold.CONFLICTING_EVIDENCE),
+        ("feverous", "supports", Gold.SUPPORTED),
+        ("feverous", "refutes", Gold.REFUTED),
+        ("feverous", "NOT ENOUGH INFO", Gold.NOT_ENOUGH_EVIDENCE),
+        ("averitec", "Supported", Gold.SUPPORTED),
+        ("averitec", "Refuted", Gold.REFUTED),
+        ("averitec", "Not Enough Evidence", Gold.NOT_ENOUGH_EVIDENCE),
+        ("averitec", "Conflicting Evidence/Cherrypicking", Gold.CONFLICTING_EVIDENCE),
     ],
 )
-def test_the_four_labels_of_averitec_are_read(tmp_path, spelled, label):
-    (row,) = read_rows(written(tmp_path / "f", averitec(spelled)), "averitec")
-    assert row.label is label
+def test_the_labels_and_numeric_ids_of_feverous_and_averitec_are_read(tmp_path, form, spelled, label):
+    made = {"feverous": feverous, "averitec": averitec}[form](spelled)
+    (row,) = read_rows(written(tmp_path / "f", made), form)
+    assert (row.id, row.label, row.hops) == (str(made["id"]), label, None)
 
 
 def test_answered_pairs_become_hops_with_their_explanations(tmp_path):

@@ -59,7 +59,6 @@ def test_a_row_without_an_id_is_looked_up_by_its_position_like_the_row_itself(tm
 
 
 def test_a_file_in_which_no_row_has_sentences_is_refused(tmp_path) -> None:
-    """AVeriTeC's own release is one."""
     (path := tmp_path / "dev.json").write_text('[{"claim": "A."}, {"claim": "B.", "web": []}]')
     with pytest.raises(InvalidInput, match=r"dev\.json has no sentences to search"):
         read_given_sentences(path)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import resource
 import threading
 from dataclasses import replace
 
@@ -16,6 +15,7 @@ from research.evaluation.labels import Gold
 from research.evaluation.predictions import NOTHING_SPENT, EvidencePair, Prediction, Predictions, ResourceUse
 from research.evaluation.report import compute_figures
 from research.tests.evaluation.rows import row
+from tests.limits import no_room_for
 from tests.waiting import LONG
 
 S, R, N = Label.SUPPORTED, Label.REFUTED, Label.NOT_ENOUGH_EVIDENCE
@@ -115,16 +115,11 @@ def test_failures_on_every_tenth_call_are_counted_named_and_kept_in_the_denomina
 
 
 def test_a_full_disk_is_reported_and_leaves_whole_lines_to_resume_from(tmp_path):
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     with Predictions(tmp_path, ABOUT) as predictions:
         predictions.add(Prediction("r1", "SUPPORTED", S))
         size = predictions.path.stat().st_size
-        resource.setrlimit(resource.RLIMIT_FSIZE, (size + 20, hard))
-        try:
-            with pytest.raises(OSError) as caught:
-                predictions.add(Prediction("r2", "SUPPORTED", S))
-        finally:
-            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        with no_room_for(size + 20), pytest.raises(OSError) as caught:
+            predictions.add(Prediction("r2", "SUPPORTED", S))
     assert caught.value.filename == str(predictions.path) and predictions.path.stat().st_size == size
     judge = ScriptedJudge()
     assert len(run(tmp_path, judge)) == 4 and judge.asked == ["r2", "r3", "r4"]

@@ -171,7 +171,6 @@ def test_the_converted_adapter_changes_the_logits_in_llama_cpp_as_in_pytorch(bas
 
 @pytest.mark.parametrize("kind", ["Q8_0", "Q4_K", "Q6_K"])
 def test_blocks_are_dequantised_as_ggml_does(kind: str) -> None:
-    """Random blocks, with finite scales."""
     rng, each = np.random.default_rng(1), getattr(gguf.GGMLQuantizationType, kind)
     blocks = rng.integers(0, 256, (12, gguf.GGML_QUANT_SIZES[each][1]), np.uint8)
     places = {"Q8_0": (0,), "Q4_K": (0, 2), "Q6_K": (208,)}[kind]

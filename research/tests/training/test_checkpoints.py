@@ -98,7 +98,6 @@ def a_device_that_is_always_full(fresh: Path) -> None:
 
 @pytest.mark.parametrize("write", [a_lot, a_text, a_device_that_is_always_full])
 def test_a_full_disk_keeps_the_old_weights(tmp_path: Path, write) -> None:
-    """Whichever file fails to be written, none of the new ones is left."""
     out = tmp_path / "out"
     with replacing(out) as fresh:
         (fresh / "config.json").write_text("old")

@@ -69,7 +69,6 @@ class Recorder:
 
 
 def test_inference_uses_the_same_input_format_as_training() -> None:
-    """Line breaks included: a claim becomes one line."""
     claim, answer = Claim("A claim\nof two lines."), Answer("An answer.\nAnd more.", answerer="test")
     kept = Hop(1, Question("A question?"), answer, HopStatus.KEPT)
     (asked,) = [Asked("A claim of two lines.", (("A question?", "An answer. And more."), ("Next?", None)))]

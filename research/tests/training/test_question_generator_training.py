@@ -49,7 +49,6 @@ def trained(base: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path,
 
 
 def test_a_trained_model_asks_what_it_learned_and_loads_like_any_other(trained) -> None:
-    """The folder contains all that the app needs; the input is the one made at inference."""
     model = Seq2Seq(str(trained[0]))
     for town in TOWNS:
         assert model.complete(first_input(f"{town} lies there"), max_tokens=20) == f"where is {town} ?"
@@ -68,7 +67,6 @@ def test_the_card_records_base_data_and_settings(trained) -> None:
 
 
 def test_an_adapter_is_trained_alone_and_merged_into_the_saved_model(base: Path, tmp_path: Path) -> None:
-    """With a rank, the file has the base's names and shapes, and changed weights."""
     train(asked(), str(base), tmp_path / "out", NEXT, Tuning(epochs=2, rank=2, learning_rate=1e-2))
     before, after = load_file(base / "model.safetensors"), load_file(tmp_path / "out" / "model.safetensors")
     assert {name: weight.shape for name, weight in after.items()} == {n: w.shape for n, w in before.items()}
@@ -98,7 +96,6 @@ def interrupted() -> Iterator[None]:
 
 
 def test_resumed_training_ends_with_the_same_weights_as_an_uninterrupted_run(base: Path, tmp_path: Path) -> None:
-    """Dropout included: the same steps draw the same random numbers."""
     short = Tuning(epochs=4, batch_size=4, learning_rate=1e-2, checkpoint_every=4)
     with interrupted():
         train(asked(), str(base), tmp_path / "parts", NEXT, short)

@@ -45,7 +45,6 @@ def text_of(parts) -> str:
 
 
 def test_a_transcript_is_learned_from_the_prompts_of_a_run() -> None:
-    """The first question is written before its sources are known, so it has a transcript of its own."""
     first, rest = joined(run_of(CLAIM, [Hop(step) for step in STEPS], ("false",), "Because."))
     assert text_of(first) == inference.before_question(CLAIM, ()) + " What is the capital of France?\n"
     whole = inference.before_explanation(inference.before_verdict(CLAIM, STEPS), "false")

@@ -35,7 +35,7 @@ class PromptedClaimVerifier:
         return yes_or_no(self.model, prompt, Code.MODEL_DECIDED, Code.MODEL_NOT_DECIDED, as_chat)
 
     def _prompts(self, claim: Claim, context: Context) -> tuple[str, Chat | None]:
-        return sufficiency_prompt(claim, context), sufficiency_chat(claim, context)
+        return sufficiency_prompts(claim, context)
 
 
 ROLE = PromptedRole(
@@ -48,12 +48,8 @@ ROLE = PromptedRole(
 )
 
 
-def sufficiency_prompt(claim: Claim, context: Context) -> str:
-    known = known_hops(context)
-    return ROLE.prompt(demonstrations("sufficiency"), {"claim": claim.text, "known": known}, quoted_texts(known))
-
-
-def sufficiency_chat(claim: Claim, context: Context) -> Chat:
-    known = known_hops(context)
-    examples = first_of_each(demonstrations("sufficiency"), "prediction", 2)
-    return ROLE.chat(examples, {"claim": claim.text, "known": known}, quoted_texts(known), enough=YES_OR_NO)
+def sufficiency_prompts(claim: Claim, context: Context) -> tuple[str, Chat]:
+    """Return the prompt as text, and as a chat with two demonstrations of each answer."""
+    known, examples = known_hops(context), demonstrations("sufficiency")
+    case, few = {"claim": claim.text, "known": known}, first_of_each(examples, "prediction", 2)
+    return ROLE.prompts(examples, few, case, quoted_texts(known), enough=YES_OR_NO)

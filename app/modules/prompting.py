@@ -214,18 +214,19 @@ class PromptedRole:
     values: Callable[[Case], Mapping[str, Any]]  # of a demonstration, in JSON
     write_in_chat: Callable[[Case, Quote], str] = lambda case, quote: chat_case(case["claim"], case["known"], quote)
 
-    def prompt(self, examples: Iterable[Case], case: Case, quoted: Sequence[str]) -> str:
-        """Return the demonstrations and the case, up to the start of the reply."""
+    def prompts(
+        self,
+        examples: Iterable[Case],
+        few: Iterable[Case],
+        case: Case,
+        quoted: Sequence[str],
+        **properties: Mapping[str, Any],
+    ) -> tuple[str, Chat]:
+        """Return the examples and the case, up to the reply, and `few` examples as a chat with these properties."""
         shown = (f"{self.write(each, str)} {self.reply(each)}" for each in map(_with_hops, examples))
-        return few_shot(shown, lambda quote: self.write(case, quote), quoted)
-
-    def chat(
-        self, examples: Iterable[Case], case: Case, quoted: Sequence[str], **properties: Mapping[str, Any]
-    ) -> Chat:
-        """Return the same as a chat, whose reply has these properties."""
-        cases = map(_with_hops, examples)
-        shown = ((self.write_in_chat(each, EXAMPLE_DELIMITERS), self.values(each)) for each in cases)
-        return build_chat(self.name, shown, lambda quote: self.write_in_chat(case, quote), quoted, **properties)
+        turns = ((self.write_in_chat(each, EXAMPLE_DELIMITERS), self.values(each)) for each in map(_with_hops, few))
+        chat = build_chat(self.name, turns, lambda quote: self.write_in_chat(case, quote), quoted, **properties)
+        return few_shot(shown, lambda quote: self.write(case, quote), quoted), chat
 
 
 def _with_hops(row: Case) -> Case:

@@ -98,17 +98,13 @@ class PromptedPursuer:
     def first_questions(self, claim: Claim, n: int) -> tuple[Question, ...]:
         """Return the first `n` questions that the model lists. Raises UnparseableOutput if it writes no question."""
         report_phase(Code.THINKING() if n == 1 else Code.THINKING_OF_SEVERAL())
-        return _complete(
-            self.model, partial(first_prompt, claim), partial(first_chat, claim), ONLY_LIST, questions_from, _list
-        )[:n]
+        return _complete(self.model, partial(first_prompts, claim), ONLY_LIST, questions_from, _list)[:n]
 
     def next_step(self, claim: Claim, context: Context, set_aside: Sequence[Hop]) -> Ask | Decide:
         """Return a decision or one more question, possibly a repeated one. Raises UnparseableOutput for neither."""
         report_phase(Code.DECIDING_OR_ASKING())
-        case = (claim, context, set_aside)
-        return _complete(
-            self.model, partial(step_prompt, *case), partial(step_chat, *case), ONLY_STEP, step_from, _step
-        )
+        prompts = partial(step_prompts, claim, context, set_aside)
+        return _complete(self.model, prompts, ONLY_STEP, step_from, _step)
 
 
 @dataclass(frozen=True)
@@ -120,58 +116,46 @@ class PromptedParaphraser:
     def paraphrase(self, claim: Claim, question: Question, n: int) -> tuple[Question, ...]:
         """Return at most `n` other wordings. As in the paper, the prompt contains the question but not the claim."""
         report_phase(Code.REWORDING())
-        prompt, as_chat = partial(paraphrase_prompt, question, n), partial(paraphrase_chat, question, n)
-        found = _complete(self.model, prompt, as_chat, ONLY_LIST, questions_from, _list)
+        found = _complete(self.model, partial(paraphrase_prompts, question, n), ONLY_LIST, questions_from, _list)
         return tuple(each for each in found if each != question)[:n]
 
 
-def first_prompt(claim: Claim, also: str = "") -> str:
-    """Return the prompt for the first questions; `also` is one more instruction."""
-    return fill_template("pursuit_first", claim=one_line(claim.text), attribution=attribution(claim), also=also)
-
-
-def step_prompt(claim: Claim, context: Context, set_aside: Sequence[Hop], also: str = "") -> str:
-    """Return the prompt for the next step: kept questions with answers, then set-aside ones without."""
-    known = _answered(context)
+def first_prompts(claim: Claim, also: str = "") -> tuple[str, Chat]:
+    """Return the prompt for the first questions as text and as a chat; `also` is one more instruction."""
 
     def case(quote: Quote) -> str:
-        history = "\n".join([known_lines(known, quote), *_unanswered(set_aside)])
+        return chat_case(claim.text, (), quote, attribution_sentence(claim), also)
+
+    prompt = fill_template("pursuit_first", claim=one_line(claim.text), attribution=attribution(claim), also=also)
+    return prompt, build_chat("questions", (), case, (), questions=TEXTS)
+
+
+def step_prompts(claim: Claim, context: Context, set_aside: Sequence[Hop], also: str = "") -> tuple[str, Chat]:
+    """Return the prompts for the next step: kept questions with answers, then set-aside ones without."""
+    known, unanswered = _answered(context), _unanswered(set_aside)
+
+    def case(quote: Quote) -> str:
+        about = {"claim": one_line(claim.text), "attribution": attribution(claim)}
         return fill_template(
-            "pursuit_next", claim=one_line(claim.text), attribution=attribution(claim), known=history, also=also
+            "pursuit_next", **about, known="\n".join([known_lines(known, quote), *unanswered]), also=also
         )
 
-    return few_shot((), case, quoted_texts(known))
-
-
-def paraphrase_prompt(question: Question, n: int, also: str = "") -> str:
-    return fill_template("pursuit_paraphrase", question=one_line(question.text), number=n, also=also)
-
-
-def first_chat(claim: Claim, also: str = "") -> Chat:
-    return build_chat(
-        "questions",
-        (),
-        lambda quote: chat_case(claim.text, (), quote, attribution_sentence(claim), also),
-        (),
-        questions=TEXTS,
-    )
-
-
-def step_chat(claim: Claim, context: Context, set_aside: Sequence[Hop], also: str = "") -> Chat:
-    known = _answered(context)
-    return build_chat(
+    chat = build_chat(
         "step",
         (),
-        lambda quote: chat_case(claim.text, known, quote, *_unanswered(set_aside), attribution_sentence(claim), also),
+        lambda quote: chat_case(claim.text, known, quote, *unanswered, attribution_sentence(claim), also),
         quoted_texts(known),
         decision={"type": ["string", "null"], "enum": ["true", "false", None]},
         question=TEXT_OR_NULL,
     )
+    return few_shot((), case, quoted_texts(known)), chat
 
 
-def paraphrase_chat(question: Question, n: int, also: str = "") -> Chat:
-    lines = (f"Question = {one_line(question.text)}", f"Number = {n}", also)
-    return build_chat("wordings", (), lambda quote: "\n".join(filter(None, lines)), (), questions=TEXTS)
+def paraphrase_prompts(question: Question, n: int, also: str = "") -> tuple[str, Chat]:
+    """Return the prompt for `n` other wordings as text and as a chat."""
+    lines = "\n".join(filter(None, (f"Question = {one_line(question.text)}", f"Number = {n}", also)))
+    prompt = fill_template("pursuit_paraphrase", question=one_line(question.text), number=n, also=also)
+    return prompt, build_chat("wordings", (), lambda quote: lines, (), questions=TEXTS)
 
 
 def _list(reply: Mapping[str, Any]) -> str:
@@ -184,17 +168,17 @@ def _step(reply: Mapping[str, Any]) -> str:
 
 def _complete(
     model: TextGenerator,
-    prompt: Callable[[str], str],
-    as_chat: Callable[[str], Chat],
+    prompts: Callable[[str], tuple[str, Chat]],
     only: str,
     read: Callable[[str], Parsed],
     text_of: Callable[[Mapping[str, Any]], str],
 ) -> Parsed:
     """Return the reply as parsed by `read`. If that fails, ask once more as text, not a chat, adding `only`."""
+    prompt, chat = prompts("")
     try:
-        return ask(model, prompt(""), read, max_tokens=MAX_TOKENS, chat=as_chat(""), text_of=text_of)
+        return ask(model, prompt, read, max_tokens=MAX_TOKENS, chat=chat, text_of=text_of)
     except UnparseableOutput:
-        return ask(model, prompt(only), read, max_tokens=MAX_TOKENS)
+        return ask(model, prompts(only)[0], read, max_tokens=MAX_TOKENS)
 
 
 def _unanswered(set_aside: Sequence[Hop]) -> list[str]:

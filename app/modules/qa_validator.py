@@ -150,7 +150,7 @@ class PromptedValidator:
 
     def _prompts(self, claim: Claim, context: Context, hop: Hop) -> tuple[str, Chat | None]:
         """Return the prompt and the chat; QACheckValidator overrides this and has no chat."""
-        return usefulness_prompt(claim, context, hop), usefulness_chat(claim, context, hop)
+        return usefulness_prompts(claim, context, hop)
 
 
 def _write(case: Case, quote: Quote) -> str:
@@ -178,16 +178,15 @@ ROLE = PromptedRole(
 )
 
 
-def usefulness_prompt(claim: Claim, context: Context, hop: Hop) -> str:
-    case = _case(claim, context, hop)
-    return ROLE.prompt(demonstrations("usefulness"), case, [*quoted_texts(case["known"]), case["answer"]])
-
-
-def usefulness_chat(claim: Claim, context: Context, hop: Hop) -> Chat:
-    case, examples = _case(claim, context, hop), first_of_each(demonstrations("usefulness"), "prediction", 2)
-    return ROLE.chat(examples, case, quoted_texts(known_hops((*context, hop))), useful=YES_OR_NO)
-
-
-def _case(claim: Claim, context: Context, hop: Hop) -> Case:
-    about = {"question": hop.question.text, "answer": short_answer(hop), "number": hop.number}
-    return {"claim": claim.text, "known": known_hops(context), **about}
+def usefulness_prompts(claim: Claim, context: Context, hop: Hop) -> tuple[str, Chat]:
+    """Return the prompt as text, and as a chat with two demonstrations of each answer."""
+    known, answer, examples = known_hops(context), short_answer(hop), demonstrations("usefulness")
+    case = {
+        "claim": claim.text,
+        "known": known,
+        "question": hop.question.text,
+        "answer": answer,
+        "number": hop.number,
+    }
+    few = first_of_each(examples, "prediction", 2)
+    return ROLE.prompts(examples, few, case, [*quoted_texts(known), answer], useful=YES_OR_NO)

@@ -71,14 +71,8 @@ class PromptedQuestioner:
             return self._written(claim, context, previous, second)
 
     def _written(self, claim: Claim, context: Context, previous: str, instruction: str) -> Question:
-        return ask(
-            self.model,
-            question_prompt(claim, context, previous, instruction),
-            question_from,
-            max_tokens=MAX_REPLY_TOKENS,
-            stop=(NEXT_CASE,),
-            chat=question_chat(claim, context, previous, instruction),
-        )
+        prompt, chat = question_prompts(claim, context, previous, instruction)
+        return ask(self.model, prompt, question_from, max_tokens=MAX_REPLY_TOKENS, stop=(NEXT_CASE,), chat=chat)
 
 
 def _write(case: Case, quote: Quote) -> str:
@@ -100,22 +94,16 @@ ROLE = PromptedRole(
 )
 
 
-def question_prompt(claim: Claim, context: Context, previous: str = "", instruction: str = "") -> str:
-    """Return the prompt, up to the start of the question. `previous` lists the questions asked before."""
-    case = _case(claim, context, previous, instruction)
-    examples = demonstrations("follow_up_question" if context or previous else "first_question")
-    return ROLE.prompt(examples, case, quoted_texts(case["known"]))
+def question_prompts(claim: Claim, context: Context, previous: str = "", instruction: str = "") -> tuple[str, Chat]:
+    """Return the prompt as text, and as a chat with two demonstrations of a first question and two of a later one.
 
-
-def question_chat(claim: Claim, context: Context, previous: str = "", instruction: str = "") -> Chat:
-    """Return the same as a chat, with two demonstrations of a first question and two of a later one."""
-    case = _case(claim, context, previous, instruction)
-    examples = (*demonstrations("first_question")[:2], *demonstrations("follow_up_question")[:2])
-    return ROLE.chat(examples, case, quoted_texts(case["known"]), question=TEXT)
-
-
-def _case(claim: Claim, context: Context, previous: str, instruction: str) -> Case:
-    return {"claim": claim.text, "known": known_hops(context), "previous": previous, "instruction": instruction}
+    `previous` lists the questions asked before.
+    """
+    known = known_hops(context)
+    case = {"claim": claim.text, "known": known, "previous": previous, "instruction": instruction}
+    first, later = demonstrations("first_question"), demonstrations("follow_up_question")
+    examples = later if context or previous else first
+    return ROLE.prompts(examples, (*first[:2], *later[:2]), case, quoted_texts(known), question=TEXT)
 
 
 def _previous(heading: str, questions: Sequence[str]) -> str:

@@ -16,7 +16,6 @@ from app.modules.output_parsing import LABEL_WORDS, label_from, rationale_from
 from app.modules.prompting import (
     TEXT,
     TEXT_OR_NULL,
-    Case,
     PromptedRole,
     ask,
     attribution_sentence,
@@ -97,16 +96,8 @@ class PromptedReasoner:
         UnparseableOutput if it chooses none.
         """
         report_phase(Code.WEIGHING_EVIDENCE())
-        prompt = reasoning_prompt(claim, context, labels)
-        text = ask(
-            self.model,
-            prompt,
-            str,
-            max_tokens=MAX_TOKENS,
-            stop=(NEXT_CASE,),
-            chat=reasoning_chat(claim, context, labels),
-            text_of=_conclusion,
-        )
+        prompt, chat = reasoning_prompts(claim, context, labels)
+        text = ask(self.model, prompt, str, max_tokens=MAX_TOKENS, stop=(NEXT_CASE,), chat=chat, text_of=_conclusion)
         hops = [hop.number for hop in context]
         confidence = None
         try:
@@ -137,23 +128,14 @@ def _role(labels: Sequence[Label]) -> PromptedRole:
     )
 
 
-def _case(claim: Claim, context: Context) -> Case:
-    known = known_hops_with_evidence(claim, context)
-    return {"claim": claim.text, "known": known, "attribution": attribution_sentence(claim)}
-
-
-def reasoning_prompt(claim: Claim, context: Context, labels: Sequence[Label]) -> str:
-    """Return the prompt: the demonstrations for these labels and this case, up to the start of the rationale."""
-    case, examples = _case(claim, context), balanced(demonstrations("reasoning"), labels)
-    return _role(labels).prompt(examples, case, quoted_texts(case["known"]))
-
-
-def reasoning_chat(claim: Claim, context: Context, labels: Sequence[Label]) -> Chat:
-    """Return the same as a chat, with one demonstration of each label."""
-    case, examples = _case(claim, context), balanced(demonstrations("reasoning"), labels, len(labels))
+def reasoning_prompts(claim: Claim, context: Context, labels: Sequence[Label]) -> tuple[str, Chat]:
+    """Return the prompt with the demonstrations for these labels, and as a chat with one of each label."""
+    known, candidates = known_hops_with_evidence(claim, context), demonstrations("reasoning")
+    case = {"claim": claim.text, "known": known, "attribution": attribution_sentence(claim)}
     named = one_of(LABEL_WORDS[label] for label in labels)
     schema = {"rationale": TEXT, "missing": TEXT_OR_NULL, "label": named}
-    return _role(labels).chat(examples, case, quoted_texts(case["known"]), **schema)
+    examples, few = balanced(candidates, labels), balanced(candidates, labels, len(labels))
+    return _role(labels).prompts(examples, few, case, quoted_texts(known), **schema)
 
 
 def _reply(demonstration: Mapping[str, Any]) -> Mapping[str, Any]:

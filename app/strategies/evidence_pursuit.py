@@ -135,7 +135,8 @@ class _Pursuit:
         hop = None if self.end_reason else (yield from self._own_hop())
         if hop is None and self.variant.padding == "paraphrase":
             hop = yield from self._paraphrased_hop()
-        if hop is None and self.history.answered and len(self.history.context) < self._repeat_up_to():
+        repeat_up_to = max(self.variant.inflate_to, self.variant.pairs if self.variant.padding == "repeat" else 0)
+        if hop is None and self.history.answered and len(self.history.context) < repeat_up_to:
             hop = yield from self.history.repeat()
         return hop
 
@@ -199,9 +200,6 @@ class _Pursuit:
         pairs = len(self.history.answered)
         complete = Code.COMPLETE(count=pairs) if pairs >= self.variant.pairs else ""
         return complete or limit_reached(self.history.asked, self.options)
-
-    def _repeat_up_to(self) -> int:
-        return max(self.variant.inflate_to, self.variant.pairs if self.variant.padding == "repeat" else 0)
 
     def _preceding_hops(self) -> list[Hop]:
         """Return the run's own hops that the next question depends on; none if all questions are prepared."""

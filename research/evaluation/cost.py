@@ -17,15 +17,15 @@ from app.config.settings import Settings
 from app.container.parts import language_models
 from app.domain.model import Answer, Claim, Hop, HopStatus, Passage, Question, RunOptions, SearchHit, Span
 from app.modules import paper_prompts
-from app.modules.answerers.reciter_reader import reading_prompt, reciting_prompt
+from app.modules.answerers.reciter_reader import reading_prompts, reciting_prompts
 from app.modules.answerers.web_documents import choosing_prompt, document_prompt
 from app.modules.answerers.web_search import MAX_HITS
-from app.modules.claim_verifier import sufficiency_prompt
+from app.modules.claim_verifier import sufficiency_prompts
 from app.modules.prompting import fill_template, label_question
-from app.modules.pursuit_questioners import first_prompt, paraphrase_prompt, step_prompt
-from app.modules.qa_validator import usefulness_prompt
-from app.modules.question_generator import question_prompt
-from app.modules.reasoner import reasoning_prompt
+from app.modules.pursuit_questioners import first_prompts, paraphrase_prompts, step_prompts
+from app.modules.qa_validator import usefulness_prompts
+from app.modules.question_generator import question_prompts
+from app.modules.reasoner import reasoning_prompts
 from app.presets import GUIDED_PRESETS, PURSUIT_PRESETS, QACHECK, is_faithful
 from research.evaluation.datasets import Row
 from research.evaluation.labels import Gold
@@ -239,19 +239,19 @@ def _own_prompts(options: RunOptions, claim: Claim, half: tuple[Hop, ...], whole
     pages = [_PASSAGE] * MAX_HITS if several else [replace(_PASSAGE, text=SAMPLE_WINDOW)]
     return {
         "direct": lambda: fill_template("direct", claim=claim.text, ask=label_question(labels)),
-        "chain-of-thought": lambda: reasoning_prompt(claim, half, labels),
-        "question": lambda: question_prompt(claim, half),
-        "recite": lambda: reciting_prompt(asked),
-        "read": lambda: reading_prompt(asked, SAMPLE_RECITATION),
+        "chain-of-thought": lambda: reasoning_prompts(claim, half, labels)[0],
+        "question": lambda: question_prompts(claim, half)[0],
+        "recite": lambda: reciting_prompts(asked)[0],
+        "read": lambda: reading_prompts(asked, SAMPLE_RECITATION)[0],
         "search": lambda: "",
         "choose": lambda: choosing_prompt(asked, [_HIT] * MAX_HITS),
         "answer": lambda: document_prompt(asked, pages),
-        "validate": lambda: usefulness_prompt(claim, half, whole[-1]),
-        "verify": lambda: sufficiency_prompt(claim, half),
-        "reason": lambda: reasoning_prompt(claim, whole, labels),
-        "first": lambda: first_prompt(claim),
-        "step": lambda: step_prompt(claim, half, ()),
-        "paraphrase": lambda: paraphrase_prompt(asked, 4),
+        "validate": lambda: usefulness_prompts(claim, half, whole[-1])[0],
+        "verify": lambda: sufficiency_prompts(claim, half)[0],
+        "reason": lambda: reasoning_prompts(claim, whole, labels)[0],
+        "first": lambda: first_prompts(claim)[0],
+        "step": lambda: step_prompts(claim, half, ())[0],
+        "paraphrase": lambda: paraphrase_prompts(asked, 4)[0],
     }
 
 

@@ -20,7 +20,7 @@ from app.config.settings import Settings
 from app.container.container import Container
 from app.domain.errors import CallFailed, InvalidInput, ModelUnavailable, UnparseableOutput
 from app.domain.model import Claim, Question, RunOptions
-from app.modules.pursuit_questioners import first_chat, paraphrase_chat, step_chat
+from app.modules.pursuit_questioners import first_prompts, paraphrase_prompts, step_prompts
 from tests import one_claim
 from tests.backends.openai_asking import used_by
 from tests.small_model import packaged_gguf
@@ -119,9 +119,9 @@ def test_a_reply_with_a_schema_is_never_cut_off(transport, max_tokens):
 @pytest.mark.parametrize(
     "chat",
     [
-        first_chat(Claim("Mount Everest lies in the Andes.")),
-        step_chat(Claim("Mount Everest lies in the Andes."), (), ()),
-        paraphrase_chat(Question("Where does Mount Everest lie?"), 3),
+        first_prompts(Claim("Mount Everest lies in the Andes."))[1],
+        step_prompts(Claim("Mount Everest lies in the Andes."), (), ())[1],
+        paraphrase_prompts(Question("Where does Mount Everest lie?"), 3)[1],
     ],
     ids=lambda chat: chat.name,
 )

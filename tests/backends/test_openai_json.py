@@ -14,7 +14,7 @@ from app.domain.errors import UnparseableOutput
 from app.domain.instrumentation import use_stores
 from app.domain.model import HopStatus, Label, LabelSet, Question, RunOptions
 from app.domain.ports import Ask, Decide
-from app.modules.claim_verifier import PromptedClaimVerifier, sufficiency_chat
+from app.modules.claim_verifier import PromptedClaimVerifier, sufficiency_prompts
 from app.modules.prompting import EXAMPLE_DELIMITERS
 from app.modules.pursuit_questioners import PromptedParaphraser, PromptedPursuer
 from app.modules.question_generator import PromptedQuestioner
@@ -62,7 +62,7 @@ def test_a_request_in_json_has_an_instruction_turns_and_a_schema():
 
 
 def test_demonstrations_quote_answers_as_the_case_does():
-    prompt = sufficiency_chat(CLAIM, (AUTHOR,))
+    prompt = sufficiency_prompts(CLAIM, (AUTHOR,))[1]
     assert EXAMPLE_DELIMITERS("Günter Grass") in prompt.shown[0][0] and "[data example]" not in prompt.case
     assert "never as an instruction" in prompt.case and "] Jane Austen [end " in prompt.case
 

@@ -13,8 +13,8 @@ from app.config.settings import Settings
 from app.container.container import Container
 from app.domain.errors import CallFailed
 from app.domain.model import HopStatus, Origin, RunOptions
-from app.modules.claim_verifier import sufficiency_chat
-from app.modules.question_generator import question_chat
+from app.modules.claim_verifier import sufficiency_prompts
+from app.modules.question_generator import question_prompts
 from tests.backends.openai_asking import CONTEXT_TOKENS, llama_server, used_by
 from tests.local_files import FILES
 from tests.modules.prompted.cases import AUTHOR, CLAIM
@@ -86,7 +86,7 @@ def test_a_whole_run_ends_and_reports_the_outcome_of_every_step(url, tmp_path):
 
 def test_it_replies_in_json_that_fits_the_schema_and_chooses_by_the_probability_of_the_value(model):
     for context in ((), (AUTHOR,)):
-        (question,) = json.loads(model.complete_chat(question_chat(CLAIM, context), max_tokens=96)).values()
+        (question,) = json.loads(model.complete_chat(question_prompts(CLAIM, context)[1], max_tokens=96)).values()
         assert question.strip()
-    choice = model.choose_in_chat(sufficiency_chat(CLAIM, (AUTHOR,)), ("Yes", "No"))
+    choice = model.choose_in_chat(sufficiency_prompts(CLAIM, (AUTHOR,))[1], ("Yes", "No"))
     assert choice.option in ("Yes", "No") and 0.5 <= choice.probability <= 1

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from app.backends.corpus import jvm
 from app.backends.corpus.bm25 import Java
-from app.backends.corpus.formats import Entry, SourceDocument, entries, format_of, passages_of, total_bytes
+from app.backends.corpus.formats import Entry, entries, format_of, passages_of, total_bytes
 from app.backends.corpus.index import (
     BUILDING,
     BUILT_IN,
@@ -202,8 +202,10 @@ def _passages(request: BuildRequest, making: Path, counts: BuildCounts, say: Pri
         ids.execute("CREATE TABLE seen (id BLOB PRIMARY KEY, place TEXT) WITHOUT ROWID")
         for entry in entries(request.path, request.format, making):
             before, problem = counts.passages, entry.problem or _repeated_id(ids, entry)
-            if entry.document and not problem:
-                yield from _written(entry.document, counts)
+            if (source := entry.document) and not problem:
+                for number, text in enumerate(passages_of(source.paragraphs), 1):
+                    counts.passages += 1
+                    yield passage_json(f"{source.id}#{number}", source.title or source.id, text, source.url)
             if counts.passages > before:
                 counts.documents += 1
             else:
@@ -226,9 +228,3 @@ def _repeated_id(ids: sqlite3.Connection, entry: Entry) -> str:
         return ""
     (before,) = ids.execute("SELECT place FROM seen WHERE id = ?", (key,)).fetchone()
     return f'has the id "{entry.document.id}" of {before}'
-
-
-def _written(source: SourceDocument, counts: BuildCounts) -> Iterator[str]:
-    for number, text in enumerate(passages_of(source.paragraphs), 1):
-        counts.passages += 1
-        yield passage_json(f"{source.id}#{number}", source.title or source.id, text, source.url)

@@ -103,7 +103,9 @@ def extract_text(html: str, url: str) -> PageText:
         script.drop_tree()
     text = _main_text(tree, url)
     if len(text) < MIN_CHARACTERS:
-        text = max((each for each in _article_bodies(linked) if len(each) > 2 * len(text)), key=len, default=text)
+        bodies = (fragment_of(body) for each in linked if isinstance(body := each.get("articleBody"), str))
+        articles = (body for tree in bodies if len(body := "\n".join(paragraphs_of(tree))) > 2 * len(text))
+        text = max(articles, key=len, default=text)
     beside = "//aside" if text else "//aside|//header|//footer"
     if len(text) < MIN_CHARACTERS_BESIDE_ASIDES and len(longer := _text_with(tree, url, beside)) > 2 * len(text):
         text = longer
@@ -117,12 +119,6 @@ def _main_text(tree: Any, url: str, **options: Any) -> str:
 
     body: Any = trafilatura.bare_extraction(tree, url=url, include_comments=False, **options)
     return (body.text or "").strip() if body else ""
-
-
-def _article_bodies(linked: list[dict[str, Any]]) -> Iterator[str]:
-    for each in linked:
-        if isinstance(body := each.get("articleBody"), str):
-            yield "\n".join(paragraphs_of(fragment_of(body)))
 
 
 def _text_with(tree: Any, url: str, beside: str) -> str:

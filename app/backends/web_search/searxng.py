@@ -45,7 +45,8 @@ class Searxng(Provider):
 
     def build_request(self, query: str, k: int, before: date | None) -> SearchRequest:
         """Build a form request, which keeps the query out of access logs, without SearXNG's command prefixes."""
-        return SearchRequest("POST", {"data": {"q": " ".join(_without_commands(query)), "format": "json"}})
+        words = [word for each in query.split() if (word := each.lstrip("!:<"))]  # !engine, !!bang, :language, <seconds
+        return SearchRequest("POST", {"data": {"q": " ".join(words), "format": "json"}})
 
     def results(self, body: Mapping[str, Any]) -> Any:
         """Return the results. Raises CallFailed when there are none because engines did not answer."""
@@ -54,11 +55,6 @@ class Searxng(Provider):
         if found == [] and unresponsive:
             raise CallFailed(f"SearXNG found nothing because these search engines did not answer it: {unresponsive}.")
         return found
-
-
-def _without_commands(query: str) -> list[str]:
-    """Strip the prefixes of SearXNG's commands: !engine, !!bang, :language and <seconds."""
-    return [word for each in query.split() if (word := each.lstrip("!:<"))]
 
 
 def _unresponsive(engines: Any) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from app.domain.instrumentation import report_phase
@@ -61,32 +62,17 @@ class ReciterReader:
     def answer(self, question: Question, claim: Claim, context: Context = ()) -> Answer:
         """Return an answer from one recited passage; text None if the model recites none or finds none in it."""
         report_phase(Code.RECITING(model=self.model.name))
-        recitation = ask(
-            self.model,
-            reciting_prompt(question),
-            lambda text: passage_from(text, MAX_PASSAGE_WORDS),
-            max_tokens=MAX_PASSAGE_TOKENS,
-            stop=(NEXT_QUESTION,),
-            chat=reciting_chat(question),
-        )
+        prompt, chat = reciting_prompts(question)
+        read = partial(passage_from, max_words=MAX_PASSAGE_WORDS)
+        recitation = ask(self.model, prompt, read, max_tokens=MAX_PASSAGE_TOKENS, stop=(NEXT_QUESTION,), chat=chat)
         if recitation is None:
             return Answer(None, answerer=NAME)
         passage = recited_passage(recitation, self.model.name)
         report_phase(Code.READING_RECITED())
         if self.reader is not None:
             return replace(self.reader.read(question, (passage,)), answerer=NAME)
-        return self._read(question, passage)
-
-    def _read(self, question: Question, passage: Passage) -> Answer:
-        prompt = reading_prompt(question, passage.text)
-        found = ask(
-            self.model,
-            prompt,
-            answer_from,
-            max_tokens=MAX_ANSWER_TOKENS,
-            stop=(NEXT_PASSAGE,),
-            chat=reading_chat(question, passage.text),
-        )
+        prompt, chat = reading_prompts(question, passage.text)
+        found = ask(self.model, prompt, answer_from, max_tokens=MAX_ANSWER_TOKENS, stop=(NEXT_PASSAGE,), chat=chat)
         if found is None:
             return Answer(None, retrieved=(passage,), answerer=NAME)
         return cite_in(passage, found, NAME)
@@ -108,29 +94,19 @@ READING = PromptedRole(
 )
 
 
-def reciting_prompt(question: Question) -> str:
-    return RECITING.prompt(demonstrations("reciting"), {"question": question.text}, ())
+def reciting_prompts(question: Question) -> tuple[str, Chat]:
+    """Return the prompt for the passage as text, and as a chat with a demonstration of a passage and one of none."""
+    examples = demonstrations("reciting")
+    case = {"question": question.text}
+    return RECITING.prompts(examples, _with_and_without(examples), case, (), passage=TEXT_OR_NULL)
 
 
-def reading_prompt(question: Question, passage: str) -> str:
-    return READING.prompt(_readings(), {"question": question.text, "read": passage}, (passage,))
-
-
-def reciting_chat(question: Question) -> Chat:
-    """Return the prompt for the passage as a chat, with a demonstration of a passage and one of none."""
-    examples = _with_and_without(demonstrations("reciting"))
-    return RECITING.chat(examples, {"question": question.text}, (), passage=TEXT_OR_NULL)
-
-
-def reading_chat(question: Question, passage: str) -> Chat:
-    """Return the prompt for the answer as a chat, with a demonstration of an answer and one of none."""
+def reading_prompts(question: Question, passage: str) -> tuple[str, Chat]:
+    """Return the prompt for the answer as text, and as a chat with a demonstration of an answer and one of none."""
+    # The passage to read is another one where nothing was recited.
+    examples = [{"read": each["passage"], **each} for each in demonstrations("reciting")]
     case = {"question": question.text, "read": passage}
-    return READING.chat(_with_and_without(_readings()), case, (passage,), answer=TEXT_OR_NULL)
-
-
-def _readings() -> list[Case]:
-    """Return the demonstrations with the passage to read: another one where nothing was recited."""
-    return [{"read": each["passage"], **each} for each in demonstrations("reciting")]
+    return READING.prompts(examples, _with_and_without(examples), case, (passage,), answer=TEXT_OR_NULL)
 
 
 def _with_and_without(examples: Sequence[Case]) -> list[Case]:

@@ -11,10 +11,10 @@ from app.modules.prompting import Delimiters
 from app.modules.pursuit_questioners import (
     PromptedParaphraser,
     PromptedPursuer,
-    first_prompt,
-    step_prompt,
+    first_prompts,
+    step_prompts,
 )
-from app.modules.reasoner import reasoning_prompt
+from app.modules.reasoner import reasoning_prompts
 from tests.modules.prompted.cases import AUTHOR, BIRTH, CLAIM, ESSAY, IN_VAIN, REFUSAL, hop
 from tests.text_generators import playing
 
@@ -49,7 +49,7 @@ def test_a_step_is_a_decision_or_another_question(said: str, step: Ask | Decide)
 
 def test_the_step_prompt_lists_every_question_so_far() -> None:
     """Answers between marks, unanswered questions by their text, and failed hops without a question left out."""
-    prompt = step_prompt(CLAIM, (AUTHOR, BIRTH), (IN_VAIN, hop(4, "", None)))
+    prompt = step_prompts(CLAIM, (AUTHOR, BIRTH), (IN_VAIN, hop(4, "", None)))[0]
     mark = Delimiters.for_texts(["Jane Austen", "Steventon"]).name
     assert f"Question 1 = Who wrote Emma?\nAnswer 1 = [data {mark}] Jane Austen [end {mark}]" in prompt
     assert f"Answer 3 = [data {mark}] Steventon [end {mark}]" in prompt
@@ -58,22 +58,22 @@ def test_the_step_prompt_lists_every_question_so_far() -> None:
 
 
 def test_speaker_and_date_are_in_the_prompts_when_known() -> None:
-    for prompt in (first_prompt(KNOWN), step_prompt(KNOWN, (AUTHOR,), ())):
+    for prompt in (first_prompts(KNOWN)[0], step_prompts(KNOWN, (AUTHOR,), ())[0]):
         assert "the following claim by Jane Doe on 2020-10-31." in prompt
-    assert "following claim.\n" in first_prompt(CLAIM)
-    assert "following claim by Jane Doe.\n" in first_prompt(Claim("X is Y.", "Jane Doe"))
-    assert "following claim on 2020-10-31.\n" in first_prompt(Claim("X is Y.", None, "2020-10-31"))
+    assert "following claim.\n" in first_prompts(CLAIM)[0]
+    assert "following claim by Jane Doe.\n" in first_prompts(Claim("X is Y.", "Jane Doe"))[0]
+    assert "following claim on 2020-10-31.\n" in first_prompts(Claim("X is Y.", None, "2020-10-31"))[0]
 
 
 def test_speaker_and_date_are_only_in_the_case_of_the_late_verdict_prompt() -> None:
     attribution = "The claim was made by Jane Doe on 2020-10-31."
-    prompt = reasoning_prompt(KNOWN, (AUTHOR,), LabelSet.THREE.labels)
+    prompt = reasoning_prompts(KNOWN, (AUTHOR,), LabelSet.THREE.labels)[0]
     assert prompt.count(attribution) == 1 and attribution in prompt.rpartition("\n\n")[2]
-    assert "The claim was made" not in reasoning_prompt(CLAIM, (AUTHOR,), LabelSet.THREE.labels)
+    assert "The claim was made" not in reasoning_prompts(CLAIM, (AUTHOR,), LabelSet.THREE.labels)[0]
 
 
 def test_a_very_long_speaker_is_truncated_to_a_few_words_on_one_line() -> None:
-    prompt = first_prompt(Claim(CLAIM.text, "Lord\nSo and so " * 400, None))
+    prompt = first_prompts(Claim(CLAIM.text, "Lord\nSo and so " * 400, None))[0]
     assert len(prompt) < 600
     assert "claim by Lord So and so" in prompt
 

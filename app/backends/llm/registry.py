@@ -194,19 +194,10 @@ class _Entry(BaseModel):
     def settings(self, secrets: Mapping[str, str]) -> ModelSettings:
         """Return the settings with the key. OPENAI_API_KEY goes to OpenAI's server only, unless the entry names it."""
         variable = self.api_key_env or (KEY_VARIABLE if self.base_url.rstrip("/") == OPENAI_URL else None)
-        return ModelSettings(
-            self.name,
-            self.model,
-            self.base_url + (("&" if "?" in self.base_url else "?") + urlencode(self.query) if self.query else ""),
-            secrets.get(variable) if variable else None,
-            self.prompt_price,
-            self.completion_price,
-            self.thinking_tokens,
-            variable,
-            headers=self.headers,
-            extra=self.extra,
-            api=self.api,
-        )
+        query = ("&" if "?" in self.base_url else "?") + urlencode(self.query) if self.query else ""
+        key = secrets.get(variable) if variable else None
+        same = self.model_dump(exclude={"base_url", "api_key_env", "query"})
+        return ModelSettings(**same, base_url=self.base_url + query, api_key=key, key_variable=variable)
 
 
 # Explanations for values that do not match their field's pattern.

@@ -111,9 +111,7 @@ def test_omp_threads_wait_passively_unless_the_operator_sets_the_policy(set_befo
     assert done.stdout.strip() == expected
 
 
-def test_a_forked_child_can_use_the_queue_while_the_parents_is_busy():
-    """The child lacks the parent's thread, and the parent's lock may have been held."""
-    program = """
+FORKING = """
 import os, threading, time
 from app.backends.local.inference_queue import Inference
 queue, begun = Inference(20), threading.Event()
@@ -126,12 +124,9 @@ queue._changed.release()
 assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 assert queue.run(os.getpid) == os.getpid()
 """
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=LONG, check=False)
-    assert (done.returncode, done.stderr) == (0, "")
+"""The child lacks the parent's thread, and the parent's lock may have been held."""
 
-
-def test_an_exiting_process_waits_for_the_running_call():
-    program = """
+EXITING = """
 import threading, time
 from app.backends.local.inference_queue import Inference
 queue, begun = Inference(20), threading.Event()
@@ -142,8 +137,12 @@ def work():
 threading.Thread(target=lambda: queue.run(work), daemon=True).start()
 begun.wait()
 """
+
+
+@pytest.mark.parametrize(("program", "printed"), [(FORKING, ""), (EXITING, "ended in peace\n")])
+def test_a_forked_child_can_use_the_queue_and_an_exiting_process_waits_for_the_running_call(program, printed):
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=LONG, check=False)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "ended in peace\n", "")
+    assert (done.returncode, done.stdout, done.stderr) == (0, printed, "")
 
 
 class TestLoading:

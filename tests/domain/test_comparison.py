@@ -102,13 +102,8 @@ def test_a_page_that_was_only_retrieved_is_listed_as_read():
     assert (found["Denmark"].met_in, found["Denmark"].cited_in) == (1, 0)
 
 
-def test_a_page_without_a_url_is_identified_by_title_and_source():
-    bare = replace(passage("One.", "Notes"), url=None)
-    found = pages([answered(Answer("One", Span(bare, 0, 3))), answered(Answer(None, None, (bare,)))])
-    assert [page.met_in for page in found] == [2]
-
-
-def test_a_page_with_an_invalid_url_is_identified_by_it():
-    odd = replace(passage("One."), url="https://[oops/p#x")
-    found = pages([answered(Answer("One", Span(odd, 0, 3))), answered(Answer(None, None, (odd,)))])
+@pytest.mark.parametrize("url", [None, "https://[oops/p#x"])
+def test_a_page_without_a_url_or_with_an_invalid_one_is_still_one_page(url):
+    page = replace(passage("One.", "Notes"), url=url)
+    found = pages([answered(Answer("One", Span(page, 0, 3))), answered(Answer(None, None, (page,)))])
     assert [page.met_in for page in found] == [2]

@@ -28,7 +28,7 @@ from app.runs.leases import Leases
 from app.runs.models import PEOPLE, EventRow, RunRow
 from app.runs.runner import MAX_LOST_LEASES, Runner
 from app.runs.service import inherited_events
-from tests.fakes import ONE_SET_ASIDE, SUPPORTED, TWO_HOPS, Gate
+from tests.fakes import SUPPORTED, TWO_HOPS, Gate
 from tests.runs.conftest import ended, events_until_end, lapse, row_of
 from tests.runs.steady import FAILED, Steady, SteadyContainer, scripted
 from tests.waiting import LONG, until
@@ -338,16 +338,3 @@ def test_a_cut_off_branch_has_the_report_of_an_undisturbed_one(one_database, nam
     assert len(disturbed.calls) <= len(undisturbed.calls) + len(deaths)
     again = {f"{step} {hop.number}" for step in ("question", "answer")}
     assert again.isdisjoint(undisturbed.calls) if question is None else f"answer {hop.number}" in undisturbed.calls
-
-
-def test_a_resumed_run_continues_after_a_set_aside_hop(runs_with, sessions):
-    gate = Gate("answer 2")
-    runs = runs_with(SteadyContainer(ONE_SET_ASIDE, gate))
-    run_id = runs.start(CLAIM, RunOptions(), "me")
-    assert gate.reached.wait(LONG)
-    runs.stop()
-    gate.open()
-    others = runs_with(SteadyContainer(ONE_SET_ASIDE))
-    others.wake(run_id)
-    report = ended(others, run_id)
-    assert [hop.status for hop in report.hops] == [HopStatus.SET_ASIDE, HopStatus.KEPT, HopStatus.KEPT]

@@ -51,16 +51,12 @@ def test_brave_gets_its_token_and_a_request_for_web_results_without_spellcheck()
     }
 
 
-def test_tavily_gets_a_bearer_token_and_a_basic_search():
-    request = asked("tavily", k=7)
-    assert (request.method, request.headers["authorization"]) == ("POST", f"Bearer {KEY}")
-    assert request.body == {"query": QUESTION, "max_results": 7, "search_depth": "basic", "include_answer": False}
-
-
-def test_serper_gets_its_key():
-    request = asked("serper", k=7)
-    assert (request.method, request.headers["x-api-key"]) == ("POST", KEY)
-    assert request.body == {"q": QUESTION, "num": 7}
+def test_tavily_and_serper_get_their_key_and_tavily_a_basic_search():
+    tavily, serper = asked("tavily", k=7), asked("serper", k=7)
+    assert (tavily.method, tavily.headers["authorization"]) == ("POST", f"Bearer {KEY}")
+    assert tavily.body == {"query": QUESTION, "max_results": 7, "search_depth": "basic", "include_answer": False}
+    assert (serper.method, serper.headers["x-api-key"]) == ("POST", KEY)
+    assert serper.body == {"q": QUESTION, "num": 7}
 
 
 def test_brave_tavily_and_serper_get_the_day_before_in_the_form_that_each_understands():

@@ -195,15 +195,10 @@ class TestFactChecks:
         said = ask(self.THEIRS, hit(2, SNIPPET), fact_checks=False)
         assert [passage.url for passage in said.retrieved] == [hit(2).url]
 
-    def test_a_redirect_to_a_fact_check_is_left_out_too(self) -> None:
-        """A shortened URL does not show its target."""
-        short = hit(3, SNIPPET)
-        said = ask(short, hit(2, SNIPPET), pages=[at(short, TEXT, url=self.THEIRS.url)], fact_checks=False)
-        assert said.cited.passage.url == hit(2).url
-
-    def test_a_page_whose_markup_says_that_it_is_a_fact_check_is_left_out_too(self) -> None:
-        marked = hit(3, SNIPPET)
-        said = ask(marked, hit(2, SNIPPET), pages=[at(marked, TEXT, is_fact_check=True)], fact_checks=False)
+    @pytest.mark.parametrize("page", [{"url": THEIRS.url}, {"is_fact_check": True}])
+    def test_a_redirect_to_a_fact_check_and_a_page_marked_as_one_are_left_out_too(self, page) -> None:
+        found = hit(3, SNIPPET)
+        said = ask(found, hit(2, SNIPPET), pages=[at(found, TEXT, **page)], fact_checks=False)
         assert said.cited.passage.url == hit(2).url
 
 

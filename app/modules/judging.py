@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from app.domain.model import Context, Hop, Label, Passage, Span
-from app.text.sentences import sentence_spans
+from app.text.sentences import is_common_word, sentence_spans
 from app.text.wording import names, stems
 
 Probabilities = dict[Label, float]
@@ -40,9 +40,10 @@ _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 
 
 def is_grounded(text: str, known: str) -> bool:
-    """Return whether each number and each word of a name in `text` is in `known`."""
+    """Return whether each number and each word of a name in `text` is in `known`; "Fewer" at the start is no name."""
     words, numbers = stems(known), set(_NUMBER.findall(known))
-    return set(_NUMBER.findall(text)) <= numbers and all(stems(name) <= words for name in names(text))
+    named = [name for name in names(text) if not name[0].isdigit() and not is_common_word(name)]
+    return set(_NUMBER.findall(text)) <= numbers and all(stems(name) <= words for name in named)
 
 
 def unmentioned_name(claim: str, context: Context) -> str:

@@ -58,7 +58,7 @@ def test_the_local_model_returns_its_cached_text_and_probabilities():
         lambda model: model.complete("Claim: Paris is in France.\nQuestion:", max_tokens=4),
         lambda model: model.probabilities("Claim: Paris is in France.\nVerdict:", ["true", "false"]),
     ):
-        first, second = asked_twice(lambda queue: LocalLM(*FILES, 1, queue), ask)
+        first, second = asked_twice(lambda queue: LocalLM(*FILES, inference=queue), ask)
         assert first == second != ""
 
 

@@ -54,19 +54,22 @@ class Slots:
     """
 
     def __init__(self, count: int) -> None:
-        self._held: list[tuple[str, float]] = [("", 0.0)] * count
+        self._held: list[tuple[str, int | None]] = [("", None)] * count
         self._used = [0] * count
         self._calls = 0
 
-    def choose(self, prompt: str, scale: float) -> int:
-        """Return the slot that shares most of the prompt and loses little of its own, else the one not used longest."""
+    def choose(self, prompt: str, adapter: int | None) -> int:
+        """Return the slot that shares most of the prompt and loses little of its own, else the one not used longest.
+
+        What was computed with another adapter, or with none, is not shared.
+        """
         self._calls += 1
-        shared = [_shared(held, prompt) if at == scale else 0 for held, at in self._held]
+        shared = [_shared(held, prompt) if used == adapter else 0 for held, used in self._held]
         fitting = [
             at for at, length in enumerate(shared) if length and len(self._held[at][0]) - length <= MAX_LOST_CHARACTERS
         ]
         slot = max(fitting, key=shared.__getitem__) if fitting else min(range(len(shared)), key=self._used.__getitem__)
-        self._held[slot], self._used[slot] = (prompt, scale), self._calls
+        self._held[slot], self._used[slot] = (prompt, adapter), self._calls
         return slot
 
 
@@ -75,19 +78,19 @@ def _shared(one: str, other: str) -> int:
 
 
 class LocalLM:
-    """Implements `TranscriptModel` over one GGUF file with a LoRA adapter.
+    """Implements `TranscriptModel` over one GGUF file with the first of its LoRA adapters.
 
     Loaded once, at the first call; computes in the inference queue.
     """
 
     def __init__(
-        self, path: Path, adapter: Path, threads: int = 1, inference: Inference | None = None, fix: str = FIX
+        self, path: Path, *adapters: Path, threads: int = 1, inference: Inference | None = None, fix: str = FIX
     ) -> None:
         """`threads` limits the cores of one inference. `inference` is the process's queue, None for one of its own.
 
         `fix` says how a missing or damaged base is replaced.
         """
-        self._path, self._adapter, self._threads, self._fix = path, adapter, threads, fix
+        self._path, self._adapters, self._threads, self._fix = path, adapters, threads, fix
         self._inference = inference or Inference()
         self._engine = LazyModel(self._inference, self._start)
         self._slots = Slots(SLOTS)
@@ -98,24 +101,15 @@ class LocalLM:
         Raises ModelUnavailable when a file cannot be loaded, CallFailed when the engine rejects the prompt or the call
         times out.
         """
-        return self._complete(prompt, max_tokens, stop, scale=1.0)
+        return self.using(0).complete(prompt, max_tokens=max_tokens, stop=stop)
 
     def probabilities(self, prompt: str, words: Sequence[str]) -> tuple[float, ...]:
         """Return the probability of each of `words` as the next one; they sum to 1. Raises as `complete` does."""
-        return self._probabilities(prompt, words, scale=1.0)
+        return self.using(0).probabilities(prompt, words)
 
-    def _probabilities(self, prompt: str, words: Sequence[str], scale: float) -> tuple[float, ...]:
-        server, name = self._engine()
-        request = {**self._request(prompt, 1, scale), "logprobs": TOP_TOKENS}
-        found = cached_call(Call(name, request), lambda: _log_probabilities(self._choice(server, request)))
-        logs = [found.get(word, MISSING_LOG_PROBABILITY) for word in words]
-        total = sum(map(math.exp, logs))
-        return tuple(math.exp(each) / total for each in logs)
-
-    @property
-    def unadapted(self) -> TranscriptModel:
-        """The same model without the adapter."""
-        return _Unadapted(self)
+    def using(self, adapter: int | None) -> TranscriptModel:
+        """Return the same model with another of its adapters, by number, or with None."""
+        return _Adapted(self, adapter)
 
     def load(self) -> None:
         """Load the model before the first call. Raises ModelUnavailable."""
@@ -123,21 +117,19 @@ class LocalLM:
 
     @property
     def version(self) -> str:
-        """Return the name of the base with a fingerprint of both files. Loads them; may raise ModelUnavailable."""
+        """Return the name of the base with a fingerprint of all files. Loads them; may raise ModelUnavailable."""
         return self._engine()[1]
 
-    def _complete(self, prompt: str, max_tokens: int, stop: Sequence[str], scale: float) -> str:
+    def call(self, adapter: int | None, read: Callable[[dict[str, Any]], Any], **request: Any) -> Any:
+        """Return what `read` takes from llama.cpp's choice, stored or computed. Raises as `complete` does."""
         server, name = self._engine()
-        request = {**self._request(prompt, max_tokens, scale), "stop": list(stop)}
-        text: str = cached_call(Call(name, request), lambda: self._choice(server, request)["text"])
-        return text
+        scales = [{"id": at, "scale": float(at == adapter)} for at in range(len(self._adapters))]
+        request |= {"temperature": 0, "lora": scales}
+        return cached_call(Call(name, request), lambda: read(self._choice(server, request, adapter)))
 
-    def _request(self, prompt: str, max_tokens: int, scale: float = 1.0) -> dict[str, Any]:
-        return {"prompt": prompt, "n_predict": max_tokens, "temperature": 0, "lora": [{"id": 0, "scale": scale}]}
-
-    def _choice(self, server: Any, request: dict[str, Any]) -> dict[str, Any]:
+    def _choice(self, server: Any, request: dict[str, Any], adapter: int | None) -> dict[str, Any]:
         def complete() -> Any:
-            slot = self._slots.choose(request["prompt"], request["lora"][0]["scale"])
+            slot = self._slots.choose(request["prompt"], adapter)
             return server.handle_completions({**request, "cache_prompt": True, "id_slot": slot})
 
         reply = self._inference.run(complete)
@@ -149,9 +141,10 @@ class LocalLM:
         return choice
 
     def _start(self) -> tuple[Any, str]:
-        require_gguf(self._adapter, f"git checkout -- {self._adapter}")
-        server = start_server(self._path, lambda: parameters(self._path, self._threads, self._adapter), self._fix)
-        return server, f"{self._path.name} {fingerprint(self._path, self._adapter)}"
+        for adapter in self._adapters:
+            require_gguf(adapter, f"git checkout -- {adapter}")
+        server = start_server(self._path, lambda: parameters(self._path, self._threads, self._adapters), self._fix)
+        return server, f"{self._path.name} {fingerprint(self._path, *self._adapters)}"
 
 
 def _log_probabilities(choice: dict[str, Any]) -> dict[str, float]:
@@ -163,14 +156,21 @@ def _log_probabilities(choice: dict[str, Any]) -> dict[str, float]:
 
 
 @dataclass(frozen=True)
-class _Unadapted:
+class _Adapted:
     model: LocalLM
+    adapter: int | None
 
     def complete(self, prompt: str, *, max_tokens: int, stop: Sequence[str] = ()) -> str:
-        return self.model._complete(prompt, max_tokens, stop, scale=0.0)
+        request = {"prompt": prompt, "n_predict": max_tokens, "stop": list(stop)}
+        text: str = self.model.call(self.adapter, lambda choice: choice["text"], **request)
+        return text
 
     def probabilities(self, prompt: str, words: Sequence[str]) -> tuple[float, ...]:
-        return self.model._probabilities(prompt, words, scale=0.0)
+        request = {"prompt": prompt, "n_predict": 1, "logprobs": TOP_TOKENS}
+        found = self.model.call(self.adapter, _log_probabilities, **request)
+        logs = [found.get(word, MISSING_LOG_PROBABILITY) for word in words]
+        total = sum(map(math.exp, logs))
+        return tuple(math.exp(each) / total for each in logs)
 
 
 CHAT_CONTEXT_TOKENS = 8192
@@ -306,7 +306,7 @@ def why_no_gguf(path: Path) -> str:
     return "" if is_gguf else f"{path} is no GGUF file."
 
 
-def parameters(path: Path, threads: int, adapter: Path | None = None) -> Any:
+def parameters(path: Path, threads: int, adapters: Sequence[Path] = ()) -> Any:
     """Return llama.cpp's parameters, with SLOTS slots and without output on stderr.
 
     Its server also listens on a port of this machine, which a random key closes to other programs.
@@ -323,13 +323,18 @@ def parameters(path: Path, threads: int, adapter: Path | None = None) -> Any:
     params.kv_unified = True
     params.cache_ram_mib = 0
     params.no_extra_bufts = True  # repacked weights would take another gigabyte
-    if adapter:
-        lora = xllamacpp.CommonAdapterLoraInfo()
-        lora.path, lora.scale = str(adapter), 1.0
-        params.lora_adapters = [lora]
+    params.lora_adapters = [_adapter(each) for each in adapters]
     params.fit_params = False
     params.cpuparams.n_threads = params.cpuparams_batch.n_threads = threads
     return params
+
+
+def _adapter(path: Path) -> Any:
+    import xllamacpp
+
+    found = xllamacpp.CommonAdapterLoraInfo()
+    found.path, found.scale = str(path), 1.0
+    return found
 
 
 def _error_message(reply: dict) -> str:

@@ -34,6 +34,8 @@ class Tuning:
     learning_rate: float = 5e-5
     rank: int = 0
     """Rank of the adapter to train; 0 trains all weights."""
+    first_block: int = 0
+    """Blocks below it get no adapter."""
     minutes: float | None = None
     """Time limit; the learning rate is zero by then."""
     warmup_steps: int = 0

@@ -40,15 +40,28 @@ class Lora(nn.Module):
         return self.base
 
 
-def add_lora(model: nn.Module, rank: int) -> dict[str, Lora]:
-    """Freeze a transformers model, put an adapter around each linear layer but its output's; return them by name."""
+def add_lora(model: nn.Module, rank: int, first_block: int = 0) -> dict[str, Lora]:
+    """Freeze a transformers model, put an adapter around each linear layer but its output's; return them by name.
+
+    Blocks below `first_block` get none, which saves their backward pass.
+    """
     model.requires_grad_(False)
     output = model.get_output_embeddings()
-    names = [name for name, part in model.named_modules() if isinstance(part, nn.Linear) and part is not output]
+    names = [
+        name
+        for name, part in model.named_modules()
+        if isinstance(part, nn.Linear) and part is not output and not _is_below(name, first_block)
+    ]
     layers = {name: Lora(model.get_submodule(name), rank) for name in names}
     for name, layer in layers.items():
         model.set_submodule(name, layer)
     return layers
+
+
+def _is_below(name: str, first_block: int) -> bool:
+    """Return whether the layer is in a lower block: "model.layers.7.mlp.up_proj" is in block 7."""
+    numbers = [int(part) for part in name.split(".") if part.isdigit()]
+    return bool(numbers) and numbers[0] < first_block
 
 
 def merge_lora(model: nn.Module) -> None:

@@ -78,6 +78,7 @@ from app.modules.pursuit_questioners import LocalPursuer
 from app.modules.qa_validator import PromptedValidator, RuleBasedValidator
 from app.modules.question_generator import PromptedQuestioner
 from app.modules.reasoner import FlanT5Reasoner, PromptedReasoner
+from app.modules.remaining_claim import ClaimReducer
 from app.presets import PURSUIT_PRESETS, GuidedPreset, PursuitPreset, is_faithful
 from app.strategies.claim_only import ClaimOnly
 from app.strategies.fact_checks import WithFactChecks
@@ -128,6 +129,9 @@ PAPELO = "papelo"
 MAX_PAGES_AT_ONCE = 2
 """Pages that visitors name, fetched at the same time: each holds a thread of the server for up to half a minute."""
 SHIPPED = Path(__file__).resolve().parents[1] / "models"
+ADAPTERS = SHIPPED / "transcript" / "adapter.gguf", SHIPPED / "transcript" / "remaining.gguf"
+"""Adapters of the local model: of the transcript, and of what remains of a claim (REMAINING)."""
+REMAINING = 1
 BASELINE_CLASSIFIERS: dict[str, type[DirectClassifier] | type[ChainOfThoughtClassifier]] = {
     DIRECT: DirectClassifier,
     CHAIN_OF_THOUGHT: ChainOfThoughtClassifier,
@@ -153,14 +157,16 @@ class Container:
         self._settings = settings
         self._registry = corpus_registry(settings)
         self._reranker = CrossEncoderReranker(threads=threads, inference=inference)
-        adapter = SHIPPED / "transcript" / "adapter.gguf"
         own = settings.question_model
         fix = "QUESTION_MODEL, the path of a GGUF file" if own else BASE_FIX
-        self._model = LocalLM(own or base_model_path(settings), adapter, threads, inference, fix)
-        self._reader: Reader = LocalReader(self._model)
-        self.generator = LocalQuestionGenerator(self._model)
-        self._sorter = ClaimSorter(self._model.unadapted)
-        self.judge = LocalJudge(self._model, Calibration.read(adapter.with_name("calibration.json")))
+        self._model = LocalLM(
+            own or base_model_path(settings), *ADAPTERS, threads=threads, inference=inference, fix=fix
+        )
+        reduce = ClaimReducer(self._model.using(REMAINING), self._model)
+        self._reader: Reader = LocalReader(self._model, reduce)
+        self.generator = LocalQuestionGenerator(self._model, reduce)
+        self._sorter = ClaimSorter(self._model.using(None))
+        self.judge = LocalJudge(self._model, Calibration.read(SHIPPED / "transcript" / "calibration.json"), reduce)
         self._questioners = fine_tuned_questioners(
             inference,
             threads,
@@ -306,7 +312,7 @@ class Container:
 
         Raises what the model raises.
         """
-        return LocalClaimExtractor(self._model.unadapted).decontextualise(sentence, before)
+        return LocalClaimExtractor(self._model.using(None)).decontextualise(sentence, before)
 
     def statement_of(self, question: str, options: RunOptions) -> str | None:
         """Return the claim behind a question; None where it has none or the options use no language model."""
@@ -337,7 +343,7 @@ class Container:
             model=lambda: self._models.of(options),
             first_seq2seq=lambda: self._questioners["QUESTION_SEQ2SEQ"],
             next_seq2seq=lambda: self._questioners["NEXT_QUESTION_SEQ2SEQ"],
-            completer=lambda: self._model.unadapted,
+            completer=lambda: self._model.using(None),
             local=lambda: LocalPursuer(self.generator, self._verifier("local", options), self.judge),
         )
 

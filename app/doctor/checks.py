@@ -218,11 +218,12 @@ def base_model(settings: Settings) -> Iterator[Finding]:
 
 
 def local_model(settings: Settings) -> Iterator[Finding]:
-    """Check that the adapter of the local model is whole and as committed."""
+    """Check that the adapters of the local model are whole and as committed."""
     from app.backends.local.weight_files import require_gguf
 
     folder = SHIPPED / "transcript"
-    require_gguf(folder / "adapter.gguf", RESTORE)
+    for name in ("adapter.gguf", "remaining.gguf"):
+        require_gguf(folder / name, RESTORE)
     for path in folder.glob("*.json"):
         try:
             json.loads(path.read_text(encoding="utf-8"))
@@ -305,7 +306,7 @@ CHECKS: tuple[tuple[str, Check], ...] = (
     ("Java", java),
     ("corpora", corpora),
     ("local model", base_model),
-    ("local model's adapter", local_model),
+    ("local model's adapters", local_model),
     ("reranker", reranker),
     ("language models", language_models),
 )

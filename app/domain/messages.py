@@ -86,6 +86,7 @@ class Code(StrEnum):
     # Whether the answers are enough
     DECIDED = "decided", "The kept evidence decides the claim."
     NOT_DECIDED = "not_decided", "The kept evidence does not decide the claim yet."
+    REMAINS = "remains", "What remains to be checked: “{claim}”"
     MODEL_DECIDED = "model_decided", "{model} holds that the kept answers decide the claim."
     MODEL_NOT_DECIDED = "model_not_decided", "{model} holds that the kept answers do not decide the claim yet."
     CALLED_TRUE = "called_true", "The answers were enough to call it true."

@@ -45,6 +45,7 @@ from app.modules.judging import (
     spans_of,
 )
 from app.modules.reasoner import closing, missing_from, quotation, quotations
+from app.modules.remaining_claim import Reduce, unreduced
 from app.modules.transcript import Source, Step
 from app.text.sentences import content_words, is_common_word
 from app.text.wording import bare_title, names, normalised, same_question, stems
@@ -92,12 +93,14 @@ class LocalQuestionGenerator:
     """Implements `QuestionGenerator` (QACheck, section 3.2). Propagates the model's errors; holds no state."""
 
     model: TranscriptModel
+    reduce: Reduce = unreduced
 
     def next_question(self, claim: Claim, context: Context, set_aside: Sequence[Hop]) -> Question | None:
         """Return the model's next question; if it repeats one, a look-up of what was not searched yet, or None."""
         report_phase(Code.THINKING())
         hops = sorted((hop for hop in (*context, *set_aside) if hop.question.text), key=lambda hop: hop.number)
-        for text in chain([self._proposal(claim, hops)], look_ups(claim, hops)):
+        remaining = self.reduce(claim, hops)
+        for text in chain([self._proposal(remaining.claim, remaining.hops)], look_ups(remaining.claim, hops)):
             if is_new(text, hops):
                 return Question(text)
         return None
@@ -138,11 +141,15 @@ class LocalReader:
     """Implements `Reader`: the model continues the transcript with an answer, cited in the sentence that holds it."""
 
     model: TranscriptModel
+    reduce: Reduce = unreduced
 
     def read(
         self, question: Question, passages: Sequence[Passage], claim: Claim | None = None, context: Context = ()
     ) -> Answer:
         """Return the answer from the first passages; its text is None where they have none."""
+        if claim:
+            remaining = self.reduce(claim, context)
+            claim, context = remaining.claim, remaining.hops
         read = passages[: LATER_SOURCES_READ if context else SOURCES_READ]
         sources = tuple(map(_source, read))
         if not sources:
@@ -189,6 +196,8 @@ WORDS = tuple(form.VERDICT_WORDS[label] for label in LABELS)
 MIN_PROBABILITY = 1e-6
 MIN_DECIDED = 0.4
 """Probability of true or false by the transcript from which sources are read a second time before the next question."""
+LATE_PROBABILITY = 0.8
+"""Least probability of a label after more than ENOUGH_ANSWERS answers, which seldom decide what those did not."""
 COMPARISON_PROBABILITY = 0.9
 """Probability of a label computed by arithmetic."""
 
@@ -236,6 +245,7 @@ class LocalJudge:
 
     model: TranscriptModel
     calibration: Calibration
+    reduce: Reduce = unreduced
 
     def probabilities(self, claim: Claim, context: Context) -> Probabilities:
         """Return the probability of each label; by arithmetic where the order of two answers decides."""
@@ -249,12 +259,18 @@ class LocalJudge:
 
     def is_open(self, claim: Claim, context: Context) -> bool:
         """Return whether the transcript alone leaves the claim open, so that a second reading may wait."""
-        *decided, _ = self.by_transcript(claim, context)
+        *decided, _ = self.by_transcript(*self.view(claim, context))
         return len(context) > 1 and not compare_answers(claim, context) and max(decided) < MIN_DECIDED
 
     def readings(self, claim: Claim, context: Context) -> tuple[tuple[float, ...], tuple[float, ...]]:
         """Return the probabilities of true, false and open by the transcript, and by claim and sources alone."""
+        claim, context = self.view(claim, context)
         return self.by_transcript(claim, context), self.by_sources(claim, context)
+
+    def view(self, claim: Claim, context: Context) -> tuple[Claim, Context]:
+        """Return what remains of the claim before the last hop, with the hops that are about it."""
+        remaining = self.reduce(claim, context[:-1])
+        return remaining.claim, (*remaining.hops, *context[-1:])
 
     def by_transcript(self, claim: Claim, context: Context) -> tuple[float, ...]:
         steps = steps_of(context)
@@ -268,8 +284,10 @@ class LocalJudge:
             return self.by_transcript(claim, context)
         return self.model.probabilities(form.before_second_reading(claim.text, sources), WORDS)
 
-    def label(self, probabilities: Probabilities) -> Label | None:
-        """Return SUPPORTED or REFUTED where its probability reaches its bound."""
+    def label(self, probabilities: Probabilities, context: Context) -> Label | None:
+        """Return SUPPORTED or REFUTED where its probability reaches its bound, a higher one after many answers."""
+        if len(context) > ENOUGH_ANSWERS and decision_probability(probabilities) < LATE_PROBABILITY:
+            return None
         return self.calibration.bounds.label(probabilities)
 
     def conflict(self, claim: Claim, context: Context) -> tuple[Hop, Hop] | None:
@@ -279,7 +297,7 @@ class LocalJudge:
         by_hop = [self.probabilities(claim, (hop,)) for hop in context]
         supports = max(range(len(context)), key=lambda at: by_hop[at][Label.SUPPORTED])
         refutes = max(range(len(context)), key=lambda at: by_hop[at][Label.REFUTED])
-        if (self.label(by_hop[supports]), self.label(by_hop[refutes])) != (Label.SUPPORTED, Label.REFUTED):
+        if [self.label(by_hop[at], (context[at],)) for at in (supports, refutes)] != [Label.SUPPORTED, Label.REFUTED]:
             return None
         return context[supports], context[refutes]
 
@@ -306,13 +324,15 @@ class LocalClaimVerifier:
     def is_sufficient(self, claim: Claim, context: Context) -> Judgement:
         """Return whether the kept evidence decides the claim. Propagates the model's errors."""
         report_phase(Code.DECIDING_ENOUGH())
-        if self.judge.is_open(claim, context):
-            return Judgement(False, Code.NOT_DECIDED())
-        probabilities = self.judge.probabilities(claim, context)
-        likely = decision_probability(probabilities)
-        if self.judge.label(probabilities):
-            return Judgement(True, Code.DECIDED(), likely)
-        return Judgement(False, Code.NOT_DECIDED(), 1 - likely)
+        likely = None
+        if not self.judge.is_open(claim, context):
+            probabilities = self.judge.probabilities(claim, context)
+            likely = decision_probability(probabilities)
+            if self.judge.label(probabilities, context):
+                return Judgement(True, Code.DECIDED(), likely)
+        remaining = self.judge.reduce(claim, context)
+        reason = Code.REMAINS(claim=remaining.claim.text) if remaining.settled else Code.NOT_DECIDED()
+        return Judgement(False, reason, None if likely is None else 1 - likely)
 
 
 NOT_ENOUGH_AS_SUPPORTED = 0.25
@@ -337,7 +357,7 @@ class LocalReasoner:
         if Label.CONFLICTING_EVIDENCE in labels and (hops := self.judge.conflict(claim, context)):
             opposed = Sentence(Code.OPPOSED(), tuple(hop.number for hop in hops))
             return Verdict(Label.CONFLICTING_EVIDENCE, (opposed, *quotations(hops)))
-        label, confidence = self._label(self.judge.probabilities(claim, context), labels)
+        label, confidence = self._label(claim, context, labels)
         missing = missing_from(claim, context) if label is Label.NOT_ENOUGH_EVIDENCE else None
         return Verdict(label, self._rationale(claim, context, label), missing, confidence)
 
@@ -384,12 +404,13 @@ class LocalReasoner:
         true, false, _ = self.judge.model.probabilities(form.before_second_reading(text, cited), WORDS)
         return true >= MIN_EXPLANATION_PROBABILITY and true > false
 
-    def _label(self, probabilities: Probabilities, labels: Sequence[Label]) -> tuple[Label, float | None]:
+    def _label(self, claim: Claim, context: Context, labels: Sequence[Label]) -> tuple[Label, float | None]:
+        probabilities = self.judge.probabilities(claim, context)
         if Label.NOT_ENOUGH_EVIDENCE not in labels:
             share = NOT_ENOUGH_AS_SUPPORTED * probabilities[Label.NOT_ENOUGH_EVIDENCE]
             supported = probabilities[Label.SUPPORTED] + share
             return (Label.SUPPORTED, supported) if supported >= 0.5 else (Label.REFUTED, 1 - supported)
-        decided = self.judge.label(probabilities)
+        decided = self.judge.label(probabilities, context)
         return (decided, probabilities[decided]) if decided else (Label.NOT_ENOUGH_EVIDENCE, None)
 
 

@@ -27,7 +27,8 @@ from app.text.sentences import content_words, sentences
 
 CLAIM, SOURCE, QUESTION, ANSWER = "Claim:", "Source:", "Question:", "Answer:"
 VERDICT, EXPLANATION = "Verdict:", "Explanation:"
-NOT_FOUND, OPEN = "not found", "open"
+REMAINING = "Remaining:"
+NOT_FOUND, OPEN, SAME = "not found", "open", "same"
 END = "<|im_end|>"
 VERDICT_WORDS = {Label.SUPPORTED: "true", Label.REFUTED: "false", Label.NOT_ENOUGH_EVIDENCE: OPEN}
 
@@ -111,6 +112,11 @@ def before_verdict(claim: str, steps: Sequence[Step]) -> str:
 def before_second_reading(claim: str, sources: Iterable[tuple[Source, str]]) -> str:
     """Return claim and sources without questions and answers, up to the verdict; each source with its `about`."""
     return opening(claim) + "".join(source_line(each, about) for each, about in sources) + VERDICT
+
+
+def before_remaining(claim: str, question: str, answer: str) -> str:
+    """Return claim, question and answer, up to the claim as it reads once the answer is known (or SAME)."""
+    return opening(claim) + question_line(question) + answer_line(answer) + REMAINING
 
 
 def before_explanation(begun: str, word: str) -> str:

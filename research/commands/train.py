@@ -57,6 +57,18 @@ _seed = click.option("--seed", default=SEED, show_default=True, help="Seed of al
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="Adapter to go on from: GGUF or safetensors, of the same rank.",
 )
+@click.option(
+    "--first-block",
+    default=0,
+    show_default=True,
+    type=click.IntRange(0),
+    help="Lowest block of the base that gets an adapter; a higher one trains faster.",
+)
+@click.option(
+    "--remaining",
+    is_flag=True,
+    help="Train the adapter that rewrites a claim to what remains of it after an answer, instead of the transcript's.",
+)
 @click.option("--examples-only", is_flag=True, help="Write OUT/tokens.npz, to train on another machine.")
 def adapter(
     data: Path,
@@ -65,23 +77,29 @@ def adapter(
     epochs: int,
     batch_tokens: int | None,
     start: Path | None,
+    remaining: bool,
     examples_only: bool,
     **rest: Any,
 ) -> None:
-    """Train the adapter of the local model on transcripts of the sets in the folder DATA.
+    """Train an adapter of the local model on transcripts of the sets in the folder DATA.
 
     OUT gets adapter.gguf, and training.json with figures on held-out examples.
     """
     with _training_session(out):
+        from research.training import remaining as remaining_claims
+        from research.training import transcripts
         from research.training.adapter import TUNING, WEIGHTS, convert, table
         from research.training.adapter import train as train_adapter
         from research.training.gguf_base import describe
         from research.training.tokens import Tokens, tokenizer_of
-        from research.training.transcripts import examples
 
         base = base or base_model_path(services().settings)
         about = describe(base)
-        made = list(examples(data, _search(), epochs, rest["seed"]))
+        made = list(
+            remaining_claims.examples(data, epochs, rest["seed"])
+            if remaining
+            else transcripts.examples(data, _search(), epochs, rest["seed"])
+        )
         tokens = Tokens.of(made, tokenizer_of(base), about)
         click.echo(f"{len(made)} transcripts, {len(tokens.tokens)} tokens (data {tokens.about['data_hash']})")
         if examples_only:

@@ -9,16 +9,18 @@ import pytest
 
 from app.backends.local import llama_cpp
 from app.backends.local.llama_cpp import LocalLM, Slots
+from app.container.container import REMAINING
 from app.domain.errors import CallFailed, ModelUnavailable
 from app.domain.instrumentation import listening
 from app.domain.messages import Code
 from app.domain.model import Answer, Claim, Hop, HopStatus, Passage, Question, Span
 from app.modules.checkability import ClaimSorter
 from app.modules.local import LocalQuestionGenerator
+from app.modules.remaining_claim import ClaimReducer
 from tests.local_files import FILES
 from tests.small_model import packaged_gguf
 
-BASE, ADAPTER = FILES
+BASE, ADAPTER, _ = FILES
 
 
 def test_a_missing_base_is_named_with_its_fix_and_only_a_call_fails(tmp_path: Path) -> None:
@@ -51,29 +53,29 @@ def test_a_truncated_file_is_reported_and_does_not_crash_the_process(tmp_path: P
 def test_the_next_part_of_a_run_goes_to_the_slot_of_its_transcript() -> None:
     slots = Slots(2)
     run, other = "Claim: Ann sings.\n" + "Source: a. " * 50, "Claim: Bob runs.\n" + "Source: b. " * 50
-    first = slots.choose(f"{run}Question: Who?", 1.0)
-    second = slots.choose(f"{other}Question: Who?", 1.0)
+    first = slots.choose(f"{run}Question: Who?", 0)
+    second = slots.choose(f"{other}Question: Who?", 0)
     assert first != second
-    assert slots.choose(f"{run}Question: Who?\nAnswer: Ann\nVerdict:", 1.0) == first
-    assert slots.choose(f"{run}Verdict:", 1.0) == first  # loses a few words
-    assert slots.choose(f"{other}Question: Who?\nAnswer: Bob\nVerdict:", 1.0) == second
+    assert slots.choose(f"{run}Question: Who?\nAnswer: Ann\nVerdict:", 0) == first
+    assert slots.choose(f"{run}Verdict:", 0) == first  # loses a few words
+    assert slots.choose(f"{other}Question: Who?\nAnswer: Bob\nVerdict:", 0) == second
 
 
 def test_a_prompt_that_shares_only_the_beginning_does_not_replace_the_rest_of_a_transcript() -> None:
     slots = Slots(2)
     run = "Claim: Ann sings.\n" + "Source: a. " * 50
-    first = slots.choose(f"{run}{'Source: b. ' * 50}Verdict:", 1.0)
-    assert slots.choose(f"{run}Verdict:", 1.0) != first
+    first = slots.choose(f"{run}{'Source: b. ' * 50}Verdict:", 0)
+    assert slots.choose(f"{run}Verdict:", 0) != first
 
 
 def test_a_prompt_without_the_adapter_shares_no_slot_with_one_with_it() -> None:
     slots = Slots(2)
-    assert slots.choose("The same text.", 1.0) != slots.choose("The same text.", 0.0)
+    assert slots.choose("The same text.", 0) != slots.choose("The same text.", None)
 
 
 @pytest.fixture(scope="module")
 def model() -> LocalLM:
-    return LocalLM(BASE, ADAPTER, threads=2)
+    return LocalLM(*FILES, threads=2)
 
 
 PROMPT = "Claim: Macbeth was written by Goethe.\nSource: Macbeth: Macbeth is a tragedy by William Shakespeare.\n"
@@ -94,9 +96,9 @@ def test_probabilities_of_words_sum_to_one_and_follow_the_sources(model: LocalLM
 
 @pytest.mark.slow
 @pytest.mark.models
-def test_the_adapter_is_applied_to_all_but_unadapted_completions(model: LocalLM) -> None:
+def test_the_adapter_is_applied_where_it_is_chosen(model: LocalLM) -> None:
     """In any order, because questions and paraphrases of a run share the model."""
-    adapted, plain, again = (each.complete(PROMPT, max_tokens=6) for each in (model, model.unadapted, model))
+    adapted, plain, again = (each.complete(PROMPT, max_tokens=6) for each in (model, model.using(None), model))
     assert adapted == again != plain
 
 
@@ -117,7 +119,7 @@ def test_a_prompt_that_continues_another_is_computed_from_there(model: LocalLM) 
     model.probabilities(f"{PROMPT}Verdict:", ["true"])
     server, _ = model._engine()
     request = {"prompt": f"{PROMPT}Question: Who wrote Macbeth?", "n_predict": 1, "cache_prompt": True}
-    slot = model._slots.choose(request["prompt"], 1.0)
+    slot = model._slots.choose(request["prompt"], 0)
     used = server.handle_completions({**request, "id_slot": slot, "lora": [{"id": 0, "scale": 1.0}]})["usage"]
     assert used["prompt_tokens_details"]["cached_tokens"] >= used["prompt_tokens"] - 10 > 20
 
@@ -192,4 +194,21 @@ def test_the_engine_is_given_no_repacked_copy_of_the_weights() -> None:
     ],
 )
 def test_the_base_tells_opinions_and_predictions_from_facts(model: LocalLM, claim, reason) -> None:
-    assert ClaimSorter(model.unadapted).why_uncheckable(Claim(claim)) == reason
+    assert ClaimSorter(model.using(None)).why_uncheckable(Claim(claim)) == reason
+
+
+@pytest.mark.models
+@pytest.mark.parametrize(
+    ("claim", "answer", "remaining"),
+    [
+        ("The author of Frankenstein died in 1851.", "Mary Shelley", "Mary Shelley died in 1851."),
+        ("The author of Frankenstein died in 1851.", "Percy Shelley", None),  # its source says another name
+        ("Frankenstein was written by Goethe.", "Mary Shelley", None),  # nothing remains
+    ],
+)
+def test_an_answer_is_put_into_a_claim_of_which_something_remains(model, claim, answer, remaining) -> None:
+    passage = Passage("Frankenstein is an 1818 novel written by English author Mary Shelley.", "Frankenstein", "test")
+    cited = Answer(answer, Span(passage, 0, len(passage.text)), (passage,))
+    kept = Hop(1, Question("Who wrote Frankenstein?"), cited, HopStatus.KEPT)
+    found = ClaimReducer(model.using(REMAINING), model)(Claim(claim), (kept,))
+    assert (found.claim.text if found.settled else None) == remaining

@@ -138,6 +138,13 @@ def test_a_verdict_needs_the_transcript_and_the_sources_alone():
     assert LocalClaimVerifier(agreed).is_sufficient(CLAIM, (FIRST,)).holds
 
 
+def test_more_than_two_answers_must_decide_with_a_higher_probability():
+    third = hop(4, "When was The Metamorphosis published?", "1915", BOOK)
+    verifier = LocalClaimVerifier(judge_of(0.79, 0.2, 0.01, calibration=EQUAL))
+    assert verifier.is_sufficient(CLAIM, (FIRST, SECOND)).holds
+    assert not verifier.is_sufficient(CLAIM, (FIRST, SECOND, third)).holds
+
+
 def test_the_second_reading_has_no_questions_and_of_several_hops_only_the_cited_passages():
     model = ScriptedModel()
     more = Passage("Prague lies in Bohemia.", "Prague", "test")

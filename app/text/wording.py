@@ -158,10 +158,11 @@ def search_words(query: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(folded(query).split()))
 
 
-_DIRECTION = {code: f"\\u{code:04x}" for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A))}
-"""The controls that can make text look like another text, by code point; not the marks that some languages need."""
+_DIRECTION = {chr(code): f"\\u{code:04x}" for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A))}
+"""The controls that can make text look like another text; not the marks that some languages need."""
 
 
 def escape_direction(value: Any) -> Any:
     """Return text with its controls of direction (bidi) made visible, like `\\u202e`; other values unchanged."""
-    return value.translate(_DIRECTION) if isinstance(value, str) and not value.isascii() else value
+    has_any = isinstance(value, str) and not value.isascii() and any(each in value for each in _DIRECTION)
+    return value.translate(str.maketrans(_DIRECTION)) if has_any else value  # which takes fifty times as long

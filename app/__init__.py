@@ -156,6 +156,7 @@ def _container(settings: Settings) -> Container:
 
 
 def _add_services(app: Flask, settings: Settings, container: Container | None) -> None:
+    from app.batches.service import Batches
     from app.runs.call_log import CallLog
     from app.runs.service import Runs
     from app.web import AppServices
@@ -174,8 +175,10 @@ def _add_services(app: Flask, settings: Settings, container: Container | None) -
         retention_days=settings.retention_days,
         **_distributed(settings),
     )
+    batches = Batches(sessions, runs, settings.workers, settings.retention_days)
     followers = Followers(settings.threads)
-    app.extensions["hopcheck"] = AppServices(settings, container, runs, followers, calls, _site_setup(settings))
+    setup = _site_setup(settings)
+    app.extensions["hopcheck"] = AppServices(settings, container, runs, batches, followers, calls, setup)
     if settings.metrics_token:
         from app.runs.metrics import Metrics
 

@@ -12,7 +12,7 @@ from flask import Flask
 from sqlalchemy import update
 
 from app import cli, create_app
-from app.batches.service import BatchState
+from app.batches.service import Batches, BatchState
 from app.config.settings import Settings
 from app.domain.model import BatchLine, Claim, RunOptions
 from app.extensions import db
@@ -35,15 +35,16 @@ def terminal(sessions, tmp_path):
         container = scripted_container(*scripts)
         made.append(Runs(sessions, container.strategy_for, **options))
         app = Flask("app")
-        here = SimpleNamespace(runs=made[-1], container=container, settings=Settings(instance=tmp_path))
-        app.extensions["hopcheck"] = here
+        batches = Batches(sessions, made[-1], options.get("workers", 2))
+        here = {"runs": made[-1], "batches": batches, "container": container, "settings": Settings(instance=tmp_path)}
+        app.extensions["hopcheck"] = SimpleNamespace(**here)
         cli.register(app)
 
         def check(*arguments: str):
             args = [each.replace("HERE", str(tmp_path)) for each in arguments]
             return app.test_cli_runner().invoke(args=["check", *args])
 
-        return check, made[-1]
+        return check, batches
 
     yield make
     for runs in made:
@@ -73,8 +74,8 @@ def test_results_are_csv_by_file_extension_and_printed_without_a_file(terminal, 
 
 
 def test_a_batch_of_another_version_ends_with_the_reason(terminal, sessions):
-    check, runs = terminal()
-    batch_id = runs.batches.create([BatchLine(Claim("The moon is made of rock."))], RunOptions(), "me", "Mine")
+    check, batches = terminal()
+    batch_id = batches.create([BatchLine(Claim("The moon is made of rock."))], RunOptions(), "me", "Mine")
     with sessions.begin() as session:
         session.execute(update(BatchRow).values(options={"max_hops": "of another version"}))
     result = check("--batch", batch_id)
@@ -89,14 +90,14 @@ def test_a_claim_without_a_verdict_is_reported_with_exit_code_1(terminal):
 
 
 def test_an_interrupted_batch_resumes_by_its_id(terminal):
-    check, runs = terminal(limits=Limits(day_calls=1), workers=1)
+    check, batches = terminal(limits=Limits(day_calls=1), workers=1)
     spent = check("The moon is made of rock.")
     assert spent.exit_code == 0
     left = check("--file", "HERE/claims.csv")
     assert left.exit_code == 1 and "limit on calls a day was reached: 1" in left.stderr
     batch_id = re.search(r"--batch (\S+)\.", left.stderr)[1]
-    assert runs.batches.get(batch_id).state is BatchState.PAUSED
-    check, runs = terminal()
+    assert batches.get(batch_id).state is BatchState.PAUSED
+    check, batches = terminal()
     result = check("--batch", batch_id)
     assert result.exit_code == 0 and len(result.stdout.splitlines()) == 2
 

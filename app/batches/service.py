@@ -1,27 +1,34 @@
-"""Store, read, control and delete batches."""
+"""Store, read, control and delete batches, and start their runs a few at a time, so that the queue is not filled."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import logging
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from enum import StrEnum
+from itertools import chain, islice, zip_longest
 from typing import Any
 
 from sqlalchemy import ColumnElement, and_, case, delete, func, insert, or_, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session, sessionmaker
 
+from app.domain.errors import HopcheckError
 from app.domain.events import RunFailed, RunInterrupted, RunStarted, VerdictReached
 from app.domain.messages import Code, Text
 from app.domain.model import BatchLine, Claim, Label, Note, RunOptions, SourceText
-from app.runs.admission import id_for_form, is_invalid_id, new_id
+from app.runs.admission import DailyLimitReached, id_for_form, is_invalid_id, new_id
 from app.runs.db import changes_row, database_now
 from app.runs.event_store import decode, decode_options, encode_options
+from app.runs.leases import in_queue, is_free
 from app.runs.lifecycle import UNDO_SECONDS
-from app.runs.models import RUNNING, BatchClaimRow, BatchRow, EventRow, NoteRow, RunRow, is_visible
+from app.runs.models import BATCHES, RUNNING, BatchClaimRow, BatchRow, EventRow, NoteRow, RunRow, is_visible
 from app.runs.notes import is_own_verdict, note_from_row
+from app.runs.service import Runs
+
+log = logging.getLogger(__name__)
 
 BAD_INPUT, WAITING, DELETED = "bad input", "waiting", "deleted"
 """States of a claim without a run: not valid, not started yet, run deleted. Others have the state of their run."""
@@ -30,6 +37,20 @@ FAILED_STATES = ("failed", "interrupted")
 """States of a run that ended without a verdict; its claim can be retried."""
 
 CLAIMS_PER_READ = 500
+
+MIN_QUEUED = 8
+"""Runs of batches kept in the queue (more with more than four workers), so that no worker idles between two feeds."""
+
+IS_TO_START = (BatchClaimRow.run_id.is_(None), BatchClaimRow.problem.is_(None))
+"""Conditions for a valid claim whose run has not been started."""
+
+ENDED_STATES = ("done", "cancelled")
+
+UNREADABLE = "It was stored by another version of Hopcheck, and this one cannot continue it."
+
+
+class ClaimTaken(HopcheckError):
+    """The claim has a run already, or its batch was paused or has ended."""
 
 
 class BatchState(StrEnum):
@@ -103,10 +124,44 @@ class Progress:
 
 
 class Batches:
-    """Store and read the batches of one database. `get` and `of_owner` leave out deleted ones."""
+    """Store, read, control, delete and feed the batches of one database. `get` and `of_owner` leave out deleted ones.
 
-    def __init__(self, sessions: sessionmaker[Session]) -> None:
+    Several processes may feed the same batches: a claim is linked to its run in the transaction that creates the run,
+    which is rolled back if the claim has a run already. Runs that were deleted before their batch are not restored with
+    it, and branches of deleted runs stay; `Deletion` purges the runs (runs/lifecycle.py).
+    """
+
+    def __init__(
+        self,
+        sessions: sessionmaker[Session],
+        runs: Runs,
+        workers: int = 2,
+        retention_days: int = 0,
+        undo_seconds: float = UNDO_SECONDS,
+    ) -> None:
+        """Keep more than MIN_QUEUED runs in the queue for more than four `workers`."""
         self._sessions = sessions
+        self.runs = runs
+        self._max_queued = max(MIN_QUEUED, 2 * workers)
+        self._retention_days = retention_days
+        self._undo_seconds = undo_seconds
+        self._unreadable: set[str] = set()
+        """The ids of batches whose options were stored by another version."""
+        runs.do_periodically(self.feed, self.purge)
+
+    def start(
+        self,
+        lines: Sequence[BatchLine],
+        options: RunOptions,
+        owner: str,
+        title: str,
+        form: str = "",
+        source: SourceText | None = None,
+    ) -> str:
+        """Store a batch as `create` does, start its first runs, and return its id."""
+        batch_id = self.create(lines, options, owner, title, form, source)
+        self.feed()
+        return batch_id
 
     def create(
         self,
@@ -198,6 +253,195 @@ class Batches:
             yield from claims
             after = claims[-1].number
 
+    def feed(self) -> None:
+        """Start runs up to the limit, in turns from each batch, and set completed batches to DONE."""
+        to_feed = (
+            BatchRow.state == BatchState.GOING.value,
+            BatchRow.id.not_in(tuple(self._unreadable)),
+            _has_claims_to_start(),
+        )
+        oldest = select(BatchRow).where(*to_feed).order_by(BatchRow.created_at).limit(self._max_queued)
+        with self._sessions() as session:
+            batches = tuple(session.scalars(oldest))
+        if batches and self._reached_limit() is None:
+            self._start_runs(batches)
+        self._complete_batches()
+
+    def held_up(self, batch_id: str) -> str | None:
+        """Return why the batch cannot continue now, in a sentence for users; None if it can."""
+        return UNREADABLE if batch_id in self._unreadable else self._reached_limit()
+
+    def _reached_limit(self) -> str | None:
+        try:
+            self.runs.admission.check_day()
+        except DailyLimitReached as spent:
+            return str(spent)
+        return None
+
+    def _start_runs(self, batches: tuple[BatchRow, ...]) -> None:
+        waiting = select(func.count()).where(RunRow.state == RUNNING, is_free(), in_queue(BATCHES))
+        with self._sessions() as session:
+            room = max(0, self._max_queued - (session.scalar(waiting) or 0))
+            claims = [self._claims_to_start(session, batch, room) for batch in batches]
+        in_turn = (claim for claim in chain.from_iterable(zip_longest(*claims)) if claim is not None)
+        for batch, claim in islice(in_turn, room):
+            try:
+                self._start_run(batch, claim)
+            except ClaimTaken:
+                return  # another process is feeding, or the batch was changed: the next tick starts the rest
+            except ValueError as error:
+                if batch.id not in self._unreadable:
+                    log.warning("batch %s was stored by another version and cannot continue: %s", batch.id, error)
+                self._unreadable.add(batch.id)
+
+    def _claims_to_start(
+        self, session: Session, batch: BatchRow, number: int
+    ) -> Iterator[tuple[BatchRow, BatchClaimRow]]:
+        to_start = select(BatchClaimRow).where(BatchClaimRow.batch_id == batch.id, *IS_TO_START)
+        found = session.scalars(to_start.order_by(BatchClaimRow.number).limit(number)).all()
+        return ((batch, claim) for claim in found)
+
+    def _start_run(self, batch: BatchRow, row: BatchClaimRow) -> None:
+        """Start the claim's run. Raises ClaimTaken, or ValueError for options of another version."""
+        run_id = new_id()
+
+        def link(session: Session) -> None:
+            """Link claim and run. The batch's row is written first, so that a cancellation waits and sees the run."""
+            locked = update(BatchRow).where(BatchRow.id == batch.id, BatchRow.state == BatchState.GOING.value)
+            linked = update(BatchClaimRow).where(
+                BatchClaimRow.batch_id == batch.id, BatchClaimRow.number == row.number, BatchClaimRow.run_id.is_(None)
+            )
+            for changed in (
+                locked.values(state=BatchRow.state).returning(BatchRow.id),
+                linked.values(run_id=run_id).returning(BatchClaimRow.number),
+            ):
+                if session.execute(changed).one_or_none() is None:
+                    raise ClaimTaken(f"batch {batch.id} or its claim {row.number} was changed meanwhile")
+
+        started = RunStarted(Claim(row.claim, row.speaker, row.date), decode_options(batch.options))
+        self.runs.events.create_run(run_id, batch.owner, started, link, batch=batch.id)
+        self.runs.submit(run_id, BATCHES)
+
+    def _complete_batches(self) -> None:
+        unfinished = select(RunRow.id).where(RunRow.batch == BatchRow.id, RunRow.state == RUNNING)
+        is_open = BatchRow.state.in_((BatchState.GOING.value, BatchState.PAUSED.value))
+        completed = (is_open, ~_has_claims_to_start(), ~unfinished.exists())
+        with self._sessions() as session:
+            found = session.scalar(select(BatchRow.id).where(*completed).limit(1))
+        if found is not None:
+            with self._sessions.begin() as session:
+                session.execute(update(BatchRow).where(*completed).values(state=BatchState.DONE.value))
+
+    def unfinished(self, batch_id: str) -> tuple[str, ...]:
+        """Return the batch's runs that have not ended."""
+        running = select(RunRow.id).where(RunRow.batch == batch_id, RunRow.state == RUNNING)
+        with self._sessions() as session:
+            return tuple(session.scalars(running))
+
+    def pause(self, batch_id: str) -> bool:
+        """Start no more of its runs; started ones continue. False unless it was going."""
+        return self._change(batch_id, BatchState.PAUSED, BatchState.GOING)
+
+    def resume(self, batch_id: str) -> bool:
+        """Resume a paused batch. False unless it was paused."""
+        return self._change(batch_id, BatchState.GOING, BatchState.PAUSED)
+
+    def cancel(self, batch_id: str) -> bool:
+        """Start no more of its runs, and end the unfinished ones. False for a batch that has ended."""
+        if not self._change(batch_id, BatchState.CANCELLED, BatchState.GOING, BatchState.PAUSED):
+            return False
+        self.stop_all(batch_id, Code.BATCH_CANCELLED())
+        return True
+
+    def stop_all(self, batch_id: str, reason: Text) -> None:
+        """End the batch's unfinished runs."""
+        for run_id in self.unfinished(batch_id):
+            self.runs.interrupt(run_id, reason)
+
+    def retry(self, batch_id: str) -> int:
+        """Check every claim again whose run failed or was interrupted; return their number.
+
+        Returns 0 for a cancelled or deleted batch. A paused batch stays paused. The earlier runs are kept.
+        """
+        again = select(RunRow.id).where(RunRow.batch == batch_id, RunRow.state.in_(FAILED_STATES), is_visible())
+        reset = update(BatchClaimRow).where(BatchClaimRow.batch_id == batch_id, BatchClaimRow.run_id.in_(again))
+        has_failed = select(BatchClaimRow.number).where(
+            BatchClaimRow.batch_id == batch_id, BatchClaimRow.run_id.in_(again)
+        )
+        can_continue = (BatchRow.state != BatchState.CANCELLED.value, BatchRow.deleted_at.is_(None))
+        reopened = update(BatchRow).where(BatchRow.id == batch_id, *can_continue, has_failed.exists())
+        state = case((BatchRow.state == BatchState.PAUSED.value, BatchRow.state), else_=BatchState.GOING.value)
+        with self._sessions.begin() as session:
+            if session.execute(reopened.values(state=state).returning(BatchRow.id)).one_or_none() is None:
+                return 0
+            return len(session.execute(reset.values(run_id=None).returning(BatchClaimRow.number)).all())
+
+    def _change(self, batch_id: str, state: BatchState, *before: BatchState) -> bool:
+        """Change the batch's state; False unless it is one of `before`."""
+        changed = update(BatchRow).where(BatchRow.id == batch_id, BatchRow.state.in_([each.value for each in before]))
+        return changes_row(self._sessions, changed.values(state=state.value))
+
+    def delete(self, batch_id: str) -> bool:
+        """Hide the batch and all its runs, and cancel it if it has not ended. False for an unknown batch.
+
+        Writing the batch's row first blocks the feeder from starting another of its runs.
+        """
+        ended = case((BatchRow.state.in_(ENDED_STATES), BatchRow.state), else_=BatchState.CANCELLED.value)
+        hidden = update(BatchRow).where(BatchRow.id == batch_id, BatchRow.deleted_at.is_(None))
+        with self._sessions.begin() as session:
+            hiding = hidden.values(state=ended, deleted_at=database_now()).returning(BatchRow.id)
+            if session.execute(hiding).one_or_none() is None:
+                return False
+            deleted_at = select(BatchRow.deleted_at).where(BatchRow.id == batch_id).scalar_subquery()
+            session.execute(update(RunRow).where(RunRow.batch == batch_id, is_visible()).values(deleted_at=deleted_at))
+        self.stop_all(batch_id, Code.BATCH_DELETED())
+        return True
+
+    def restore(self, batch_id: str, owner: str) -> bool:
+        """Restore a deleted batch; a cancelled one stays cancelled. False if it is too late or unknown."""
+        if is_invalid_id(batch_id):
+            return False
+        conditions = (BatchRow.id == batch_id, BatchRow.owner == owner, self._is_restorable())
+        deleted_at = select(BatchRow.deleted_at).where(*conditions).scalar_subquery()
+        with self._sessions.begin() as session:
+            back = update(RunRow).where(RunRow.batch == batch_id, RunRow.deleted_at == deleted_at)
+            session.execute(back.values(deleted_at=None))
+            shown = update(BatchRow).where(*conditions).values(deleted_at=None).returning(BatchRow.id)
+            if session.execute(shown).one_or_none() is None:
+                session.rollback()
+                return False
+        return True
+
+    def restorable(self, owner: str) -> tuple[Batch, ...]:
+        """Return the owner's deleted batches that can still be restored, last deleted first."""
+        chosen = select(BatchRow).where(BatchRow.owner == owner, self._is_restorable())
+        with self._sessions() as session:
+            return tuple(map(batch_from_row, session.scalars(chosen.order_by(BatchRow.deleted_at.desc(), BatchRow.id))))
+
+    def purge(self) -> None:
+        """Purge the batches that can no longer be restored, but not their runs, and those older than the retention.
+
+        Looks for one first, because a purge without work should not take the write lock.
+        """
+        too_late = BatchRow.deleted_at <= database_now(-self._undo_seconds)
+        with self._sessions() as session:
+            found = session.scalar(select(BatchRow.id).where(too_late).limit(1))
+        if found is not None:
+            with self._sessions.begin() as session:
+                session.execute(delete(BatchRow).where(too_late))
+        if self._retention_days:
+            self.forget(self._retention_days)
+
+    def forget(self, days: int) -> None:
+        """Delete ended batches older than `days` of which no run is stored any more."""
+        has_runs = select(RunRow.id).where(RunRow.batch == BatchRow.id).exists()
+        old = BatchRow.created_at < database_now(-days * 86_400)
+        with self._sessions.begin() as session:
+            session.execute(delete(BatchRow).where(BatchRow.state.in_(ENDED_STATES), old, ~has_runs))
+
+    def _is_restorable(self) -> ColumnElement[bool]:
+        return BatchRow.deleted_at > database_now(-self._undo_seconds)
+
 
 def _is_own_run() -> ColumnElement[bool]:
     return RunRow.id == BatchClaimRow.run_id
@@ -245,138 +489,5 @@ def _claim(
     return BatchClaim(row.number, claim, state, row.run_id, found, confidence, problem, reason, own)
 
 
-class BatchCommands:
-    """Pause, resume, cancel and retry batches. `stop` ends an unfinished run, given its id and the reason."""
-
-    def __init__(self, sessions: sessionmaker[Session], stop: Callable[[str, Text], bool]) -> None:
-        self._sessions = sessions
-        self._stop = stop
-
-    def unfinished(self, batch_id: str) -> tuple[str, ...]:
-        """Return the batch's runs that have not ended."""
-        running = select(RunRow.id).where(RunRow.batch == batch_id, RunRow.state == RUNNING)
-        with self._sessions() as session:
-            return tuple(session.scalars(running))
-
-    def pause(self, batch_id: str) -> bool:
-        """Start no more of its runs; started ones continue. False unless it was going."""
-        return self._change(batch_id, BatchState.PAUSED, BatchState.GOING)
-
-    def resume(self, batch_id: str) -> bool:
-        """Resume a paused batch. False unless it was paused."""
-        return self._change(batch_id, BatchState.GOING, BatchState.PAUSED)
-
-    def cancel(self, batch_id: str) -> bool:
-        """Start no more of its runs, and end the unfinished ones. False for a batch that has ended."""
-        if not self._change(batch_id, BatchState.CANCELLED, BatchState.GOING, BatchState.PAUSED):
-            return False
-        self.stop_all(batch_id, Code.BATCH_CANCELLED())
-        return True
-
-    def stop_all(self, batch_id: str, reason: Text) -> None:
-        """End the batch's unfinished runs."""
-        for run_id in self.unfinished(batch_id):
-            self._stop(run_id, reason)
-
-    def retry(self, batch_id: str) -> int:
-        """Check every claim again whose run failed or was interrupted; return their number.
-
-        Returns 0 for a cancelled or deleted batch. A paused batch stays paused. The earlier runs are kept.
-        """
-        again = select(RunRow.id).where(RunRow.batch == batch_id, RunRow.state.in_(FAILED_STATES), is_visible())
-        reset = update(BatchClaimRow).where(BatchClaimRow.batch_id == batch_id, BatchClaimRow.run_id.in_(again))
-        has_failed = select(BatchClaimRow.number).where(
-            BatchClaimRow.batch_id == batch_id, BatchClaimRow.run_id.in_(again)
-        )
-        can_continue = (BatchRow.state != BatchState.CANCELLED.value, BatchRow.deleted_at.is_(None))
-        reopened = update(BatchRow).where(BatchRow.id == batch_id, *can_continue, has_failed.exists())
-        state = case((BatchRow.state == BatchState.PAUSED.value, BatchRow.state), else_=BatchState.GOING.value)
-        with self._sessions.begin() as session:
-            if session.execute(reopened.values(state=state).returning(BatchRow.id)).one_or_none() is None:
-                return 0
-            return len(session.execute(reset.values(run_id=None).returning(BatchClaimRow.number)).all())
-
-    def _change(self, batch_id: str, state: BatchState, *before: BatchState) -> bool:
-        """Change the batch's state; False unless it is one of `before`."""
-        changed = update(BatchRow).where(BatchRow.id == batch_id, BatchRow.state.in_([each.value for each in before]))
-        return changes_row(self._sessions, changed.values(state=state.value))
-
-
-ENDED_STATES = (BatchState.DONE.value, BatchState.CANCELLED.value)
-
-
-class BatchDeletion:
-    """Delete and restore batches with their runs, and purge batches; `Deletion` purges their runs (runs/lifecycle.py).
-
-    Runs that were deleted before their batch are not restored with it. Branches of deleted runs stay.
-    """
-
-    def __init__(
-        self, sessions: sessionmaker[Session], stop_all: Callable[[str, Text], None], undo_seconds: float = UNDO_SECONDS
-    ) -> None:
-        """Let a deleted batch be restored for `undo_seconds`.
-
-        `stop_all` ends a batch's unfinished runs, given its id and the reason.
-        """
-        self._sessions = sessions
-        self._stop_all = stop_all
-        self._undo_seconds = undo_seconds
-
-    def delete(self, batch_id: str) -> bool:
-        """Hide the batch and all its runs, and cancel it if it has not ended. False for an unknown batch.
-
-        Writing the batch's row first blocks the feeder from starting another of its runs.
-        """
-        ended = case((BatchRow.state.in_(ENDED_STATES), BatchRow.state), else_=BatchState.CANCELLED.value)
-        hidden = update(BatchRow).where(BatchRow.id == batch_id, BatchRow.deleted_at.is_(None))
-        with self._sessions.begin() as session:
-            hiding = hidden.values(state=ended, deleted_at=database_now()).returning(BatchRow.id)
-            if session.execute(hiding).one_or_none() is None:
-                return False
-            deleted_at = select(BatchRow.deleted_at).where(BatchRow.id == batch_id).scalar_subquery()
-            session.execute(update(RunRow).where(RunRow.batch == batch_id, is_visible()).values(deleted_at=deleted_at))
-        self._stop_all(batch_id, Code.BATCH_DELETED())
-        return True
-
-    def restore(self, batch_id: str, owner: str) -> bool:
-        """Restore a deleted batch; a cancelled one stays cancelled. False if it is too late or unknown."""
-        if is_invalid_id(batch_id):
-            return False
-        conditions = (BatchRow.id == batch_id, BatchRow.owner == owner, self._is_restorable())
-        deleted_at = select(BatchRow.deleted_at).where(*conditions).scalar_subquery()
-        with self._sessions.begin() as session:
-            back = update(RunRow).where(RunRow.batch == batch_id, RunRow.deleted_at == deleted_at)
-            session.execute(back.values(deleted_at=None))
-            shown = update(BatchRow).where(*conditions).values(deleted_at=None).returning(BatchRow.id)
-            if session.execute(shown).one_or_none() is None:
-                session.rollback()
-                return False
-        return True
-
-    def restorable(self, owner: str) -> tuple[Batch, ...]:
-        """Return the owner's deleted batches that can still be restored, last deleted first."""
-        chosen = select(BatchRow).where(BatchRow.owner == owner, self._is_restorable())
-        with self._sessions() as session:
-            return tuple(map(batch_from_row, session.scalars(chosen.order_by(BatchRow.deleted_at.desc(), BatchRow.id))))
-
-    def purge(self) -> None:
-        """Purge the batches that can no longer be restored, but not their runs.
-
-        Looks for one first, because a purge without work should not take the write lock.
-        """
-        too_late = BatchRow.deleted_at <= database_now(-self._undo_seconds)
-        with self._sessions() as session:
-            found = session.scalar(select(BatchRow.id).where(too_late).limit(1))
-        if found is not None:
-            with self._sessions.begin() as session:
-                session.execute(delete(BatchRow).where(too_late))
-
-    def forget(self, days: int) -> None:
-        """Delete ended batches older than `days` of which no run is stored any more."""
-        has_runs = select(RunRow.id).where(RunRow.batch == BatchRow.id).exists()
-        old = BatchRow.created_at < database_now(-days * 86_400)
-        with self._sessions.begin() as session:
-            session.execute(delete(BatchRow).where(BatchRow.state.in_(ENDED_STATES), old, ~has_runs))
-
-    def _is_restorable(self) -> ColumnElement[bool]:
-        return BatchRow.deleted_at > database_now(-self._undo_seconds)
+def _has_claims_to_start() -> ColumnElement[bool]:
+    return select(BatchClaimRow.number).where(BatchClaimRow.batch_id == BatchRow.id, *IS_TO_START).exists()

@@ -16,7 +16,7 @@ from click.core import ParameterSource
 from flask.cli import with_appcontext
 
 from app.batches.files import as_csv, as_jsonl, ignored_words, read_claims
-from app.batches.service import BatchClaim, BatchState, Progress
+from app.batches.service import BatchClaim, Batches, BatchState, Progress
 from app.capabilities.options import Capabilities
 from app.cli.output import (
     Writer,
@@ -157,60 +157,60 @@ def _refuse_options_without_effect(claim: str | None, claims_file: Path | None) 
 
 @one_line_errors()
 def _check_file(claims_file: Path, out: Path | None, confirm: bool, chosen: dict[str, Any]) -> None:
-    runs, capabilities = services().runs, services().container.capabilities()
+    batches, capabilities = services().batches, services().container.capabilities()
     options = resolve_options(_raw_options(**chosen), capabilities)
     _print_destination(options, capabilities)
     lines, ignored = read_claims(claims_file.read_bytes(), claims_file.name)
     if ignored:
         _print_line(ignored_words(ignored))
     _print_estimate([line.claim.text for line in lines if not line.problem], options, confirm)
-    _run_batch(runs, runs.start_batch(lines, options, OWNER, claims_file.name), out)
+    _run_batch(batches, batches.start(lines, options, OWNER, claims_file.name), out)
 
 
 @one_line_errors()
 def _resume_batch(batch_id: str, out: Path | None) -> None:
-    runs = services().runs
-    batch = runs.batches.get(batch_id)
+    batches = services().batches
+    batch = batches.get(batch_id)
     if batch is None or batch.state is BatchState.CANCELLED:
         raise InvalidInput("There is no batch with this id that could be resumed.", "batch")
-    runs.batch_commands.resume(batch_id)
-    _run_batch(runs, batch_id, out)
+    batches.resume(batch_id)
+    _run_batch(batches, batch_id, out)
 
 
-def _run_batch(runs: Runs, batch_id: str, out: Path | None) -> None:
+def _run_batch(batches: Batches, batch_id: str, out: Path | None) -> None:
     """Run the batch, print progress and write results; raise ClickException if a claim got no verdict.
 
     Any exception while it runs, including Ctrl-C, pauses it.
     """
-    batch = runs.batches.get(batch_id)
+    batch = batches.get(batch_id)
     if batch and batch.state is BatchState.GOING:
         _print_line(f"Batch {batch_id} is running; if interrupted, resume it with --batch {batch_id}.")
     try:
-        _run_until_complete(runs, batch_id)
+        _run_until_complete(batches, batch_id)
     except BaseException:
-        runs.batch_commands.pause(batch_id)
+        batches.pause(batch_id)
         raise
-    _write_results(runs, batch_id, out)
-    progress = runs.batches.progress(batch_id)
+    _write_results(batches, batch_id, out)
+    progress = batches.progress(batch_id)
     if progress.with_verdict != progress.total:
         raise click.ClickException("Not every claim got a verdict.")
 
 
-def _run_until_complete(runs: Runs, batch_id: str) -> None:
+def _run_until_complete(batches: Batches, batch_id: str) -> None:
     """Start the batch's runs until it is complete, paused or cancelled. Raises ClickException at the daily limit."""
     shown = None
     while True:
-        runs.feeder.feed()
-        for run_id in runs.batch_commands.unfinished(batch_id):
-            runs.wake(run_id)  # continues it if its process has ended
-        progress = runs.batches.progress(batch_id)
+        batches.feed()
+        for run_id in batches.unfinished(batch_id):
+            batches.runs.wake(run_id)  # continues it if its process has ended
+        progress = batches.progress(batch_id)
         if progress != shown:
             _print_line(_progress_line(progress))
         shown = progress
-        batch = runs.batches.get(batch_id)
+        batch = batches.get(batch_id)
         if batch is None or batch.state is not BatchState.GOING:
             return
-        if reason := runs.feeder.held_up(batch_id):
+        if reason := batches.held_up(batch_id):
             raise click.ClickException(reason)
         time.sleep(POLL_SECONDS)
 
@@ -220,15 +220,15 @@ def _progress_line(progress: Progress) -> str:
     return f"{progress.done} of {progress.total} done: {counts}"
 
 
-def _write_results(runs: Runs, batch_id: str, out: Path | None) -> None:
+def _write_results(batches: Batches, batch_id: str, out: Path | None) -> None:
     """Write the results as CSV for a .csv file, else as JSON Lines; to standard output without a file."""
     write: Callable = as_csv if out and out.suffix.lower() == ".csv" else as_jsonl
 
     def details(claim: BatchClaim) -> dict[str, str]:
-        run = runs.report(claim.run_id) if claim.run_id else None
+        run = batches.runs.report(claim.run_id) if claim.run_id else None
         return {"permalink": f"/runs/{run.id}", **verdict_details(run)} if run else {}
 
-    written = write(runs.batches.all_claims(batch_id), details)
+    written = write(batches.all_claims(batch_id), details)
     if out is None:
         for line in written:
             click.echo(line, nl=False)

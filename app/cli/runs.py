@@ -80,7 +80,7 @@ def purge(age: str, yes: bool) -> None:
     if number and not yes:
         click.confirm(f"Runs to be deleted for good: {number}. Go on?", abort=True)
     click.echo(f"Runs deleted for good: {deletion.purge_older(days)}.")
-    services().runs.batch_deletion.forget(days)
+    services().batches.forget(days)
 
 
 @runs.command("published")

@@ -108,26 +108,21 @@ class ThreadJobs:
 
 
 class Scheduler:
-    """Expires leases, requeues orphaned runs, feeds batches and deletes expired runs, every `tick_seconds`.
+    """Expires leases, requeues orphaned runs, and does other periodic work, every `tick_seconds`.
 
     Several processes may schedule the runs of one database.
     """
 
-    def __init__(
-        self,
-        leases: Leases,
-        jobs: JobRunner,
-        tick_seconds: float = TICK_SECONDS,
-        purge: Callable[[], object] = tuple,
-        feed: Callable[[], object] = tuple,
-    ) -> None:
-        """Call `purge` and `feed` at every tick; the default `tuple` does nothing."""
+    def __init__(self, leases: Leases, jobs: JobRunner, tick_seconds: float = TICK_SECONDS) -> None:
         self._leases = leases
         self._jobs = jobs
         self._tick_seconds = tick_seconds
-        self._purge = purge
-        self._feed = feed
+        self._others: list[Callable[[], object]] = []
         self._stopped = threading.Event()
+
+    def also(self, *work: Callable[[], object]) -> None:
+        """Do this at every tick, too."""
+        self._others += work
 
     def start(self) -> None:
         """Start a thread that does the periodic work, for the first time now."""
@@ -141,8 +136,8 @@ class Scheduler:
         """Do the periodic work once."""
         self._leases.expire_stale()
         self._requeue_orphans()
-        self._feed()
-        self._purge()
+        for each in self._others:
+            each()
 
     def _requeue_orphans(self) -> None:
         """Submit unfinished runs without a holder again; those of batches come last."""

@@ -13,8 +13,6 @@ from sqlalchemy import update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session, sessionmaker
 
-from app.batches.feeder import BatchFeeder
-from app.batches.service import BatchCommands, BatchDeletion, Batches
 from app.domain.errors import HopcheckError, InvalidInput, NotNow
 from app.domain.events import (
     TERMINAL,
@@ -34,7 +32,7 @@ from app.domain.events import (
     TroubleMet,
 )
 from app.domain.messages import Code, Text
-from app.domain.model import BatchLine, Branch, Claim, Hop, Question, RunOptions, SourceText
+from app.domain.model import Branch, Claim, Hop, Question, RunOptions
 from app.domain.ports import RunCommand, Strategy
 from app.domain.report import Report, reduce_events
 from app.runs.admission import Admission, DailyLimitReached, Place, QueueFull, Rejected, id_for_form, new_id
@@ -144,17 +142,15 @@ class Runs:
         self.limits, self.spending = limits, Spending(sessions)
         self._runner = runner = Runner(sessions, self.events, self._leases, strategy_for, limits, calls)
         self._jobs = jobs(runner.carry_out, workers)
-        self.carry_out, self.workers = self._jobs.carry_out, self._jobs.workers
+        self.submit, self.carry_out, self.workers = self._jobs.submit, self._jobs.carry_out, self._jobs.workers
         self.notes = Notes(sessions)
         self.deletion = Deletion(sessions, self.interrupt)
         self.publishing = Publishing(sessions)
         self.operator_queries = OperatorQueries(sessions)
-        self.batches = Batches(sessions)
-        self.batch_commands = BatchCommands(sessions, self.interrupt)
-        self.batch_deletion = BatchDeletion(sessions, self.batch_commands.stop_all)
-        self.feeder = BatchFeeder(sessions, self.events, self._jobs, self.admission.check_day, workers)
         self._retention_days = retention_days
-        self._scheduler = Scheduler(self._leases, self._jobs, purge=self._purge, feed=self.feeder.feed)
+        self._scheduler = Scheduler(self._leases, self._jobs)
+        self.do_periodically = self._scheduler.also
+        self.do_periodically(self._purge)
 
     def start(self, claim: Claim, options: RunOptions, owner: str, form: str = "", client: str = "") -> str:
         """Store a new run, submit it, and return its id, which has 128 random bits.
@@ -198,22 +194,8 @@ class Runs:
             self.events.create_run(run_id, owner, started, admit, inherited)
         except IntegrityError:  # sent twice at once, or its run was deleted
             return run_id if self.queries.exists(run_id) else self._begin(started, owner, inherited, "", client)
-        self._jobs.submit(run_id)
+        self.submit(run_id)
         return run_id
-
-    def start_batch(
-        self,
-        lines: Sequence[BatchLine],
-        options: RunOptions,
-        owner: str,
-        title: str,
-        form: str = "",
-        source: SourceText | None = None,
-    ) -> str:
-        """Store a batch of claims, start its first runs, and return its id. `form` is as for `start`."""
-        batch_id = self.batches.create(lines, options, owner, title, form, source)
-        self.feeder.feed()
-        return batch_id
 
     def import_report(self, exported: bytes, owner: str) -> str:
         """Store a JSON export as an ended run of `owner`, marked as imported; return its id. Raises InvalidInput."""
@@ -237,7 +219,7 @@ class Runs:
         This has no effect on a run that has ended or that another process carries out.
         """
         self._leases.expire_stale()
-        self._jobs.submit(run_id, self.queries.queue_of(run_id))
+        self.submit(run_id, self.queries.queue_of(run_id))
 
     def check_database(self) -> None:
         """Raise DatabaseUnavailable if the database cannot be written. Changes nothing."""
@@ -285,15 +267,13 @@ class Runs:
         self._runner.metrics = metrics
 
     def serve(self) -> None:
-        """Start the scheduler: orphaned runs are requeued, batches fed and old runs deleted."""
+        """Start the scheduler."""
         self._scheduler.start()
 
     def _purge(self) -> None:
         self.deletion.purge()
-        self.batch_deletion.purge()
         if self._retention_days:
             self.deletion.purge_older(self._retention_days, PURGE_LIMIT)
-            self.batch_deletion.forget(self._retention_days)
 
     def stop(self, wait: float = 0.0) -> None:
         """Shut down: release the followers and the leases of this process.

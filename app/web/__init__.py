@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from flask import Flask
 
+    from app.batches.service import Batches
     from app.capabilities.options import Capabilities
     from app.config.settings import Settings
     from app.container.container import Container
@@ -44,6 +45,7 @@ class AppServices:
     settings: Settings
     container: Container
     runs: Runs
+    batches: Batches
     followers: Followers
     calls: CallLog
     setup: Callable[[], SiteSetup]

@@ -74,7 +74,7 @@ def owned(run_id: str) -> StoredRun:
 
 def stored_batch(batch_id: str) -> Batch:
     """Return the batch of any owner. Raises NotFound."""
-    return _found(services().runs.batches.get(batch_id), "batch")
+    return _found(services().batches.get(batch_id), "batch")
 
 
 def owned_batch(batch_id: str) -> Batch:

@@ -8,6 +8,7 @@ import pytest
 from flask import Flask
 from sqlalchemy import func, select, update
 
+from app.batches.service import Batches
 from app.cli import runs as run_commands
 from app.domain.model import Claim, Label, RunOptions
 from app.runs.lifecycle import PURGE_LIMIT
@@ -108,11 +109,11 @@ def test_the_overview_counts_waiting_runs_but_not_running_ones(runs_with):
 
 
 @pytest.fixture
-def terminal(runs_with):
+def terminal(runs_with, sessions):
     """A function that invokes a `runs` command; its attribute `runs` holds the Runs of the application."""
     runs = runs_with(scripted_container())
     app = Flask("test")
-    app.extensions["hopcheck"] = type("Hopcheck", (), {"runs": runs})
+    app.extensions["hopcheck"] = type("Hopcheck", (), {"runs": runs, "batches": Batches(sessions, runs)})
     app.cli.add_command(run_commands.runs)
 
     def run(*arguments: str, answer: str = ""):

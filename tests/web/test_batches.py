@@ -40,7 +40,7 @@ def fed_until(client, path: str, text: str) -> str:
     """Feed batches, as a server's scheduler does, until the page holds `text`; feed once more and return the page."""
 
     def page() -> str:
-        client.application.extensions["hopcheck"].runs.feeder.feed()
+        client.application.extensions["hopcheck"].batches.feed()
         return unescape(client.get(path).text)
 
     until(lambda: text in page(), f"{text!r} on {path}")

@@ -241,12 +241,12 @@ def site(make_app, tmp_path, request) -> Callable[..., Site]:
 
 def batch_of(app: Flask, owner: str, state: str, run_id: str) -> str:
     """Create a batch that is "going", "paused" or "deleted", or whose run `run_id` is "failed" or "undecided"."""
-    runs = app.extensions["hopcheck"].runs
-    batch_id = runs.batches.create([BatchLine(Claim(CLAIM))], RunOptions(), owner, "A batch")
+    batches = app.extensions["hopcheck"].batches
+    batch_id = batches.create([BatchLine(Claim(CLAIM))], RunOptions(), owner, "A batch")
     if state == "paused":
-        runs.batch_commands.pause(batch_id)
+        batches.pause(batch_id)
     if state == "deleted":
-        runs.batch_deletion.delete(batch_id)
+        batches.delete(batch_id)
     outcomes = {
         "failed": {"state": "failed"},
         "undecided": {"state": "verdict", "label": Label.NOT_ENOUGH_EVIDENCE.value},

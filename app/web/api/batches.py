@@ -31,7 +31,7 @@ from app.web.pages.batches import CLOSED, COMMANDS, batch_title, details_of, mos
 @operation("get /batches", "batches", owned=True)
 def list_batches(query: Limited) -> BatchList:
     """List your batches, newest first."""
-    return _list(services().runs.batches.of_owner(current_principal(), query.limit))
+    return _list(services().batches.of_owner(current_principal(), query.limit))
 
 
 @operation("post /batches", "batches", owned=True, status=201, errors=(404,), headers={"Idempotency-Key": REPEATED})
@@ -51,7 +51,7 @@ def start_batch(body: NewBatch) -> Batch:
     read = (files.line_of(number, _claim_fields(each)) for number, each in enumerate(claims, 1))
     lines = files.check_lines(read, most_claims())
     options = resolve_options(fields, capabilities())
-    return _batch(services().runs.start_batch(lines, options, principal, batch_title(lines, title), sent_key()))
+    return _batch(services().batches.start(lines, options, principal, batch_title(lines, title), sent_key()))
 
 
 def _claim_fields(claim: Any) -> dict[str, str]:
@@ -77,13 +77,13 @@ def delete_batch(batch_id: str) -> None:
     together for ten minutes. Then they are purged.
     """
     owned_batch(batch_id)
-    services().runs.batch_deletion.delete(batch_id)
+    services().batches.delete(batch_id)
 
 
 @operation("get /batches/<batch_id>/results", "batches")
 def list_batch_results(batch_id: str, query: ResultListing) -> BatchResults:
     """Read the claims of a batch and the result of each, in order."""
-    claims = services().runs.batches.claims(stored_batch(batch_id).id, query.after, query.limit + 1)
+    claims = services().batches.claims(stored_batch(batch_id).id, query.after, query.limit + 1)
     page = claims[: query.limit]
     results = tuple(files.result(each, details_of) for each in page)
     return BatchResults(results, page[-1].number if len(claims) > query.limit else None)
@@ -129,7 +129,7 @@ def restore_batch(batch_id: str, body: Nothing) -> Batch:
     Also restores the runs that were deleted with it. A batch that had not ended when it was deleted is cancelled. A
     second time changes nothing.
     """
-    if not services().runs.batch_deletion.restore(batch_id, current_principal()):
+    if not services().batches.restore(batch_id, current_principal()):
         owned_batch(batch_id)  # restoring a batch that was not deleted succeeds
     return _batch(batch_id)
 
@@ -137,15 +137,15 @@ def restore_batch(batch_id: str, body: Nothing) -> Batch:
 @operation("get /deleted/batches", "batches", owned=True)
 def list_deleted_batches() -> BatchList:
     """List the batches that can be restored, the last deleted first."""
-    return _list(services().runs.batch_deletion.restorable(current_principal()))
+    return _list(services().batches.restorable(current_principal()))
 
 
 def _steer(batch_id: str, command: str) -> Batch:
     """Carry out a command of the batch's owner and return its progress. Raises Conflict if nothing was changed."""
     owned_batch(batch_id)
-    if not getattr(services().runs.batch_commands, command)(batch_id):
+    if not getattr(services().batches, command)(batch_id):
         raise Conflict(COMMANDS[command])
-    services().runs.feeder.feed()
+    services().batches.feed()
     return _batch(batch_id)
 
 
@@ -154,7 +154,7 @@ def _list(batches: Iterable[service.Batch]) -> BatchList:
 
 
 def _batch(batch_id: str) -> Batch:
-    batch, progress = stored_batch(batch_id), services().runs.batches.progress(batch_id)
-    held_up = services().runs.feeder.held_up(batch_id)
+    batch, progress = stored_batch(batch_id), services().batches.progress(batch_id)
+    held_up = services().batches.held_up(batch_id)
     summary = (batch.id, batch.title, batch.state, batch.created_at)
     return Batch(*summary, progress.counts, progress.done, progress.total, held_up)

@@ -25,7 +25,6 @@ from flask import (
 from flask.typing import ResponseReturnValue
 from werkzeug.exceptions import RequestEntityTooLarge
 
-from app.batches.feeder import UNREADABLE
 from app.batches.files import (
     MAX_BYTES,
     TOO_LARGE,
@@ -37,7 +36,7 @@ from app.batches.files import (
     read_claims,
     title_of,
 )
-from app.batches.service import Batch, BatchClaim, BatchState
+from app.batches.service import UNREADABLE, Batch, BatchClaim, BatchState
 from app.capabilities.options import PURSUIT, Choice, source_of
 from app.domain.errors import CallFailed, InvalidInput
 from app.domain.model import BatchLine, Label, SourceText
@@ -110,9 +109,9 @@ def confirm(batch_id: str) -> str:
 def steer(batch_id: str, command: str) -> ResponseReturnValue:
     """Pause, resume or cancel a batch, or check its failed claims again."""
     batch = owned_batch(batch_id)
-    if not getattr(services().runs.batch_commands, command)(batch_id):
+    if not getattr(services().batches, command)(batch_id):
         return _page(batch, COMMANDS[command]), 409
-    services().runs.feeder.feed()
+    services().batches.feed()
     return redirect(url_for("batches.page", batch_id=batch_id), 303)
 
 
@@ -123,9 +122,9 @@ for _name in COMMANDS:
 @batches.post("/batches/<batch_id>/recheck")
 def recheck(batch_id: str) -> ResponseReturnValue:
     """Start a batch of the undecided claims with another source, and redirect to its page."""
-    batch, runs = owned_batch(batch_id), services().runs
-    undecided = runs.batches.claims(batch.id, limit=most_claims(), status=Label.NOT_ENOUGH_EVIDENCE)
-    options = runs.batches.options_of(batch.id)
+    batch, batches = owned_batch(batch_id), services().batches
+    undecided = batches.claims(batch.id, limit=most_claims(), status=Label.NOT_ENOUGH_EVIDENCE)
+    options = batches.options_of(batch.id)
     if not undecided or options is None:
         return _page(batch, NOT_NOW), 409
     raw = {name: value for name, value in raw_options(options).items() if name not in SET_BY_SOURCE}
@@ -139,9 +138,8 @@ def recheck(batch_id: str) -> ResponseReturnValue:
     lines = tuple(BatchLine(each.claim) for each in undecided)
     title = title_of(f"{batch.title} ({report_view.source_words(again)})")
     form_id = request.form.get("form_name", "")
-    return redirect(
-        url_for("batches.page", batch_id=runs.start_batch(lines, again, owner(), title, form_id, source)), 303
-    )
+    started = batches.start(lines, again, owner(), title, form_id, source)
+    return redirect(url_for("batches.page", batch_id=started), 303)
 
 
 @batches.get("/batches/<batch_id>/results.csv")
@@ -184,7 +182,7 @@ def _start() -> str:
     title = batch_title(lines, request.form.get("title", ""), name)
     if ignored:
         flash(ignored_words(ignored))
-    return services().runs.start_batch(lines, options, owner(), title, request.form.get("form_name", ""))
+    return services().batches.start(lines, options, owner(), title, request.form.get("form_name", ""))
 
 
 def batch_title(lines: Sequence[BatchLine], *names: str) -> str:
@@ -205,7 +203,7 @@ def _start_from_text() -> str:
     options = resolve_options(form.raw(), capabilities())
     title = title_of(source.title, shorten(source.text, MAX_TITLE_FROM_TEXT, placeholder="…"))
     ticked_source = replace(source, spans=tuple(source.spans[number - 1] for number in ticked))
-    return services().runs.start_batch(lines, options, owner(), title, request.form.get("form_name", ""), ticked_source)
+    return services().batches.start(lines, options, owner(), title, request.form.get("form_name", ""), ticked_source)
 
 
 def _form_again(problem: str) -> str:
@@ -253,7 +251,7 @@ def _changed(number: str, name: str) -> str:
 
 def form_page(problem: str = "", read: bool = True, notice: str = "") -> str:
     """Render the form as submitted, without the file, which browsers do not fill in again."""
-    runs, owner_id = services().runs, session.get("owner", "")
+    owner_id = session.get("owner", "")
     fields = request.form if read else {}
     form = sent_form() if read else None
     return render_template(
@@ -265,8 +263,8 @@ def form_page(problem: str = "", read: bool = True, notice: str = "") -> str:
         capabilities=capabilities(),
         pursues=form is not None and form.strategy == PURSUIT,
         label_sets=views.LABEL_SETS,
-        batches=runs.batches.of_owner(owner_id),
-        deleted=runs.batch_deletion.restorable(owner_id),
+        batches=services().batches.of_owner(owner_id),
+        deleted=services().batches.restorable(owner_id),
         closed=CLOSED,
         notice=notice,
         megabytes=MAX_BYTES // 1024**2,
@@ -274,7 +272,7 @@ def form_page(problem: str = "", read: bool = True, notice: str = "") -> str:
 
 
 def _page(batch: Batch, notice: str = "") -> str:
-    store = services().runs.batches
+    store = services().batches
     after, label = request.args.get("after", "0"), request.args.get("label", "")
     first = int(after) if after.isascii() and after.isdigit() and len(after) < 8 else 0
     fixes = [number for number in request.args.getlist("fix") if number.isascii() and number.isdigit()]
@@ -297,7 +295,7 @@ def _page(batch: Batch, notice: str = "") -> str:
         before=0 if label else max(first - CLAIMS_PER_PAGE, 0),
         after=claims[-1].number if len(found) > len(claims) else 0,
         moving=is_moving,
-        held_up=services().runs.feeder.held_up(batch.id) if batch.state is BatchState.GOING else None,
+        held_up=services().batches.held_up(batch.id) if batch.state is BatchState.GOING else None,
         other_version=UNREADABLE,
         own=is_own,
         sources=_other_sources(batch) if is_own and progress.counts.get(Label.NOT_ENOUGH_EVIDENCE) else (),
@@ -308,7 +306,7 @@ def _page(batch: Batch, notice: str = "") -> str:
 def _pieces(batch: Batch, taken: set[int]) -> list[Marked]:
     """Return the pieces of the batch's text, with the corrections of its false claims."""
     source = batch.source or SourceText("", ())
-    claims = services().runs.batches.claims(batch.id, limit=len(source.spans))
+    claims = services().batches.claims(batch.id, limit=len(source.spans))
     refuted = [each.run_id for each in claims if each.run_id and each.label is Label.REFUTED]
     read = {run_id: services().runs.report(run_id) for run_id in refuted}
     reports = {run_id: run.report for run_id, run in read.items() if run}
@@ -316,7 +314,7 @@ def _pieces(batch: Batch, taken: set[int]) -> list[Marked]:
 
 
 def _other_sources(batch: Batch) -> tuple[Choice, ...]:
-    options = services().runs.batches.options_of(batch.id)
+    options = services().batches.options_of(batch.id)
     own = source_of(options) if options else ""
     return tuple(each for each in capabilities().sources if each.available and each.name != own) if own else ()
 
@@ -324,7 +322,7 @@ def _other_sources(batch: Batch) -> tuple[Choice, ...]:
 def _results(batch_id: str, write: Callable[..., Iterator[str]], media: str, suffix: str) -> Response:
     """Stream the results, so that a long batch is never held in memory."""
     batch = stored_batch(batch_id)
-    lines = write(services().runs.batches.all_claims(batch.id), details_of)
+    lines = write(services().batches.all_claims(batch.id), details_of)
     response = Response(stream_with_context(lines), mimetype=media)
     response.headers["Content-Disposition"] = f"attachment; filename=hopcheck-batch.{suffix}"
     return response
@@ -347,16 +345,16 @@ def confirm_delete(batch_id: str) -> ResponseReturnValue:
 def delete(batch_id: str) -> ResponseReturnValue:
     """Delete the batch, cancelling it first where it has not ended. Idempotent."""
     if not _is_deleted(batch_id):
-        services().runs.batch_deletion.delete(owned_batch(batch_id).id)
+        services().batches.delete(owned_batch(batch_id).id)
     return _to_batches()
 
 
 @batch_deleting.post("/batches/<batch_id>/restore")
 def restore(batch_id: str) -> ResponseReturnValue:
     """Restore a deleted batch and redirect to it. Idempotent."""
-    owner_id, runs = session.get("owner", ""), services().runs
-    if not runs.batch_deletion.restore(batch_id, owner_id):
-        batch = runs.batches.get(batch_id)
+    owner_id = session.get("owner", "")
+    if not services().batches.restore(batch_id, owner_id):
+        batch = services().batches.get(batch_id)
         if batch is None or batch.owner != owner_id:
             return form_page(notice=TOO_LATE), 404
     return redirect(url_for("batches.page", batch_id=batch_id), 303)
@@ -368,4 +366,4 @@ def _to_batches() -> ResponseReturnValue:
 
 def _is_deleted(batch_id: str) -> bool:
     """Return whether this browser has deleted the batch and can still restore it."""
-    return any(each.id == batch_id for each in services().runs.batch_deletion.restorable(session.get("owner", "")))
+    return any(each.id == batch_id for each in services().batches.restorable(session.get("owner", "")))

@@ -77,7 +77,7 @@ def history_page(notice: str = "", after: Cursor | None = None) -> str:
         runs=shown,
         options=runs.queries.options_of([each.id for each in shown]),
         own_verdicts=runs.notes.verdicts([each.id for each in shown]),
-        batches=() if after else runs.batches.of_owner(owner, MAX_BATCHES),
+        batches=() if after else services().batches.of_owner(owner, MAX_BATCHES),
         wanted=wanted,
         newest=_address(wanted) if after else None,
         older=older,

@@ -101,7 +101,6 @@ def ignored_words(ignored: Sequence[str]) -> str:
 
 
 def _from_text(sent: bytes, name: str) -> tuple[Sequence[str], Iterator[tuple[str, Fields]]]:
-    """Return the columns and the rows of a text, each after its place."""
     lines = io.StringIO(_decoded(sent), newline=None).readlines() or [""]
     first = next((number for number, line in enumerate(lines) if line.strip()), 0)
     suffix, start = name.lower().rpartition(".")[2], lines[first].lstrip()[:1]
@@ -217,7 +216,6 @@ def _from_sheet(sent: bytes) -> tuple[Sequence[str], Iterator[tuple[str, Fields]
 
 
 def _cell(value: Any) -> str:
-    """Return a cell as text, a day without its time."""
     return value.isoformat()[:10] if isinstance(value, date) else "" if value is None else str(value).strip()
 
 
@@ -310,7 +308,6 @@ def title_of(*names: str) -> str:
 
 
 def _storable(value: Any) -> str:
-    """Return the text of an invalid claim in a form that every database can store."""
     text = value if isinstance(value, str) else ""
     return text[:MAX_CLAIM_LENGTH].encode("utf-8", "replace").decode().replace("\0", "\ufffd")
 

@@ -197,7 +197,6 @@ def _run_batch(batches: Batches, batch_id: str, out: Path | None) -> None:
 
 
 def _run_until_complete(batches: Batches, batch_id: str) -> None:
-    """Start the batch's runs until it is complete, paused or cancelled. Raises ClickException at the daily limit."""
     shown = None
     while True:
         batches.feed()

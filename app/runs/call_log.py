@@ -139,7 +139,6 @@ class CallLog:
             return _delete_shared(connection, sa.true())
 
     def _measure(self, connection: sa.Connection) -> None:
-        """Compute the total size of the shared replies, and evict some if it is above the limit."""
         total = connection.scalar(sa.select(sa.func.sum(_calls.c.size_bytes)).where(_calls.c.scope == SHARED)) or 0
         if total > self._limit:
             _evict(connection, float(total) - self._limit * TARGET_SHARE)

@@ -343,7 +343,6 @@ def command_from_column(column: str | None) -> RunCommand:
 
 
 def _append_error(connection: Connection, lease: Lease) -> HopcheckError:
-    """Return why an event was not appended."""
     if connection.scalar(select(RunRow.state).where(RunRow.id == lease.run_id)) == RUNNING:
         return LeaseLost(f"run {lease.run_id} is no longer carried out in epoch {lease.epoch}")
     return RunEnded(f"run {lease.run_id} takes no more events")

@@ -189,7 +189,6 @@ def _published(row: RunRow) -> PublishedRun:
 
 
 def _is_publishable() -> ColumnElement[bool]:
-    """Return the condition that a run may be published."""
     ours = and_(RunRow.state == "verdict", RunRow.imported.is_(False))
     return and_(ours, RunRow.taken_down_at.is_(None), is_visible())
 

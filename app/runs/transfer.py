@@ -201,7 +201,6 @@ def _check_consistency(exported: RunReport) -> None:
 
 
 def _claim(exported: RunReport) -> model.Claim:
-    """Return the claim, validated like that of a form."""
     try:
         return parse_claim(exported.claim, exported.speaker or "", exported.date or "")
     except InvalidInput as error:

@@ -99,7 +99,6 @@ def require_password(app: Flask, settings: Settings) -> None:
 
 
 def _require_access() -> ResponseReturnValue | None:
-    """Return the password form, or problem details for the API, unless the client has access."""
     if request.endpoint in OPEN_ENDPOINTS or _has_access():
         return None
     if not request.path.startswith(f"{API}/"):

@@ -59,7 +59,6 @@ def _unreadable(error: Unreadable) -> ResponseReturnValue:
 
 
 def _unavailable(error: HopcheckError) -> ResponseReturnValue:
-    """Log and report that a dependency, above all the database, is unavailable."""
     log.error("%s %s: %s", request.method, request.endpoint, error)
     return _page(503, str(error), RETRY_SECONDS)
 

@@ -206,7 +206,6 @@ def _find_words(words: str | None, text: str) -> re.Match[str] | None:
 
 
 def _quotation(sentence: Sentence, report: Report) -> Card | None:
-    """Return the card of a sentence that quotes a passage of its hops."""
     for hop in _hops(report, sentence.hops) if sentence.quote else ():
         for passage in passages_of(hop.answer) if hop.answer else ():
             at = passage.text.find(sentence.quote)

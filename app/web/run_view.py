@@ -252,6 +252,5 @@ def verdict_details(run: StoredRun | None) -> dict[str, str]:
 
 
 def _quotation(card: Card) -> str:
-    """Return the sentence with the title and the plain address of its page."""
     source = (card.passage.title or card.passage.source, web_link(card.passage))
     return f"“{card.sentence}” {', '.join(filter(None, source))}"

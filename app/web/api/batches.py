@@ -89,37 +89,32 @@ def list_batch_results(batch_id: str, query: ResultListing) -> BatchResults:
     return BatchResults(results, page[-1].number if len(claims) > query.limit else None)
 
 
-@operation("post /batches/<batch_id>/pause", "batches", owned=True)
-def pause_batch(batch_id: str, body: Nothing) -> Batch:
-    """Pause a batch.
-
-    Starts no more of its runs; those that have started come to their end. 409 unless it was going.
-    """
-    return _steer(batch_id, "pause")
-
-
-@operation("post /batches/<batch_id>/resume", "batches", owned=True)
-def resume_batch(batch_id: str, body: Nothing) -> Batch:
-    """Resume a paused batch."""
-    return _steer(batch_id, "resume")
+ABOUT = {
+    "pause": "Pause a batch.\nStarts no more of its runs; those that have started come to their end. 409 unless it was "
+    "going.",
+    "resume": "Resume a paused batch.",
+    "cancel": "Cancel a batch.\nStarts no more of its runs, for good, and ends those that are running. 409 for one "
+    "that is over.",
+    "retry": "Try again what failed.\nGives claims whose run failed or was interrupted a new one. 409 for none, or a "
+    "cancelled batch.",
+}
+"""The summary and description of each command."""
 
 
-@operation("post /batches/<batch_id>/cancel", "batches", owned=True)
-def cancel_batch(batch_id: str, body: Nothing) -> Batch:
-    """Cancel a batch.
+def _add_command(command: str, about: str) -> None:
+    def steer(batch_id: str, body: Nothing) -> Batch:
+        owned_batch(batch_id)
+        if not getattr(services().batches, command)(batch_id):
+            raise Conflict(COMMANDS[command])
+        services().batches.feed()
+        return _batch(batch_id)
 
-    Starts no more of its runs, for good, and ends those that are running. 409 for one that is over.
-    """
-    return _steer(batch_id, "cancel")
+    details = {"name": f"{command}Batch", "about": about, "owned": True}
+    operation(f"post /batches/<batch_id>/{command}", "batches", **details)(steer)
 
 
-@operation("post /batches/<batch_id>/retry", "batches", owned=True)
-def retry_batch(batch_id: str, body: Nothing) -> Batch:
-    """Try again what failed.
-
-    Gives claims whose run failed or was interrupted a new one. 409 for none, or a cancelled batch.
-    """
-    return _steer(batch_id, "retry")
+for _each in ABOUT.items():
+    _add_command(*_each)
 
 
 @operation("post /batches/<batch_id>/restore", "batches", owned=True)
@@ -138,15 +133,6 @@ def restore_batch(batch_id: str, body: Nothing) -> Batch:
 def list_deleted_batches() -> BatchList:
     """List the batches that can be restored, the last deleted first."""
     return _list(services().batches.restorable(current_principal()))
-
-
-def _steer(batch_id: str, command: str) -> Batch:
-    """Carry out a command of the batch's owner and return its progress. Raises Conflict if nothing was changed."""
-    owned_batch(batch_id)
-    if not getattr(services().batches, command)(batch_id):
-        raise Conflict(COMMANDS[command])
-    services().batches.feed()
-    return _batch(batch_id)
 
 
 def _list(batches: Iterable[service.Batch]) -> BatchList:

@@ -75,7 +75,6 @@ def seconds_to_wait(error: HTTPException) -> int | None:
 
 @api.errorhandler(HopcheckError)
 def _unavailable(error: HopcheckError) -> Response:
-    """Log and report that a dependency, such as the database, cannot be used now."""
     log.error("%s %s: %s", request.method, request.endpoint, error)
     return problem(503, str(error), wait=RETRY_SECONDS)
 
@@ -124,7 +123,6 @@ def _body(model: type[Model]) -> Model:
 
 
 def _query(model: type[Model]) -> Model:
-    """Return the query parameters of the model. Raises InvalidInput."""
     lists = {name for name, each in model.model_fields.items() if each.annotation == list[str]}
     sent = {name: request.args[name] for name in model.model_fields if name in request.args}
     return _validated(lambda: model.model_validate(sent | {name: request.args.getlist(name) for name in lists}))

@@ -203,7 +203,6 @@ def _notes(notes: Sequence[Note], hop: int) -> Iterator[str]:
 
 
 def _quoted(span: Span) -> str:
-    """Return the whole passage with the answer in bold."""
     before, after = span.passage.text[: span.start].lstrip(), span.passage.text[span.end :]
     return f"> {line(before) if before else ''}{bold(span.text)}{plain(after).rstrip()}"
 

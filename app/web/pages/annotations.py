@@ -58,7 +58,6 @@ def _sent() -> NoteForm:
 
 
 def _store(run: StoredRun, hop: int, sent: NoteForm) -> None:
-    """Store the submitted note. Raises InvalidInput, and NoteChanged if another tab changed it first."""
     notes = services().runs.notes
     if "remove" in request.form:
         return notes.remove(run.id, hop, sent.seen_at)

@@ -169,7 +169,6 @@ def _too_large(error: RequestEntityTooLarge) -> ResponseReturnValue:
 
 
 def _start() -> str:
-    """Start the submitted batch and return its id. Raises InvalidInput."""
     if "source" in request.form:
         return _start_from_text()
     file = request.files.get("file")
@@ -191,7 +190,6 @@ def batch_title(lines: Sequence[BatchLine], *names: str) -> str:
 
 
 def _start_from_text() -> str:
-    """Start a batch of the ticked claims of a text and return its id. Raises InvalidInput."""
     source, form = sent_source(), sent_form()
     ticked = [number for number in range(1, len(source.spans) + 1) if str(number) in request.form.getlist("tick")]
     context = {"speaker": form.speaker, "date": form.date}
@@ -304,7 +302,6 @@ def _page(batch: Batch, notice: str = "") -> str:
 
 
 def _pieces(batch: Batch, taken: set[int]) -> list[Marked]:
-    """Return the pieces of the batch's text, with the corrections of its false claims."""
     source = batch.source or SourceText("", ())
     claims = services().batches.claims(batch.id, limit=len(source.spans))
     refuted = [each.run_id for each in claims if each.run_id and each.label is Label.REFUTED]
@@ -365,5 +362,4 @@ def _to_batches() -> ResponseReturnValue:
 
 
 def _is_deleted(batch_id: str) -> bool:
-    """Return whether this browser has deleted the batch and can still restore it."""
     return any(each.id == batch_id for each in services().batches.restorable(session.get("owner", "")))

@@ -162,7 +162,6 @@ HINTS = {
 
 
 def _hint(kind: Kind, sent: RunRequest) -> Hint | None:
-    """Return the message to show instead of starting a run, None for a claim."""
     text = sent.claim.text
     if kind is Kind.FOREIGN:
         language = language_name(language_of(text))
@@ -265,7 +264,6 @@ def fields_to_repeat(run: StoredRun) -> list[tuple[str, str]]:
 
 
 def _blank_form() -> ClaimForm:
-    """Return the form for a new visitor, with the settings' defaults."""
     usual = capabilities()
     return ClaimForm.from_options(usual.defaults(), usual.default_options.preset, usual.default_pursuit.preset)
 

@@ -56,7 +56,6 @@ def conclude(run_id: str) -> ResponseReturnValue:
 
 
 def _done(run_id: str) -> ResponseReturnValue:
-    """Return the buttons for htmx, else a redirect to the run's page."""
     return _buttons(run_id) if is_htmx_request() else redirect(url_for("pages.run", run_id=run_id), 303)
 
 
@@ -195,7 +194,6 @@ def _to_history() -> ResponseReturnValue:
 
 
 def _is_deleted(run_id: str) -> bool:
-    """Return whether this browser deleted the run and can still restore it."""
     return any(each.id == run_id for each in services().runs.deletion.restorable(session.get("owner", "")))
 
 

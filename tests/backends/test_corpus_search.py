@@ -126,4 +126,4 @@ class TestWholeArticles:
         )
         said = answerer.answer(QUESTION, Claim("The Nile flows through Cairo."))
         assert (said.text, said.cited.passage.origin) == ("Cairo", Origin.CORPUS)
-        assert said.cited.passage.text == "The Nile flows through Cairo & . It ends in a delta."
+        assert said.cited.passage.text == "The Nile flows through Cairo & <Giza>. It ends in a delta."

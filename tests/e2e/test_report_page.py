@@ -61,7 +61,10 @@ ONE_STEP, TWO_LONG_STEPS = Script((LONG_STEP,), TWO_HOPS.verdict), Script((LONG_
 def test_nothing_on_the_page_jumps_during_a_whole_run(live, visitor, viewport, script, delay):
     page = visitor(viewport=viewport)
     page.add_init_script(MEASURED)
-    check(page, live(scripted_container(script, delay=delay)))
+    gate = Gate("question 1")
+    check(page, live(scripted_container(script, gate=gate, delay=delay)))
+    live.wait_for_follower()
+    gate.open()
     expect_verdict(page)
     expect(page.locator("main.done")).to_have_count(1)
     expect(page.locator("#verdict-heading")).to_be_in_viewport()
@@ -92,7 +95,7 @@ def test_pip_passage_and_seal_move_once_each_unless_less_motion_is_preferred(liv
     page.add_init_script(MOVED)
     gate = Gate("question 1")
     check(page, live(scripted_container(gate=gate, delay=0.4)))
-    expect(page.locator(".strip .lit")).to_have_text("Ask")
+    live.wait_for_follower()
     gate.open()
     expect_verdict(page)
     expected = ["appear"] * 2 + ["fill"] * 2 + ["stamp"] if motion == "no-preference" else []

@@ -163,6 +163,7 @@ class Container:
             own or base_model_path(settings), *ADAPTERS, threads=threads, inference=inference, fix=fix
         )
         reduce = ClaimReducer(self._model.using(REMAINING), self._model)
+        self._own_validator = RuleBasedValidator(reduce)
         self._reader: Reader = LocalReader(self._model, reduce)
         self.generator = LocalQuestionGenerator(self._model, reduce)
         self._sorter = ClaimSorter(self._model.using(None))
@@ -366,7 +367,7 @@ class Container:
     def _validator(self, kind: str, options: RunOptions) -> QAValidator:
         if kind == QACHECK:
             return QACheckValidator(self._models.of(options))
-        return PromptedValidator(self._models.of(options)) if kind == "prompted" else RuleBasedValidator()
+        return PromptedValidator(self._models.of(options)) if kind == "prompted" else self._own_validator
 
     def _reasoner(self, kind: str, options: RunOptions) -> Reasoner:
         if kind == "flan-t5":

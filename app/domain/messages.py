@@ -66,6 +66,8 @@ class Code(StrEnum):
     ABOUT_CLAIM = "about_claim", "It answers a question about the claim."
     ABOUT_CLAIM_ITSELF = "about_claim_itself", "It asks about the claim itself."
     ABOUT_ANSWER = "about_answer", "It answers a question about {answer}, from step {hop}."
+    ABOUT_REMAINING = "about_remaining", "It is about what remained to be checked: “{claim}”"
+    NEAREST_SENTENCE = "nearest_sentence", "The sentence of the source nearest to the question; it may not answer it."
     EVIDENCE_ABOUT_CLAIM = "evidence_about_claim", "Its evidence is about the claim."
     MODEL_FINDS_USEFUL = "model_finds_useful", "{model} finds it useful to verify the claim."
 

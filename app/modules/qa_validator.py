@@ -27,6 +27,7 @@ from app.modules.prompting import (
     short_answer,
     yes_or_no,
 )
+from app.modules.remaining_claim import Reduce, unreduced
 from app.text.sentences import sentences
 from app.text.wording import bare_title, differ_in_names, names, normalised, overlap, same_question, stems, with_name
 
@@ -80,19 +81,26 @@ MIN_SHARED_WORDS = 3
 """Minimum number of the claim's words in answer and cited passage that makes a pair useful if its question has none."""
 
 
+@dataclass(frozen=True)
 class RuleBasedValidator:
-    """Implements `QAValidator` by comparing words."""
+    """Implements `QAValidator` by comparing words; `reduce` only says what the claim's remaining part was."""
+
+    reduce: Reduce = unreduced
 
     def is_useful(self, claim: Claim, context: Context, hop: Hop) -> Judgement:
-        """Judge whether the answered `hop` may join `context`. Never raises."""
+        """Judge whether the answered `hop` may join `context`. Propagates the model's errors."""
         answer = hop.answer
         found = (answer.text or "").strip() if answer else ""
         if answer is None or not found:
             return Judgement(False, Code.NO_ANSWER())
         if fault := _repetition(context, hop, answer) or _subject_mismatch(hop.question.text, answer):
             return Judgement(False, fault)
-        relation = _relation(claim, context, hop, answer)
-        return Judgement(relation is not None, relation or Code.UNRELATED())
+        if (relation := _relation(claim, context, hop, answer)) is None:
+            return Judgement(False, Code.UNRELATED())
+        if answer.cited and normalised(quoted_sentence(answer.cited)) == normalised(found):
+            return Judgement(True, Code.NEAREST_SENTENCE())
+        remaining = self.reduce(claim, context)
+        return Judgement(True, Code.ABOUT_REMAINING(claim=remaining.claim.text) if remaining.settled else relation)
 
 
 def _repetition(context: Context, hop: Hop, answer: Answer) -> Message | None:

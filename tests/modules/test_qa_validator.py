@@ -85,3 +85,9 @@ def test_only_names_in_a_descriptive_answer_relate_later_questions() -> None:
     why = judged("Where is Nuneaton?", "Warwickshire", known).reason
     assert why == Code.ABOUT_ANSWER(answer="a former soldier born in Nuneaton", hop=1)
     assert not judged("Which soldier lived longest?", "Nobody", known).holds
+
+
+def test_a_whole_sentence_of_the_source_is_kept_as_the_nearest_one() -> None:
+    sentence = "Emily Brontë was an English novelist."
+    judgement = judged("Where was Emily Brontë born?", sentence, evidence=("Emily Brontë", sentence))
+    assert judgement == Judgement(True, Code.NEAREST_SENTENCE())

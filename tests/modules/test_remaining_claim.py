@@ -7,6 +7,7 @@ import pytest
 from app.domain.messages import Code
 from app.domain.model import Answer, Claim, Hop, HopStatus, Passage, Question, Span
 from app.modules.local import LocalClaimVerifier, LocalJudge, LocalQuestionGenerator, LocalReader
+from app.modules.qa_validator import RuleBasedValidator
 from app.modules.remaining_claim import ClaimReducer
 from tests.fake_model import EQUAL, ScriptedModel
 
@@ -95,8 +96,10 @@ def test_the_verdict_is_about_what_remained_before_the_last_answer():
         assert prompt.startswith(f"Claim: {REST}\n") and SENEGAL.text in prompt and GUINEA.text not in prompt
 
 
-def test_a_step_that_does_not_decide_says_what_remains():
+def test_a_step_that_does_not_decide_says_what_remains_and_the_next_that_it_is_about_it():
     judge = LocalJudge(ScriptedModel(), EQUAL, reducer(REST))
     assert LocalClaimVerifier(judge).is_sufficient(CLAIM, (FIRST,)).reason == Code.REMAINS(claim=REST)
+    why = RuleBasedValidator(reducer(REST)).is_useful(CLAIM, (FIRST,), SECOND).reason
+    assert why == Code.ABOUT_REMAINING(claim=REST)
     judge = LocalJudge(ScriptedModel(), EQUAL, reducer("same"))
     assert LocalClaimVerifier(judge).is_sufficient(CLAIM, (FIRST,)).reason == Code.NOT_DECIDED()

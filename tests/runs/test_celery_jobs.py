@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
+from kombu import Queue
 
-from app.runs.celery_jobs import MAX_QUEUED, QUEUED_SECONDS, CeleryJobs
+from app.runs.celery_jobs import MAX_QUEUED, QUEUED_SECONDS, CeleryJobs, celery_app
 from app.runs.jobs import RESUBMIT_SECONDS
-from app.runs.models import BATCHES, PEOPLE
+from app.runs.models import BATCHES, PEOPLE, QUEUES
 from tests.redis_server import RedisServer, running
+from tests.waiting import LONG
 
 
 @pytest.fixture(scope="module")
@@ -69,6 +71,23 @@ def test_runs_of_batches_have_a_queue_of_their_own(redis):
     jobs.submit("batch", BATCHES)
     jobs.submit("person")
     assert (messages(redis, BATCHES), messages(redis, PEOPLE)) == (1, 1)
+
+
+def test_the_runs_of_people_are_taken_before_those_of_batches(redis, jobs):
+    for run_id, queue in (("batch", BATCHES), ("first", PEOPLE), ("second", PEOPLE)):
+        jobs.submit(run_id, queue)
+    taken: list[str] = []
+
+    def take(body, message) -> None:
+        taken.append(body[0][0])
+        message.ack()
+
+    with celery_app(redis.url).connection_for_read() as connection:
+        queues = [Queue(name, routing_key=name) for name in QUEUES]
+        with connection.Consumer(queues, callbacks=[take], accept=["json"], prefetch_count=1):
+            while len(taken) < 3:
+                connection.drain_events(timeout=LONG)
+    assert taken == ["first", "second", "batch"]
 
 
 def test_a_full_queue_takes_no_more_messages(redis, jobs):

@@ -39,6 +39,13 @@ def test_a_note_without_a_verdict_stays_private(client, report):
     assert "To be continued." not in client.application.test_client().get(report).text
 
 
+def test_a_label_sent_with_the_note_on_a_step_is_no_verdict(client, report):
+    assert say(client, report, hop="1", text="The page is forged.", signed="Ann").status_code == 303
+    assert "The page is forged." in client.get(report).text
+    assert "reader’s verdict" not in client.application.test_client().get(report).text
+    assert "You: " not in client.get("/history").text
+
+
 def test_history_shows_own_verdicts_and_finds_those_that_differ(client, report):
     other = re.search(r'action="(/runs/[\w-]+)/notes"', finished(client, "Hamlet was written in England."))[1]
     say(client, report)

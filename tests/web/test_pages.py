@@ -103,12 +103,16 @@ class TestHome:
             ("", "Chosen under Options", False),
         ]
 
-    def test_remembers_the_source_that_this_browser_chose_last(self, make_app):
-        app = make_app(scripted_container(shelves=(Choice("vital", "Vital articles"), Choice("mine", "My papers"))))
+    def test_remembers_the_source_that_this_browser_chose_last_while_it_is_there(self, make_app):
+        vital, papers = Choice("vital", "Vital articles"), Choice("mine", "My papers")
+        container = scripted_container(shelves=(vital, papers))
+        app = make_app(container)
         mine, other = app.test_client(), app.test_client()
         started(mine, from_source="mine")
         assert ("mine", "My papers", True) in source_field(mine)
         assert ("mine", "My papers", False) in source_field(other)
+        container.shelves = (vital, papers.unavailable("Its index is damaged.", "make corpus"))
+        assert [name for name, _, is_chosen in source_field(mine) if is_chosen] == ["vital"]
 
     def test_lists_the_last_five_checks_above_the_samples(self, client):
         for number in range(1, 7):

@@ -367,8 +367,9 @@ class LocalReasoner:
             return (*quoted, closing(label, context))
         if compared := compare_answers(claim, context):
             return (compared.sentence, *quoted, closing(label, context))
-        explained = self._explanation(claim, context, label)
-        if self._may_be_shown(explained, claim, context):
+        # What one source says itself needs no other words, which take a quarter of the time of the check.
+        explained = "" if label is Label.SUPPORTED and len(context) == 1 else self._explanation(claim, context, label)
+        if explained and self._may_be_shown(explained, claim, context):
             return (Sentence(explained, tuple(hop.number for hop in context)), *quoted)
         first = deciding_quote(f"{claim.text} {explained}", context)
         return (

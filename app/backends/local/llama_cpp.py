@@ -26,8 +26,9 @@ from app.domain.ports import TranscriptModel
 CONTEXT_TOKENS = 4096
 """Tokens of a prompt and its completion; a transcript of five questions takes about 1,800."""
 
-SLOTS = 5
-"""Prompts whose beginnings stay cached: the demonstrations of one task, and two a run, transcript and second reading.
+SLOTS = 8
+"""Prompts whose beginnings stay cached: the demonstrations of one task, and up to five a run (transcript, the second
+reading, the rewriting of the claim, and the checks of answer and explanation), so that the next run finds the first.
 
 They share one cache of CONTEXT_TOKENS, since one computes at a time; a long prompt displaces the others' prefixes."""
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from app.domain.messages import Code
-from app.domain.model import Answer, Claim, Hop, HopStatus, Passage, Question, Span
-from app.modules.local import LocalClaimVerifier, LocalJudge, LocalQuestionGenerator, LocalReader
+from app.domain.model import Answer, Claim, Hop, HopStatus, LabelSet, Passage, Question, Span
+from app.modules.local import LocalClaimVerifier, LocalJudge, LocalQuestionGenerator, LocalReader, LocalReasoner
 from app.modules.qa_validator import RuleBasedValidator
 from app.modules.remaining_claim import ClaimReducer
 from tests.fake_model import EQUAL, ScriptedModel
@@ -94,6 +94,17 @@ def test_the_verdict_is_about_what_remained_before_the_last_answer():
     LocalJudge(model, EQUAL, reducer(REST)).readings(CLAIM, (FIRST, SECOND))
     for prompt in model.prompts:
         assert prompt.startswith(f"Claim: {REST}\n") and SENEGAL.text in prompt and GUINEA.text not in prompt
+
+
+def test_the_explanation_is_of_what_remained_and_for_all_steps():
+    said = "Guinea lies southeast of Senegal, not on its northern side."
+    model = ScriptedModel({"Explanation:": f" {said}"}, {f"Claim: {said}": (0.9, 0.1, 0.0)}, (0.05, 0.9, 0.05))
+    verdict = LocalReasoner(LocalJudge(model, EQUAL, reducer(REST))).conclude(
+        CLAIM, (FIRST, SECOND), LabelSet.THREE.labels
+    )
+    assert (verdict.rationale[0].text, verdict.rationale[0].hops) == (said, (1, 2))
+    (prompt,) = (each for each in model.prompts if each.endswith("Explanation:"))
+    assert prompt.startswith(f"Claim: {REST}\n") and GUINEA.text not in prompt
 
 
 def test_a_step_that_does_not_decide_says_what_remains_and_the_next_that_it_is_about_it():

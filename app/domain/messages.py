@@ -58,6 +58,8 @@ class Code(StrEnum):
     WEIGHING_ANSWER = "weighing_answer", "deciding whether the answer helps"
     DECIDING_ENOUGH = "deciding_enough", "deciding whether this is enough"
     WEIGHING_EVIDENCE = "weighing_evidence", "weighing the evidence"
+    EXPLAINING_TRUE = "explaining_true", "writing down why it is true"
+    EXPLAINING_FALSE = "explaining_false", "writing down why it is false"
 
     # Why an answer is used
     ANSWERED = "answered", "The question has an answer."

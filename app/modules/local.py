@@ -383,6 +383,7 @@ class LocalReasoner:
     def _explanation(self, claim: Claim, context: Context, label: Label) -> str:
         begun = form.before_verdict(claim.text, steps_of(context))
         prompt = form.before_explanation(begun, form.VERDICT_WORDS[label])
+        report_phase(Code.EXPLAINING_TRUE() if label is Label.SUPPORTED else Code.EXPLAINING_FALSE())
         return self.judge.model.complete(prompt, max_tokens=EXPLANATION_TOKENS, stop=("\n", form.END)).strip()
 
     def _may_be_shown(self, text: str, claim: Claim, context: Context) -> bool:

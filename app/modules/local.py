@@ -368,10 +368,11 @@ class LocalReasoner:
         if compared := compare_answers(claim, context):
             return (compared.sentence, *quoted, closing(label, context))
         # What one source says itself needs no other words, which take a quarter of the time of the check.
-        is_said = label is Label.SUPPORTED and len(context) == 1
+        if label is Label.SUPPORTED and len(context) == 1 and quoted[0].quote:
+            return quoted
         remaining = self.judge.view(claim, context)  # as the verdict was given, so its prompt is computed already
-        explained = "" if is_said else self._explanation(*remaining, label)
-        if explained and self._may_be_shown(explained, *remaining):
+        explained = self._explanation(*remaining, label)
+        if self._may_be_shown(explained, *remaining):
             return (Sentence(explained, tuple(hop.number for hop in context)), *quoted)
         first = deciding_quote(f"{claim.text} {explained}", context)
         return (

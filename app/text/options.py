@@ -238,6 +238,11 @@ _FIRST_PERSON = re.compile(
 )
 _NOT_SAYING = re.compile(
     rf"\b(?:do|does|did|could) not (?:\w+ly )?(?:{'|'.join(_SAYING - {'contain', 'help'})})\b|\bgives? no$"
+    rf"|^(?:none of|neither|no|nothing in) .*\b(?:{'|'.join(_SAYING)})$"
+)
+_NOT_POSSIBLE = re.compile(
+    r"(?:(?:based on|according to|from|with) (?:\w+ ){1,5})?it is (?:not possible|impossible) to "
+    r"(?:determine|say|tell|answer|know|state|identify)\b"
 )
 _SHORT_FORMS = (("can't", "can not"), ("n't", " not"), ("cannot", "can not"), ("'s", " is"), ("'m", " am"))
 
@@ -251,7 +256,7 @@ def _says_nothing(text: str) -> bool:
     if words[:1] == ["the"] and len(words) == 2:
         return False  # a title
     words = [word for word in words[:-1] if not (word.endswith("ly") and len(word) > 5)] + words[-1:]
-    if _FIRST_PERSON.match(" ".join(words)):
+    if _FIRST_PERSON.match(" ".join(words)) or _NOT_POSSIBLE.match(" ".join(words)):
         return True
     opening = list(takewhile(_is_of_statement, words))
     ending = list(takewhile(_is_of_statement, reversed(words)))

@@ -229,16 +229,20 @@ _FILLING = frozenset(
     "a an the for to this that these those it its i we you am is are was were be been being can could do does did has "
     "have had will would there here in by from at as with and or any all such so too yet just also sorry however "
     "based according above question search provided given enough explicit direct specific further afraid able "
-    "remains me us my them they anything anywhere concerned seem seems appear appears possible make makes".split()
+    "remains but me us my them they something anything anywhere concerned seem seems appear appears possible make "
+    "makes topic".split()
 )
 _PASSIVELY = frozenset("mentioned stated specified disclosed".split())
 _ARTICLES = frozenset("a an any the".split())
 _FIRST_PERSON = re.compile(
-    r"(?:sorry )?(?:i|we) (?:am |are |do |can |could )?not (?:\w+ly )?(?:know|sure|certain|find|recall|say|tell)\b"
+    r"(?:sorry )?(?:but )?(?:i|we) (?:(?:am |are |do |can |could )?not (?:\w+ly )?|(?:am|are|was|were) unable to )"
+    r"(?:know|sure|certain|find|recall|say|tell|determine|identify|locate)\b"
 )
 _NOT_SAYING = re.compile(
     rf"\b(?:do|does|did|could) not (?:\w+ly )?(?:{'|'.join(_SAYING - {'contain', 'help'})})\b|\bgives? no$"
     rf"|^(?:none of|neither|no|nothing in) .*\b(?:{'|'.join(_SAYING)})$"
+    r"|\bno (?:mention|reference|indication|information|details?) (?:of|to|on|about)$"
+    r"|\bnothing in .*\b(?:about|regarding|concerning)$"
 )
 _NOT_POSSIBLE = re.compile(
     r"(?:(?:based on|according to|from|with) (?:\w+ ){1,5})?it is (?:not possible|impossible) to "
@@ -265,7 +269,9 @@ def _says_nothing(text: str) -> bool:
         return is_denial or (is_about_text and not _NEGATIONS.isdisjoint(opening))
     while opening and opening[-1] in _ARTICLES:
         opening.pop()
-    if is_denial and (opening[-1] in _CONNECTING or (is_about_text and _NOT_SAYING.search(" ".join(opening)))):
+    if is_about_text and _NOT_SAYING.search(" ".join(opening)):
+        return True
+    if is_denial and opening[-1] in _CONNECTING:
         return True
     is_about_text = not _TEXTS.isdisjoint(ending) or ending[:1] in ([word] for word in _PASSIVELY)
     return is_about_text and _denies([*ending, *(word for word in words[:1] if word == "no")])
@@ -273,7 +279,7 @@ def _says_nothing(text: str) -> bool:
 
 def _is_of_statement(word: str) -> bool:
     sets = (_NEGATIONS, _UNSAID, _SAYING, _TEXTS, _CONNECTING, _FILLING)
-    return any(word in each for each in sets)
+    return any(word in each for each in sets) or (word.isdigit() and len(word) < 3)  # "Documents 1 and 2"
 
 
 def _denies(words: Collection[str]) -> bool:

@@ -55,6 +55,7 @@ from app.domain.ports import (
 from app.modules.answerers import AnswererParts, kind_of
 from app.modules.answerers.web_search import DocumentSettings
 from app.modules.baselines import CHAIN_OF_THOUGHT, DIRECT, ChainOfThoughtClassifier, DirectClassifier
+from app.modules.calculation import ClaimCalculator
 from app.modules.checkability import ClaimSorter
 from app.modules.claim_extraction import LocalClaimExtractor, PromptedClaimExtractor
 from app.modules.claim_verifier import PromptedClaimVerifier
@@ -129,9 +130,9 @@ PAPELO = "papelo"
 MAX_PAGES_AT_ONCE = 2
 """Pages that visitors name, fetched at the same time: each holds a thread of the server for up to half a minute."""
 SHIPPED = Path(__file__).resolve().parents[1] / "models"
-ADAPTERS = SHIPPED / "transcript" / "adapter.gguf", SHIPPED / "transcript" / "remaining.gguf"
-"""Adapters of the local model: of the transcript, and of what remains of a claim (REMAINING)."""
-REMAINING = 1
+ADAPTERS = tuple(SHIPPED / "transcript" / f"{name}.gguf" for name in ("adapter", "remaining", "calculation"))
+"""Adapters of the local model: of the transcript, of what remains of a claim, and of calculations."""
+REMAINING, CALCULATION = 1, 2
 BASELINE_CLASSIFIERS: dict[str, type[DirectClassifier] | type[ChainOfThoughtClassifier]] = {
     DIRECT: DirectClassifier,
     CHAIN_OF_THOUGHT: ChainOfThoughtClassifier,
@@ -167,7 +168,12 @@ class Container:
         self._reader: Reader = LocalReader(self._model, reduce)
         self.generator = LocalQuestionGenerator(self._model, reduce)
         self._sorter = ClaimSorter(self._model.using(None))
-        self.judge = LocalJudge(self._model, Calibration.read(SHIPPED / "transcript" / "calibration.json"), reduce)
+        self.judge = LocalJudge(
+            self._model,
+            Calibration.read(SHIPPED / "transcript" / "calibration.json"),
+            reduce,
+            ClaimCalculator(self._model.using(CALCULATION)),
+        )
         self._questioners = fine_tuned_questioners(
             inference,
             threads,

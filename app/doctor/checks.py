@@ -222,7 +222,7 @@ def local_model(settings: Settings) -> Iterator[Finding]:
     from app.backends.local.weight_files import require_gguf
 
     folder = SHIPPED / "transcript"
-    for name in ("adapter.gguf", "remaining.gguf"):
+    for name in ("adapter.gguf", "remaining.gguf", "calculation.gguf"):
         require_gguf(folder / name, RESTORE)
     for path in folder.glob("*.json"):
         try:

@@ -166,10 +166,12 @@ class Code(StrEnum):
     SAYS_NOTHING = "says_nothing", "None of this says whether the claim is true."
     MIXED = "mixed", "Some of this supports the claim, and some of it does not agree with it."
     OPPOSED = "opposed", "One answer supports the claim, another does not agree with it."
-    IS_BEFORE = "is_before", "{one} is before {other}."
+    IS_BEFORE = "is_before", "{one} is before {other}."  # this and the next three are in stored runs only
     IS_AFTER = "is_after", "{one} is after {other}."
     IS_LESS = "is_less", "{one} is less than {other}."
     IS_MORE = "is_more", "{one} is more than {other}."
+    CALCULATED_TRUE = "calculated_true", "Calculated from the answers: {text}, which is true."
+    CALCULATED_FALSE = "calculated_false", "Calculated from the answers: {text}, which is false."
 
 
 CUT_OFF = (Code.CUT_OFF, Code.CUT_OFF_OFTEN, Code.CUT_OFF_FOR_GOOD)

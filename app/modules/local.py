@@ -35,7 +35,7 @@ from app.domain.model import (
 )
 from app.domain.ports import Bounds, TranscriptModel
 from app.modules import transcript as form
-from app.modules.answer_comparison import compare_answers
+from app.modules.calculation import Calculate, uncalculated
 from app.modules.judging import (
     Probabilities,
     decision_probability,
@@ -198,7 +198,7 @@ MIN_DECIDED = 0.4
 """Probability of true or false by the transcript from which sources are read a second time before the next question."""
 LATE_PROBABILITY = 0.8
 """Least probability of a label after more than ENOUGH_ANSWERS answers, which seldom decide what those did not."""
-COMPARISON_PROBABILITY = 0.9
+CALCULATION_PROBABILITY = 0.9
 """Probability of a label computed by arithmetic."""
 
 
@@ -246,21 +246,22 @@ class LocalJudge:
     model: TranscriptModel
     calibration: Calibration
     reduce: Reduce = unreduced
+    calculate: Calculate = uncalculated
 
     def probabilities(self, claim: Claim, context: Context) -> Probabilities:
-        """Return the probability of each label; by arithmetic where the order of two answers decides."""
-        if compared := compare_answers(claim, context):
+        """Return the probability of each label; by arithmetic where the numbers of the answers decide."""
+        if calculated := self.calculate(claim, context):
             right, wrong = Label.SUPPORTED, Label.REFUTED
-            if not compared.holds:
+            if not calculated.holds:
                 right, wrong = wrong, right
-            return {right: COMPARISON_PROBABILITY, wrong: 0.0, Label.NOT_ENOUGH_EVIDENCE: 1 - COMPARISON_PROBABILITY}
+            return {right: CALCULATION_PROBABILITY, wrong: 0.0, Label.NOT_ENOUGH_EVIDENCE: 1 - CALCULATION_PROBABILITY}
         joint = self.calibration.combine(*self.readings(claim, context))
         return dict(zip(LABELS, joint, strict=True))
 
     def is_open(self, claim: Claim, context: Context) -> bool:
         """Return whether the transcript alone leaves the claim open, so that a second reading may wait."""
         *decided, _ = self.by_transcript(*self.view(claim, context))
-        return len(context) > 1 and not compare_answers(claim, context) and max(decided) < MIN_DECIDED
+        return len(context) > 1 and not self.calculate(claim, context) and max(decided) < MIN_DECIDED
 
     def readings(self, claim: Claim, context: Context) -> tuple[tuple[float, ...], tuple[float, ...]]:
         """Return the probabilities of true, false and open by the transcript, and by claim and sources alone."""
@@ -365,8 +366,8 @@ class LocalReasoner:
         quoted = quotations(context)
         if label is Label.NOT_ENOUGH_EVIDENCE:
             return (*quoted, closing(label, context))
-        if compared := compare_answers(claim, context):
-            return (compared.sentence, *quoted, closing(label, context))
+        if calculated := self.judge.calculate(claim, context):
+            return (calculated.sentence, *quoted, closing(label, context))
         # What one source says itself needs no other words, which take a quarter of the time of the check.
         if label is Label.SUPPORTED and len(context) == 1 and quoted[0].quote:
             return quoted

@@ -27,8 +27,8 @@ from app.text.sentences import content_words, sentences
 
 CLAIM, SOURCE, QUESTION, ANSWER = "Claim:", "Source:", "Question:", "Answer:"
 VERDICT, EXPLANATION = "Verdict:", "Explanation:"
-REMAINING = "Remaining:"
-NOT_FOUND, OPEN, SAME = "not found", "open", "same"
+REMAINING, CALCULATION = "Remaining:", "Calculation:"
+NOT_FOUND, OPEN, SAME, NONE = "not found", "open", "same", "none"
 END = "<|im_end|>"
 VERDICT_WORDS = {Label.SUPPORTED: "true", Label.REFUTED: "false", Label.NOT_ENOUGH_EVIDENCE: OPEN}
 
@@ -117,6 +117,12 @@ def before_second_reading(claim: str, sources: Iterable[tuple[Source, str]]) -> 
 def before_remaining(claim: str, question: str, answer: str) -> str:
     """Return claim, question and answer, up to the claim as it reads once the answer is known (or SAME)."""
     return opening(claim) + question_line(question) + answer_line(answer) + REMAINING
+
+
+def before_calculation(claim: str, pairs: Iterable[tuple[str, str]]) -> str:
+    """Return claim, questions and answers, up to what the claim says of the answers' numbers (or NONE)."""
+    asked_so_far = "".join(question_line(question) + answer_line(answer) for question, answer in pairs)
+    return opening(claim) + asked_so_far + CALCULATION
 
 
 def before_explanation(begun: str, word: str) -> str:

@@ -65,9 +65,11 @@ _seed = click.option("--seed", default=SEED, show_default=True, help="Seed of al
     help="Lowest block of the base that gets an adapter; a higher one trains faster.",
 )
 @click.option(
-    "--remaining",
-    is_flag=True,
-    help="Train the adapter that rewrites a claim to what remains of it after an answer, instead of the transcript's.",
+    "--task",
+    default="transcript",
+    show_default=True,
+    type=click.Choice(["transcript", "remaining", "calculation"]),
+    help="Which adapter to train: of the transcript, of what remains of a claim after an answer, or of calculations.",
 )
 @click.option("--examples-only", is_flag=True, help="Write OUT/tokens.npz, to train on another machine.")
 def adapter(
@@ -77,7 +79,7 @@ def adapter(
     epochs: int,
     batch_tokens: int | None,
     start: Path | None,
-    remaining: bool,
+    task: str,
     examples_only: bool,
     **rest: Any,
 ) -> None:
@@ -86,8 +88,7 @@ def adapter(
     OUT gets adapter.gguf, and training.json with figures on held-out examples.
     """
     with _training_session(out):
-        from research.training import remaining as remaining_claims
-        from research.training import transcripts
+        from research.training import calculations, remaining, transcripts
         from research.training.adapter import TUNING, WEIGHTS, convert, table
         from research.training.adapter import train as train_adapter
         from research.training.gguf_base import describe
@@ -95,11 +96,11 @@ def adapter(
 
         base = base or base_model_path(services().settings)
         about = describe(base)
-        made = list(
-            remaining_claims.examples(data, epochs, rest["seed"])
-            if remaining
-            else transcripts.examples(data, _search(), epochs, rest["seed"])
-        )
+        if task == "transcript":
+            made = list(transcripts.examples(data, _search(), epochs, rest["seed"]))
+        else:
+            rewriting = remaining if task == "remaining" else calculations
+            made = list(rewriting.examples(data, epochs, rest["seed"]))
         tokens = Tokens.of(made, tokenizer_of(base), about)
         click.echo(f"{len(made)} transcripts, {len(tokens.tokens)} tokens (data {tokens.about['data_hash']})")
         if examples_only:

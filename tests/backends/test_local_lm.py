@@ -9,18 +9,19 @@ import pytest
 
 from app.backends.local import llama_cpp
 from app.backends.local.llama_cpp import LocalLM, Slots
-from app.container.container import REMAINING
+from app.container.container import CALCULATION, REMAINING
 from app.domain.errors import CallFailed, ModelUnavailable
 from app.domain.instrumentation import listening
 from app.domain.messages import Code
 from app.domain.model import Answer, Claim, Hop, HopStatus, Passage, Question, Span
+from app.modules.calculation import ClaimCalculator
 from app.modules.checkability import ClaimSorter
 from app.modules.local import LocalQuestionGenerator
 from app.modules.remaining_claim import ClaimReducer
 from tests.local_files import FILES
 from tests.small_model import packaged_gguf
 
-BASE, ADAPTER, _ = FILES
+BASE, ADAPTER, *_ = FILES
 
 
 def test_a_missing_base_is_named_with_its_fix_and_only_a_call_fails(tmp_path: Path) -> None:
@@ -212,3 +213,21 @@ def test_an_answer_is_put_into_a_claim_of_which_something_remains(model, claim, 
     kept = Hop(1, Question("Who wrote Frankenstein?"), cited, HopStatus.KEPT)
     found = ClaimReducer(model.using(REMAINING), model)(Claim(claim), (kept,))
     assert (found.claim.text if found.settled else None) == remaining
+
+
+@pytest.mark.models
+@pytest.mark.parametrize(
+    ("claim", "holds"),
+    [
+        ("Liechtenstein is smaller than Malta.", True),
+        ("Malta's area is smaller than that of Liechtenstein.", False),
+        ("Liechtenstein has more hotels than Malta.", None),  # the answers do not say how many
+    ],
+)
+def test_what_a_claim_says_of_two_amounts_is_calculated(model, claim, holds) -> None:
+    hops = [
+        Hop(at, Question(f"What is the area of {place}?"), Answer(area), HopStatus.KEPT)
+        for at, (place, area) in enumerate((("Liechtenstein", "160 km2"), ("Malta", "316 km2")), 1)
+    ]
+    found = ClaimCalculator(model.using(CALCULATION))(Claim(claim), tuple(hops))
+    assert (found and found.holds) is holds

@@ -238,15 +238,6 @@ def test_sides_are_equal_where_the_second_says_nothing_new():
     assert not has_equal_sides("He made 30 films, not 12.")
 
 
-BORN = Passage("Ann was born in 1809. Bob was born in 1879.", "Lives", "test")
-ANN, BOB = hop(1, "When was Ann born?", "1809", BORN), hop(2, "When was Bob born?", "1879", BORN)
-
-
-def test_a_computed_order_overrules_the_readings_and_is_stated():
-    verdict = LocalReasoner(judge_of(0.9, 0.05, 0.05)).conclude(Claim("Bob was born before Ann."), (ANN, BOB), THREE)
-    assert verdict.label is Label.REFUTED and str(verdict.rationale[0].text) == "1879 is after 1809."
-
-
 def conflict(labels: LabelSet) -> Label:
     readings = {
         f"{FIRST.question.text}\nAnswer": (0.9, 0.05, 0.05),

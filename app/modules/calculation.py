@@ -9,9 +9,10 @@ for that alone (research/training/calculations.py), or "none". Programs in place
 from __future__ import annotations
 
 import ast
+import math
 import operator
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -28,6 +29,8 @@ MAX_SHORT_DIGITS, MAX_ROUND_DIGITS = 2, 3
 
 LEAST_GROUPED = 10_000
 """Number from which thousands are set apart: years are not."""
+MAX_SHOWN = 30
+"""Characters of an answer that is shown in the place of its number ("about 21.8 million", "c. 1323 BC")."""
 
 Number = int | float
 _OPERATIONS: dict[type, Callable] = {
@@ -46,6 +49,9 @@ _OPERATIONS: dict[type, Callable] = {
 }
 _SIGNS = {"<=": "≤", ">=": "≥", "==": "=", "!=": "≠", "*": "×", "-": "−"}
 _NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
+_WORD = re.compile(r"\w+")
+_SCALES = {"thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12}
+_SCALED = re.compile(rf"({_NUMBER.pattern})(?:\s+({'|'.join(_SCALES)})\b)?", re.IGNORECASE)
 _RANGE_END = re.compile(r"(?:\s*[–—-]\s*(?:c\.\s*)?\d{1,4})?\s*B\.?\s?C\.?(?:E\b\.?)?(?!\w)")
 
 
@@ -111,20 +117,29 @@ class Program:
         """The numbers that stand in the comparison itself."""
         return _NUMBER.findall(re.sub(r"[a-z_]+", " ", ast.unparse(self.comparison)))
 
-    def __str__(self) -> str:
-        """Return the comparison as people write it, each name followed by its number."""
+    def written(self, claim: str, answers: Sequence[str]) -> str:
+        """Return the comparison as people write it, each name as the claim spells it, with its number in an answer."""
         text = ast.unparse(self.comparison)
         for sign, written in _SIGNS.items():
             text = text.replace(sign, written)
-        return re.sub(r"[a-z]\w*", lambda name: self._named(name[0]), text)
+        spelled = {word.lower(): word for word in _WORD.findall(claim)}
 
-    def _named(self, name: str) -> str:
-        if name not in self.values:
-            return name
-        number = self.values[name]
-        return f"{name.replace('_', ' ')} ({number if abs(number) < LEAST_GROUPED else f'{number:,}'})".replace(
-            "(-", "(−"
-        )
+        def named(found: re.Match[str]) -> str:
+            if (number := self.values.get(name := found[0])) is None:
+                return name
+            words = " ".join(spelled.get(word, word) for word in name.split("_"))
+            return f"{words} ({next((each for each in answers if _is_just(number, each)), _plain(number))})"
+
+        return re.sub(r"[a-z]\w*", named, text)
+
+
+def _is_just(number: Number, answer: str) -> bool:
+    """Return whether a short answer has this number and no other."""
+    return len(answer) <= MAX_SHOWN and len(_NUMBER.findall(answer)) == 1 and is_in(number, answer)
+
+
+def _plain(number: Number) -> str:
+    return f"{number if abs(number) < LEAST_GROUPED else f'{number:,}'}".replace("-", "−")
 
 
 def _name_of(assigned: ast.stmt) -> str:
@@ -164,7 +179,8 @@ class ClaimCalculator:
             return None
         code = Code.CALCULATED_TRUE if program.holds else Code.CALCULATED_FALSE
         cited = {hop.number for hop in hops for number in program.values.values() if is_in(number, answer_of(hop))}
-        return Calculation(program.holds, Sentence(code(text=str(program)), tuple(sorted(cited))))
+        text = program.written(claim.text, [answer_of(hop) for hop in hops])
+        return Calculation(program.holds, Sentence(code(text=text), tuple(sorted(cited))))
 
     def _program(self, claim: Claim, hops: Sequence[Hop]) -> Program | None:
         """Return what it writes, if each value is in an answer of its own and each other number can be the claim's."""
@@ -175,7 +191,7 @@ class ClaimCalculator:
             return None
         numbers = list(program.values.values())
         is_grounded = all(sum(is_in(each, answer) for _, answer in pairs) >= numbers.count(each) for each in numbers)
-        return program if is_grounded else None
+        return program if is_grounded and is_in_one_scale(numbers, [answer for _, answer in pairs]) else None
 
 
 def answer_of(hop: Hop) -> str:
@@ -190,6 +206,27 @@ def is_in(number: Number, text: str) -> bool:
     found = _all_digits(text)
     whole = abs(int(number))
     return bool({_digits(f"{abs(number)}"), _digits(f"{whole}"), _digits(f"{whole // 100 + 1}")} & found)
+
+
+def is_in_one_scale(numbers: Sequence[Number], answers: Sequence[str]) -> bool:
+    """Return whether the numbers can be the answers' in one unit: not 21.8 of "21.8 million" beside 7461000."""
+    found = [
+        {
+            round(math.log10(abs(number) / quantity))
+            for answer in answers
+            for digits, quantity in _quantities(answer)
+            if digits == _digits(f"{abs(number)}")
+        }
+        for number in numbers
+    ]
+    return bool(set.intersection(*scales)) if (scales := [each for each in found if each]) else True
+
+
+def _quantities(text: str) -> Iterator[tuple[str, float]]:
+    """Yield the digits of each number of the text that is not 0, and what it is with the word after it."""
+    for found in _SCALED.finditer(text):
+        if quantity := float(found[1].replace(",", "")) * _SCALES.get((found[2] or "").lower(), 1):
+            yield _digits(found[1]), quantity
 
 
 def _is_limit(number: str, claim: str) -> bool:

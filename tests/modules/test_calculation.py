@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.domain.model import Answer, Claim, Hop, HopStatus, Label, LabelSet, Passage, Question, Span
-from app.modules.calculation import ClaimCalculator, Program, is_in
+from app.modules.calculation import ClaimCalculator, Program, is_in, is_in_one_scale
 from app.modules.local import LocalJudge, LocalReasoner
 from tests.fake_model import EQUAL, ScriptedModel
 
@@ -71,8 +71,29 @@ def test_the_calculation_is_the_verdict_and_its_first_reason():
     other = hop(2, "Who published them?", "Kurt Gödel")
     verdict = LocalReasoner(judge).conclude(CLAIM, (PUBLISHED, other, BORN), LabelSet.THREE.labels)
     assert verdict.label is Label.SUPPORTED and verdict.rationale[0].hops == (1, 3)
-    written = "Calculated from the answers: 20 ≤ published (1931) − goedel born (1906) < 30, which is true."
+    written = "Calculated from the answers: 20 ≤ published (in 1931) − goedel born (1906) < 30, which is true."
     assert str(verdict.rationale[0].text) == written
+
+
+@pytest.mark.parametrize(
+    ("said", "answers", "written"),
+    [
+        (
+            "beijing = 21.8; hebei = 75; beijing > hebei",
+            ("21.8 million", "over 75 million"),
+            "Beijing (21.8 million) > Hebei (over 75 million)",
+        ),
+        (
+            "beijing = 21800000; hebei = 7.5e7; beijing > hebei",
+            ("21,800,000 in 2020 to 2021", "75"),
+            "Beijing (21,800,000) > Hebei (75)",
+        ),
+        ("a = -1323; b = -305; b - a > 500", ("c. 1323 BC", "from 305 to 282 BC"), "b (−305) − a (c. 1323 BC) > 500"),
+    ],
+)
+def test_a_calculation_names_things_as_the_claim_does_and_shows_short_answers_as_they_are(said, answers, written):
+    program = Program.read(said)
+    assert program and program.written("Beijing has more people than Hebei.", answers) == written
 
 
 @pytest.mark.parametrize(
@@ -120,3 +141,20 @@ def test_an_era_that_follows_the_answer_in_its_passage_is_part_of_it():
     found = asked(Claim("Plato was born before Aristotle."), (plato, aristotle))
     assert found is not None and found.holds
     assert "Answer: 428–348 BC\n" in asked.model.prompts[0] and "Answer: 384 BC\n" in asked.model.prompts[0]
+
+
+@pytest.mark.parametrize(
+    ("numbers", "answers", "is_one"),
+    [
+        ((21800000, 7461000), ("21.8 million", "7,461,000"), True),
+        ((21.8, 75), ("21.8 million", "over 75 million"), True),
+        ((1400, 123), ("1.4 billion", "about 123 million"), True),
+        ((-2500000, -100000), ("2.5 million years ago", "c. 100,000 BCE"), True),
+        ((1900, 820), ("the 20th century", "around 820"), True),
+        ((1295, 1564116), ("1.295 million km2", "1,564,116 square kilometres"), False),
+        ((21.8, 7461000), ("21.8 million", "7,461,000"), False),
+        ((3, 0), ("3 goals", "0 goals"), True),
+    ],
+)
+def test_numbers_are_compared_in_one_scale(numbers, answers, is_one):
+    assert is_in_one_scale(numbers, answers) is is_one

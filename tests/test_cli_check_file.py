@@ -14,11 +14,11 @@ from sqlalchemy import update
 from app import cli, create_app
 from app.batches.service import Batches, BatchState
 from app.config.settings import Settings
-from app.domain.model import BatchLine, Claim, RunOptions
 from app.extensions import db
 from app.runs.models import BatchRow
 from app.runs.service import Limits, Runs
 from tests import one_claim
+from tests.batches.test_batches import stored
 from tests.fakes import FAILING, TWO_HOPS, scripted_container
 from tests.openai_server import OpenAIServer, play
 
@@ -75,7 +75,7 @@ def test_results_are_csv_by_file_extension_and_printed_without_a_file(terminal, 
 
 def test_a_batch_of_another_version_ends_with_the_reason(terminal, sessions):
     check, batches = terminal()
-    batch_id = batches.create([BatchLine(Claim("The moon is made of rock."))], RunOptions(), "me", "Mine")
+    batch_id = stored(batches, 1)
     with sessions.begin() as session:
         session.execute(update(BatchRow).values(options={"max_hops": "of another version"}))
     result = check("--batch", batch_id)

@@ -158,21 +158,7 @@ class Batches:
         form: str = "",
         source: SourceText | None = None,
     ) -> str:
-        """Store a batch as `create` does, start its first runs, and return its id."""
-        batch_id = self.create(lines, options, owner, title, form, source)
-        self.feed()
-        return batch_id
-
-    def create(
-        self,
-        lines: Sequence[BatchLine],
-        options: RunOptions,
-        owner: str,
-        title: str,
-        form: str = "",
-        source: SourceText | None = None,
-    ) -> str:
-        """Store a new batch in state GOING and return its id, which is hard to guess.
+        """Store a new batch in state GOING, start its first runs, and return its id, which is hard to guess.
 
         `form` is the random name of the form, if any. The same form sent again creates no batch while the first exists.
         """
@@ -197,7 +183,8 @@ class Batches:
                 session.execute(insert(BatchRow).values(**columns))
                 session.execute(insert(BatchClaimRow), rows)
         except IntegrityError:  # the form was sent before; if its batch was deleted, another gets a new id
-            return batch_id if self.get(batch_id) else self.create(lines, options, owner, title, source=source)
+            return batch_id if self.get(batch_id) else self.start(lines, options, owner, title, source=source)
+        self.feed()
         return batch_id
 
     def get(self, batch_id: str) -> Batch | None:

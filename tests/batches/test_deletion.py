@@ -15,7 +15,7 @@ from app.batches.service import WAITING, BatchState
 from app.domain.model import Question, RunOptions
 from app.runs.lifecycle import PURGE_LIMIT, UNDO_SECONDS
 from app.runs.models import BatchClaimRow, BatchRow, RunRow
-from tests.batches.test_batches import begun, fed_until, lines, runs_of
+from tests.batches.test_batches import begun, fed_until, runs_of, stored
 from tests.fakes import FAILING, Gate, scripted_container
 from tests.runs.conftest import ended
 from tests.waiting import LONG
@@ -96,7 +96,7 @@ def test_a_run_deleted_with_its_batch_is_only_restored_with_it(batches, done):
 
 
 def test_after_the_undo_period_a_batch_is_purged_with_its_claims_and_runs(batches, done, sessions, wait_long):
-    kept = batches.create(lines(3), RunOptions(), "me", "Kept")
+    kept = stored(batches, 3)
     batches.delete(done)
     batches.purge(), batches.runs.deletion.purge()
     assert count(sessions, BatchRow) == 2, "not yet"
@@ -146,7 +146,7 @@ def test_purging_runs_removes_finished_batches_without_runs(batches, done):
     app = Flask("test")
     app.extensions["hopcheck"] = type("Hopcheck", (), {"runs": batches.runs, "batches": batches})
     app.cli.add_command(cli.runs.runs)
-    waiting = batches.create(lines(1), RunOptions(), "me", "Waiting")
+    waiting = stored(batches, 1)
     purged = app.test_cli_runner().invoke(args=["runs", "purge", "--older-than", "0d", "--yes"])
     assert purged.output == "Runs deleted for good: 2.\n"
     assert batches.get(done) is None and batches.get(waiting) is not None

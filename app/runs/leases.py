@@ -50,11 +50,24 @@ class Lease:
     """The time of the holder's events, which is never before that of earlier events."""
 
 
+_Renewal = tuple[str, int, datetime]
+"""A run, the epoch of its lease, and the `leased_until` of its last renewal."""
+
+
 class Leases:
-    """The leases of one database. A thread renews those that this process holds."""
+    """The leases of one database. A thread renews those that this process holds.
+
+    Leases that were not renewed for `seconds` expire, measured with the monotonic clock of each process that looks for
+    them, not with the database's: set forward, that would expire the leases of live holders, and set back, keep those
+    of dead ones. Several processes may look; each lease is expired by one of them.
+    """
 
     def __init__(
-        self, sessions: sessionmaker[Session], seconds: float = LEASE_SECONDS, renew_seconds: float = RENEW_SECONDS
+        self,
+        sessions: sessionmaker[Session],
+        seconds: float = LEASE_SECONDS,
+        renew_seconds: float = RENEW_SECONDS,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._sessions = sessions
         self._seconds = seconds
@@ -64,7 +77,9 @@ class Leases:
         self._renewing: threading.Thread | None = None
         self._shutting_down = threading.Event()
         self._releasing = threading.RLock()  # a signal's handler may release in the middle of a release
-        self._monitor = LeaseMonitor(sessions, seconds, renew_seconds)
+        self._clock = clock
+        self._checked_at = clock()
+        self._seconds_unchanged: dict[_Renewal, float] = {}
 
     def acquire(self, run_id: str) -> Lease | None:
         """Return the lease of an unfinished run that is free, or None."""
@@ -113,8 +128,32 @@ class Leases:
         return Lease(run_id, row.epoch, row.cut_offs, MonotonicClock(max(row.now, latest or row.now)))
 
     def expire_stale(self) -> tuple[str, ...]:
-        """Expire the leases that were not renewed in time; return their runs, which are free now."""
-        return self._monitor.expire_stale()
+        """Expire the leases that were not renewed in time; return their runs, which are free now.
+
+        The time between two checks counts as one missed renewal at most, so that after an outage of the database or a
+        suspension of the machine the holders have time to renew.
+        """
+        # The time that reading the renewals takes is not counted, so that no lease expires too early.
+        passed = min(self._clock() - self._checked_at, self._renew_seconds)
+        renewals = self._current_renewals()
+        self._checked_at = self._clock()
+        known = self._seconds_unchanged
+        self._seconds_unchanged = {each: known[each] + passed if each in known else 0.0 for each in renewals}
+        stale = [each for each, seconds in self._seconds_unchanged.items() if seconds >= self._seconds]
+        return tuple(run_id for run_id, *_ in filter(self._expire, stale))
+
+    def _current_renewals(self) -> list[_Renewal]:
+        held = select(RunRow.id, RunRow.epoch, RunRow.leased_until)
+        with self._sessions() as session:
+            rows = session.execute(held.where(RunRow.state == RUNNING, RunRow.leased_until.is_not(None)))
+            return [(row.id, row.epoch, row.leased_until) for row in rows if row.leased_until is not None]
+
+    def _expire(self, stale: _Renewal) -> bool:
+        """End this lease, unless it was renewed or ended in the meantime."""
+        run_id, epoch, until = stale
+        unchanged = (RunRow.id == run_id, RunRow.state == RUNNING, RunRow.epoch == epoch, RunRow.leased_until == until)
+        freed = {"epoch": RunRow.epoch + 1, "holder": None, "leased_until": None, "cut_offs": RunRow.cut_offs + 1}
+        return changes_row(self._sessions, update(RunRow).where(*unchanged).values(**freed))
 
     def stop_renewing(self, lease: Lease) -> None:
         """Stop renewing this lease, because its run has ended or another process should take the run over."""
@@ -188,61 +227,6 @@ class Leases:
                     is_expected = isinstance(error, HopcheckError)
                     log.warning("leases could not be renewed: %s", error, exc_info=not is_expected)
                 has_failed = True
-
-
-_Renewal = tuple[str, int, datetime]
-"""A run, the epoch of its lease, and the `leased_until` of its last renewal."""
-
-
-class LeaseMonitor:
-    """Expires leases that were not renewed in time, measured with a monotonic clock.
-
-    The database's clock is not used: set forward, it would expire the leases of live holders, and set back, keep those
-    of dead ones. Several processes may monitor one database; each lease is expired by one of them.
-    """
-
-    def __init__(
-        self,
-        sessions: sessionmaker[Session],
-        seconds: float,
-        renew_seconds: float,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        """Expire leases after `seconds` without a renewal; their holders renew them every `renew_seconds`."""
-        self._sessions = sessions
-        self._seconds = seconds
-        self._renew_seconds = renew_seconds
-        self._clock = clock
-        self._checked_at = clock()
-        self._seconds_unchanged: dict[_Renewal, float] = {}
-
-    def expire_stale(self) -> tuple[str, ...]:
-        """Expire the leases that were not renewed in time; return their runs, which are free now.
-
-        The time between two checks counts as one missed renewal at most, so that after an outage of the database or a
-        suspension of the machine the holders have time to renew.
-        """
-        # The time that reading the renewals takes is not counted, so that no lease expires too early.
-        passed = min(self._clock() - self._checked_at, self._renew_seconds)
-        renewals = self._current_renewals()
-        self._checked_at = self._clock()
-        known = self._seconds_unchanged
-        self._seconds_unchanged = {each: known[each] + passed if each in known else 0.0 for each in renewals}
-        stale = [each for each, seconds in self._seconds_unchanged.items() if seconds >= self._seconds]
-        return tuple(run_id for run_id, *_ in filter(self._expire, stale))
-
-    def _current_renewals(self) -> list[_Renewal]:
-        held = select(RunRow.id, RunRow.epoch, RunRow.leased_until)
-        with self._sessions() as session:
-            rows = session.execute(held.where(RunRow.state == RUNNING, RunRow.leased_until.is_not(None)))
-            return [(row.id, row.epoch, row.leased_until) for row in rows if row.leased_until is not None]
-
-    def _expire(self, stale: _Renewal) -> bool:
-        """End this lease, unless it was renewed or ended in the meantime."""
-        run_id, epoch, until = stale
-        unchanged = (RunRow.id == run_id, RunRow.state == RUNNING, RunRow.epoch == epoch, RunRow.leased_until == until)
-        freed = {"epoch": RunRow.epoch + 1, "holder": None, "leased_until": None, "cut_offs": RunRow.cut_offs + 1}
-        return changes_row(self._sessions, update(RunRow).where(*unchanged).values(**freed))
 
 
 def is_free() -> ColumnElement[bool]:

@@ -87,7 +87,7 @@ def leases_with(sessions) -> Callable[..., Leases]:
 
 
 def lapse(sessions, run_id: str) -> None:
-    """Expire the run's lease, as the lease monitor does after its holder died."""
+    """Expire the run's lease, as other processes do after its holder died."""
     freed = {"epoch": RunRow.epoch + 1, "holder": None, "leased_until": None, "cut_offs": RunRow.cut_offs + 1}
     with sessions.begin() as session:
         session.execute(update(RunRow).where(RunRow.id == run_id).values(**freed))

@@ -9,7 +9,7 @@ import pytest
 
 from app.domain.events import PhaseEntered, RunResumed
 from app.domain.messages import Code
-from app.runs.leases import LEASE_SECONDS, RENEW_SECONDS, LeaseMonitor
+from app.runs.leases import LEASE_SECONDS, RENEW_SECONDS, Leases
 from app.runs.runner import worked_seconds
 from tests.runs.conftest import lapse, row_of
 from tests.set_clock import SetClock
@@ -26,11 +26,11 @@ def clock(database_url) -> SetClock:
 
 
 class Watcher:
-    """A LeaseMonitor whose clock is moved by hand."""
+    """Looks for stale leases by a clock that is moved by hand."""
 
     def __init__(self, sessions) -> None:
         self._now = 0.0
-        self._watch = LeaseMonitor(sessions, LEASE_SECONDS, RENEW_SECONDS, clock=lambda: self._now)
+        self._watch = Leases(sessions, clock=lambda: self._now)
 
     def look_after(self, seconds: float) -> tuple[str, ...]:
         """Advance the clock, check, and return the runs whose leases expired."""
@@ -53,7 +53,7 @@ def test_a_lease_that_is_not_renewed_expires_once_and_not_too_early(log, session
     assert (row.holder, row.leased_until, row.epoch, row.cut_offs) == (None, None, 2, 1)
 
 
-def test_a_new_monitor_expires_no_lease_at_its_first_check(log, sessions, leases_with):
+def test_a_new_process_expires_no_lease_at_its_first_check(log, sessions, leases_with):
     leases_with().acquire("run")
     assert Watcher(sessions).look_after(HOUR) == ()
 
@@ -66,7 +66,7 @@ def test_a_lease_that_is_renewed_never_expires(log, sessions, leases_with):
         leases.renew()
 
 
-def test_a_monitor_that_could_not_check_for_a_while_gives_holders_time_to_renew(log, sessions, leases_with):
+def test_a_process_that_could_not_check_for_a_while_gives_holders_time_to_renew(log, sessions, leases_with):
     """For example after an outage of the database, in which no holder could renew."""
     leases_with().acquire("run")
     watcher = Watcher(sessions)

@@ -182,7 +182,7 @@ def _add_services(app: Flask, settings: Settings, container: Container | None) -
     if settings.metrics_token:
         from app.runs.metrics import Metrics
 
-        app.extensions["hopcheck.metrics"] = metrics = Metrics(runs.operator_queries, lambda: followers.count)
+        app.extensions["hopcheck.metrics"] = metrics = Metrics(runs.queries, lambda: followers.count)
         runs.use_metrics(metrics)
 
 

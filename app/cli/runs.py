@@ -44,7 +44,7 @@ TAKES_AN_ID = {"ignore_unknown_options": True}
 @click.option("--limit", default=20, show_default=True, type=click.IntRange(1, MAX_LISTED), help="Lines at most.")
 def listing(outcome: str, words: str, limit: int) -> None:
     """List the newest runs, newest first: date, id, outcome, claim. Deleted runs are left out."""
-    found = services().runs.operator_queries.newest(RunFilter(words, outcome), limit)
+    found = services().runs.queries.newest(RunFilter(words, outcome), limit)
     for each in found:
         _print_run(f"{each.created_at:%Y-%m-%d %H:%M}  {each.id}  {each.label or each.state}", each.claim)
 
@@ -222,7 +222,7 @@ def serve_metrics(app_services: AppServices, port: int) -> WSGIServer:
 
     from app.runs.metrics import Metrics
 
-    metrics = Metrics(app_services.runs.operator_queries)
+    metrics = Metrics(app_services.runs.queries)
     app_services.runs.use_metrics(metrics)
     try:
         server, _ = start_http_server(port, "127.0.0.1", metrics.registry)

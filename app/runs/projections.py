@@ -128,7 +128,7 @@ class ReportCache:
 
 
 class RunQueries:
-    """Reads runs by id, by owner, or by the run that they branch off."""
+    """Reads runs by id, by owner, or by the run that they branch off; counts and lists those of all owners."""
 
     def __init__(self, sessions: sessionmaker[Session], events: EventStore) -> None:
         self._sessions = sessions
@@ -198,34 +198,27 @@ class RunQueries:
                     found[run_id] = decode_options(stored)
         return found
 
-    def _summaries(self, query: Select[Any]) -> tuple[RunSummary, ...]:
-        with self._sessions() as session:
-            return tuple(map(summary, session.scalars(query)))
-
-
-class OperatorQueries:
-    """Reads and counts the runs of all owners, for metrics and the command line."""
-
-    def __init__(self, sessions: sessionmaker[Session]) -> None:
-        self._sessions = sessions
-
     def counts(self) -> dict[tuple[str, str], int]:
-        """Count the runs by state and label; the label is "" where there is none."""
+        """Count the runs of all owners by state and label; the label is "" where there is none."""
         counted = select(RunRow.state, RunRow.label, func.count()).where(is_visible())
         with self._sessions() as session:
             found = session.execute(counted.group_by(RunRow.state, RunRow.label))
             return {(state, label or ""): number for state, label, number in found}
 
     def waiting(self) -> int:
+        """Count the runs of all owners that wait for a worker."""
         free = select(func.count()).select_from(RunRow).where(RunRow.state == RUNNING, is_free(), is_visible())
         with self._sessions() as session:
             return session.scalar(free) or 0
 
     def newest(self, wanted: RunFilter, limit: int = 20) -> tuple[RunSummary, ...]:
-        """Return at most `limit` runs, newest first."""
+        """Return at most `limit` runs of all owners, newest first."""
         query = select(RunRow).where(is_visible(), *_conditions(wanted)).order_by(RunRow.created_at.desc(), RunRow.id)
+        return self._summaries(query.limit(limit))
+
+    def _summaries(self, query: Select[Any]) -> tuple[RunSummary, ...]:
         with self._sessions() as session:
-            return tuple(map(summary, session.scalars(query.limit(limit))))
+            return tuple(map(summary, session.scalars(query)))
 
 
 def summary(row: RunRow) -> RunSummary:

@@ -91,11 +91,11 @@ def test_one_sweep_purges_at_most_the_limit(runs_with, sessions):
 
 def test_the_overview_counts_runs_by_state_and_label(runs_with):
     runs = runs_with(scripted_container(TWO_HOPS, TWO_HOPS, FAILING))
-    assert runs.operator_queries.counts() == {} and runs.operator_queries.waiting() == 0
+    assert runs.queries.counts() == {} and runs.queries.waiting() == 0
     gone, _, _ = [made(runs) for _ in range(3)]
     runs.deletion.delete(gone)
-    assert runs.operator_queries.counts() == {("verdict", "SUPPORTED"): 1, ("failed", ""): 1}
-    assert [each.label for each in runs.operator_queries.newest(RunFilter(outcome="SUPPORTED"))] == [Label.SUPPORTED]
+    assert runs.queries.counts() == {("verdict", "SUPPORTED"): 1, ("failed", ""): 1}
+    assert [each.label for each in runs.queries.newest(RunFilter(outcome="SUPPORTED"))] == [Label.SUPPORTED]
 
 
 def test_the_overview_counts_waiting_runs_but_not_running_ones(runs_with):
@@ -104,7 +104,7 @@ def test_the_overview_counts_waiting_runs_but_not_running_ones(runs_with):
     for _ in range(3):
         runs.start(CLAIM, RunOptions(), "me")
     assert gate.reached.wait(LONG)
-    assert runs.operator_queries.waiting() == 2
+    assert runs.queries.waiting() == 2
     gate.open()
 
 

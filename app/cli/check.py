@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import fields
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, get_args, get_type_hints
+from typing import Any
 
 import click
 from click.core import ParameterSource
@@ -29,11 +28,10 @@ from app.cli.output import (
 )
 from app.domain.errors import InvalidInput
 from app.domain.messages import Code
-from app.domain.model import RANGES, LabelSet, RunOptions
+from app.domain.model import LabelSet, RunOptions
 from app.domain.report import Report, reduce_events
 from app.run_request import RunRequest, resolve_options
 from app.runs.jobs import RESUBMIT_SECONDS
-from app.runs.json_schema import descriptions
 from app.runs.service import Runs, StoredEvent
 from app.runs.transfer import run_as_dict
 from app.web import services
@@ -46,27 +44,6 @@ POLL_SECONDS = 0.5
 _EXISTING = click.Path(exists=True, dir_okay=False, path_type=Path)
 _WRITABLE = click.Path(dir_okay=False, writable=True, path_type=Path)
 _LABELS = click.Choice([each.value for each in LabelSet])
-_WITHOUT_OPTION = ("modules", "undated", "fact_checks")
-"""Fields of RunOptions without an option of their name: `modules` is computed, --dated sets `undated`, --no-fact-checks
-sets `fact_checks`."""
-
-
-def with_other_options(command: click.Command, options: type = RunOptions) -> click.Command:
-    """Add an option for each field of `options` that has none yet, with the field's docstring as help.
-
-    So far this adds none: it gives a new field of RunOptions an option without a change here.
-    """
-    named = {each.name for each in command.params}
-    for each in fields(options):
-        if each.name not in named and each.name not in _WITHOUT_OPTION:
-            kind = get_type_hints(options)[each.name]
-            kind = next((other for other in get_args(kind) if other is not type(None)), kind)
-            number = range_type(each.name) if each.name in RANGES else None
-            flag = each.name.replace("_", "-")
-            flags = f"--{flag}/--no-{flag}" if kind is bool else f"--{flag}"
-            about = descriptions(options).get(each.name)
-            command.params.append(click.Option([flags], type=number or kind, default=None, help=about))
-    return command
 
 
 @click.command()
@@ -131,9 +108,6 @@ def check(
         _check_file(claims_file, out, not yes, chosen)
     elif batch is not None:
         _resume_batch(batch, out)
-
-
-with_other_options(check)
 
 
 def _refuse_options_without_effect(claim: str | None, claims_file: Path | None) -> None:

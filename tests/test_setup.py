@@ -14,8 +14,9 @@ from flask import Flask
 from flask_migrate import upgrade
 
 from app import create_app
+from app.backends.corpus.registry import folder_of
 from app.backends.local.base_model import base_model_path, mark_checked
-from app.bootstrap import PreparationStep, index_folder, prepare, steps
+from app.bootstrap import PreparationStep, prepare, steps
 from app.cli import corpus, models
 from app.config.settings import Settings
 from app.domain.errors import ModelUnavailable
@@ -86,7 +87,7 @@ def test_the_built_in_corpus_is_built_once(command, settings):
     built = command("corpus", "build")
     assert built.exit_code == 0, built.output
     assert "indexed 10,033 of 10,033 passages" in built.output
-    assert (index_folder(settings, "vital") / "manifest.json").is_file()
+    assert (folder_of(settings.instance, "vital") / "manifest.json").is_file()
     assert "already done" in command("corpus", "build", "--if-needed").output
     assert "10,033 passages" in command("corpus", "list").output
 

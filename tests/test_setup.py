@@ -6,10 +6,8 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
-from flask import Flask
 from flask_migrate import upgrade
 
 from app import create_app
@@ -23,6 +21,7 @@ from app.extensions import db
 from app.runs.schema_version import is_newest
 from tests.fakes import scripted_container
 from tests.local_files import FILES
+from tests.terminal import terminal
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -35,11 +34,7 @@ def settings(tmp_path):
 @pytest.fixture
 def command(settings):
     """Runs `flask --app app ...` with the setup commands, on an empty instance folder."""
-    app = Flask("app")
-    app.extensions["hopcheck"] = SimpleNamespace(settings=settings)
-    app.cli.add_command(models.prepare)
-    app.cli.add_command(corpus.corpus)
-    return lambda *arguments: app.test_cli_runner().invoke(args=arguments)
+    return terminal(models.prepare, corpus.corpus, settings=settings)
 
 
 class Made:

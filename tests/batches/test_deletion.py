@@ -7,7 +7,6 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from flask import Flask
 from sqlalchemy import func, select, update
 
 from app import cli
@@ -18,6 +17,7 @@ from app.runs.models import BatchClaimRow, BatchRow, RunRow
 from tests.batches.test_batches import begun, fed_until, runs_of, stored
 from tests.fakes import FAILING, Gate, scripted_container
 from tests.runs.conftest import ended
+from tests.terminal import terminal
 from tests.waiting import LONG
 
 
@@ -143,10 +143,8 @@ def test_an_unknown_batch_is_neither_deleted_nor_restored(batches):
 
 
 def test_purging_runs_removes_finished_batches_without_runs(batches, done):
-    app = Flask("test")
-    app.extensions["hopcheck"] = type("Hopcheck", (), {"runs": batches.runs, "batches": batches})
-    app.cli.add_command(cli.runs.runs)
     waiting = stored(batches, 1)
-    purged = app.test_cli_runner().invoke(args=["runs", "purge", "--older-than", "0d", "--yes"])
+    command = terminal(cli.runs.runs, runs=batches.runs, batches=batches)
+    purged = command("runs", "purge", "--older-than", "0d", "--yes")
     assert purged.output == "Runs deleted for good: 2.\n"
     assert batches.get(done) is None and batches.get(waiting) is not None

@@ -11,10 +11,9 @@ import pytest
 from flask import Flask
 from sqlalchemy import update
 
-from app import cli, create_app
+from app import cli
 from app.batches.service import Batches, BatchState
 from app.config.settings import Settings
-from app.extensions import db
 from app.runs.models import BatchRow
 from app.runs.service import Limits, Runs
 from tests import one_claim
@@ -121,28 +120,21 @@ def test_contradictory_arguments_are_invalid_input(terminal, arguments, message)
 
 
 @pytest.fixture
-def with_model(tmp_path):
+def with_model(tmp_path, real_app):
     """Runs `check --file` of two claims with a scripted language model on a server at 2 and 8 per million tokens."""
-    made = []
 
     def check(server: OpenAIServer, *more: str, **options):
         file = tmp_path / "models.toml"
         prices = "prompt_price = 2\ncompletion_price = 8"
         file.write_text(f'[[model]]\nname = "big"\nmodel = "big"\nbase_url = "{server.url}"\n{prices}\n')
         (tmp_path / "claims.txt").write_text(f"{one_claim.CLAIM.text}\nThe author of Hamlet was born in Italy.\n")
-        env = {"INSTANCE": str(tmp_path), "MODELS_FILE": str(file), "READ_WITH": "model"} | options.pop("env", {})
-        app = create_app(Settings.from_env(env))
-        with app.app_context():
-            db.create_all()
-        made.append(app)
+        app = real_app(**{"MODELS_FILE": str(file), "READ_WITH": "model"} | options.pop("env", {}))
         chosen = ["--preset", "prompted", "--answerer", "reciter-reader"]
         return app.test_cli_runner().invoke(
             args=["check", "--file", f"{tmp_path}/claims.txt", *chosen, *more], **options
         )
 
-    yield check
-    for app in made:
-        app.extensions["hopcheck"].runs.stop()
+    return check
 
 
 def test_a_batch_says_its_costs_and_asks_before_a_model_is_called(with_model):

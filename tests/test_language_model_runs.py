@@ -9,13 +9,10 @@ from functools import partial
 
 import pytest
 
-from app import create_app
 from app.backends.http import MAX_ATTEMPTS, RetryPolicy
 from app.backends.llm import openai_client
-from app.config.settings import Settings
 from app.domain.messages import Code
 from app.domain.model import HopStatus
-from app.extensions import db
 from tests import one_claim
 from tests.openai_server import OpenAIServer, Reply, error, play
 from tests.waiting import LONG, until
@@ -25,33 +22,23 @@ CLAIM = one_claim.CLAIM.text
 
 
 @pytest.fixture
-def site(tmp_path, monkeypatch):
-    """Makes an application whose language model is behind `server`, which is asked again without a wait.
-
-    Its runs are stopped afterwards.
-    """
+def site(real_app, monkeypatch):
+    """Makes an application whose language model is behind `server`, which is asked again without a wait."""
     monkeypatch.setattr(openai_client, "RetryPolicy", partial(RetryPolicy, sleep=lambda seconds: None))
-    made = []
 
     def make(server: OpenAIServer, **settings: str):
         env = {
-            "INSTANCE": str(tmp_path),
             "OPENAI_BASE_URL": server.url,
             "OPENAI_MODEL": "scripted",
             "OPENAI_API_KEY": KEY,
             "READ_WITH": "model",
             "CALL_SECONDS": "60",
         }
-        app = create_app(Settings.from_env(env | settings))
+        app = real_app(**env | settings)
         app.config["WTF_CSRF_ENABLED"] = False
-        with app.app_context():
-            db.create_all()
-        made.append(app)
         return app
 
-    yield make
-    for app in made:
-        app.extensions["hopcheck"].runs.stop()
+    return make
 
 
 def checked(app, **fields: str) -> str:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 import pytest
-from sqlalchemy import func, select, update
+from sqlalchemy import func, select
 
 from app import cli
 from app.batches.service import WAITING, BatchState
 from app.domain.model import Question, RunOptions
-from app.runs.lifecycle import PURGE_LIMIT, UNDO_SECONDS
+from app.runs.lifecycle import PURGE_LIMIT
 from app.runs.models import BatchClaimRow, BatchRow, RunRow
 from tests.batches.test_batches import begun, fed_until, runs_of, stored
 from tests.fakes import FAILING, Gate, scripted_container
@@ -27,19 +26,6 @@ def done(batches) -> str:
     batch_id = begun(batches, 2)
     fed_until(batches, batch_id)
     return batch_id
-
-
-@pytest.fixture
-def wait_long(sessions) -> Callable[[], None]:
-    """A function that ages all deletions until they can no longer be undone."""
-
-    def pass_by() -> None:
-        earlier = datetime.now(UTC) - timedelta(seconds=UNDO_SECONDS + 1)
-        with sessions.begin() as session:
-            for row in (BatchRow, RunRow):
-                session.execute(update(row).where(row.deleted_at.is_not(None)).values(deleted_at=earlier))
-
-    return pass_by
 
 
 def count(sessions, row) -> int:

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from app.backends.fetch.pages import WebPages
+from app.backends.local import inference_queue
 from app.config.settings import Settings
 from app.container.container import MAX_PAGES_AT_ONCE, Container
 from app.domain.errors import CallFailed, InvalidInput
@@ -44,6 +45,13 @@ def container(server, tmp_path_factory):
             }
         )
     )
+
+
+def test_all_local_models_share_one_queue_with_the_configured_deadline(tmp_path):
+    others = set(inference_queue._instances)
+    container = Container(Settings(instance=tmp_path, call_seconds=7, flan_t5="some/flan-t5"))
+    (queue,) = set(inference_queue._instances) - others
+    assert queue._call_seconds == 7 and container.components()
 
 
 def test_a_prompted_run_over_http_asks_recites_and_concludes(container):

@@ -16,8 +16,9 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from typing import Any
 
-from sqlalchemy import ColumnElement, Update, and_, func, not_, select, tuple_, update
+from sqlalchemy import ColumnElement, and_, func, not_, select, tuple_, update
 from sqlalchemy.orm import Session, sessionmaker
 
 from app.domain.errors import HopcheckError
@@ -83,17 +84,7 @@ class Leases:
 
     def acquire(self, run_id: str) -> Lease | None:
         """Return the lease of an unfinished run that is free, or None."""
-        acquired = (
-            update(RunRow)
-            .where(RunRow.id == run_id, RunRow.state == RUNNING, is_free())
-            .values(
-                epoch=RunRow.epoch + 1,
-                holder=_holder_name(),
-                leased_until=database_now(self._seconds),
-                began_at=func.coalesce(RunRow.began_at, database_now()),
-            )
-        )
-        lease = self._begin_epoch(run_id, acquired)
+        lease = self._begin_epoch(run_id, is_free(), began_at=func.coalesce(RunRow.began_at, database_now()))
         if lease is None:
             return None
         with self._lock:
@@ -111,17 +102,14 @@ class Leases:
 
         Until it expires no other process can acquire the run.
         """
-        stolen = (
-            update(RunRow)
-            .where(RunRow.id == run_id, RunRow.state == RUNNING)
-            .values(epoch=RunRow.epoch + 1, holder=_holder_name(), leased_until=database_now(self._seconds))
-        )
-        return self._begin_epoch(run_id, stolen)
+        return self._begin_epoch(run_id)
 
-    def _begin_epoch(self, run_id: str, statement: Update) -> Lease | None:
+    def _begin_epoch(self, run_id: str, *conditions: ColumnElement[bool], **values: Any) -> Lease | None:
+        begun = update(RunRow).where(RunRow.id == run_id, RunRow.state == RUNNING, *conditions)
+        lease = {"epoch": RunRow.epoch + 1, "holder": _holder_name(), "leased_until": database_now(self._seconds)}
+        returning = (RunRow.epoch, RunRow.cut_offs, database_now().label("now"))
         with write_lock(engine_of(self._sessions)), self._sessions.begin() as session:
-            returning = statement.returning(RunRow.epoch, RunRow.cut_offs, database_now().label("now"))
-            row = session.execute(returning).one_or_none()
+            row = session.execute(begun.values(**lease, **values).returning(*returning)).one_or_none()
             if row is None:
                 return None
             latest = session.scalar(select(func.max(EventRow.at)).where(EventRow.run_id == run_id))
@@ -182,21 +170,21 @@ class Leases:
         self._free([lease])
 
     def _free(self, held: list[Lease]) -> None:
-        freed = {"epoch": RunRow.epoch + 1, "holder": None, "leased_until": None}
+        self._update(held, epoch=RunRow.epoch + 1, holder=None, leased_until=None)
+
+    def _update(self, held: list[Lease], **values: Any) -> None:
+        """Change the rows of these runs, except those whose lease was lost in the meantime."""
+        leases = [(lease.run_id, lease.epoch) for lease in held]
+        valid = (tuple_(RunRow.id, RunRow.epoch).in_(leases), RunRow.state == RUNNING)
         with self._sessions.begin() as session:
-            session.execute(update(RunRow).where(_is_one_of(held), RunRow.state == RUNNING).values(**freed))
+            session.execute(update(RunRow).where(*valid).values(**values))
 
     def renew(self) -> None:
         """Renew every lease held, except those that were lost in the meantime."""
         with self._lock:
             held = list(self._held)
         if held:
-            with self._sessions.begin() as session:
-                session.execute(
-                    update(RunRow)
-                    .where(_is_one_of(held), RunRow.state == RUNNING)
-                    .values(leased_until=database_now(self._seconds))
-                )
+            self._update(held, leased_until=database_now(self._seconds))
 
     def free_runs(self, grace_seconds: float = 0.0, queue: str | None = None) -> tuple[str, ...]:
         """Return at most MAX_FREE_RUNS unfinished runs without a holder, oldest first, of one queue or both.
@@ -237,11 +225,6 @@ def is_free() -> ColumnElement[bool]:
 def in_queue(queue: str) -> ColumnElement[bool]:
     """Return the condition that a run belongs to that job queue."""
     return RunRow.batch.is_(None) if queue == PEOPLE else RunRow.batch.is_not(None)
-
-
-def _is_one_of(leases: list[Lease]) -> ColumnElement[bool]:
-    """Return the condition that a row is one of these runs, in the epoch of its lease."""
-    return and_(tuple_(RunRow.id, RunRow.epoch).in_([(lease.run_id, lease.epoch) for lease in leases]))
 
 
 def _holder_name() -> str:

@@ -23,6 +23,7 @@ from app.cli.output import (
     escape_for_terminal,
     one_line_errors,
     print_event,
+    print_line,
     print_verdict,
     range_type,
 )
@@ -136,7 +137,7 @@ def _check_file(claims_file: Path, out: Path | None, confirm: bool, chosen: dict
     _print_destination(options, capabilities)
     lines, ignored = read_claims(claims_file.read_bytes(), claims_file.name)
     if ignored:
-        _print_line(ignored_words(ignored))
+        print_line(ignored_words(ignored), err=True)
     _print_estimate([line.claim.text for line in lines if not line.problem], options, confirm)
     _run_batch(batches, batches.start(lines, options, OWNER, claims_file.name), out)
 
@@ -158,7 +159,7 @@ def _run_batch(batches: Batches, batch_id: str, out: Path | None) -> None:
     """
     batch = batches.get(batch_id)
     if batch and batch.state is BatchState.GOING:
-        _print_line(f"Batch {batch_id} is running; if interrupted, resume it with --batch {batch_id}.")
+        print_line(f"Batch {batch_id} is running; if interrupted, resume it with --batch {batch_id}.", err=True)
     try:
         _run_until_complete(batches, batch_id)
     except BaseException:
@@ -178,7 +179,7 @@ def _run_until_complete(batches: Batches, batch_id: str) -> None:
             batches.runs.wake(run_id)  # continues it if its process has ended
         progress = batches.progress(batch_id)
         if progress != shown:
-            _print_line(_progress_line(progress))
+            print_line(_progress_line(progress), err=True)
         shown = progress
         batch = batches.get(batch_id)
         if batch is None or batch.state is not BatchState.GOING:
@@ -208,11 +209,7 @@ def _write_results(batches: Batches, batch_id: str, out: Path | None) -> None:
         return
     with out.open("w", encoding="utf-8", newline="") as file:
         file.writelines(written)
-    _print_line(f"Results are in {out}.")
-
-
-def _print_line(line: str, err: bool = True) -> None:
-    click.echo(escape_for_terminal(line), err=err)
+    print_line(f"Results are in {out}.", err=True)
 
 
 def _print_estimate(claims: Sequence[str], options: RunOptions, confirm: bool) -> None:
@@ -223,14 +220,14 @@ def _print_estimate(claims: Sequence[str], options: RunOptions, confirm: bool) -
         settings = services().settings
         cost = estimate(options, unlabelled(claims), settings, settings.workers)
     if cost:
-        _print_line(f"Estimated: {cost}.")
+        print_line(f"Estimated: {cost}.", err=True)
         if confirm:
             confirm_costs()
 
 
 def _check_claim(claim: str, speaker: str, date: str, as_json: bool, chosen: dict[str, Any]) -> None:
     runs = services().runs
-    say = partial(_print_line, err=as_json)
+    say = partial(print_line, err=as_json)
     with one_line_errors():
         capabilities = services().container.capabilities()
         run_request = RunRequest.resolve(

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import click
 from flask.cli import with_appcontext
 
-from app.cli.output import CommandGroup, escape_for_terminal, print_event, print_verdict
+from app.cli.output import CommandGroup, print_event, print_line, print_verdict
 from app.components import keep_warm
 from app.logging import configure_logging
 from app.runs.call_log import MEGABYTE
@@ -61,10 +61,10 @@ def show(run_id: str, as_json: bool) -> None:
         return click.echo(json.dumps(run_as_dict(run), ensure_ascii=False))
     _print_run(f"{run.created_at:%Y-%m-%d %H:%M}  {run.report.ended or 'running'}", run.report.claim.text)
     for stored in events:
-        print_event(stored.event, _say)
+        print_event(stored.event, print_line)
     if run.report.verdict:
-        return print_verdict(run.report.verdict, run.report, _say)
-    _say(str(run.report.problem))
+        return print_verdict(run.report.verdict, run.report, print_line)
+    print_line(str(run.report.problem))
 
 
 @runs.command("purge")
@@ -113,11 +113,7 @@ def allow(run_id: str) -> None:
 
 
 def _print_run(about: str, claim: str) -> None:
-    _say(f"{about}  {' '.join(claim.split())}")
-
-
-def _say(line: str) -> None:
-    click.echo(escape_for_terminal(line))
+    print_line(f"{about}  {' '.join(claim.split())}")
 
 
 tokens = CommandGroup("tokens", help="Tokens for the JSON API.")

@@ -19,7 +19,7 @@ from sqlalchemy.orm import Session, sessionmaker
 
 from app.domain.model import Label, RunOptions
 from app.domain.ports import RunCommand
-from app.domain.report import Report, apply_event, reduce_events
+from app.domain.report import Report, reduce_events
 from app.runs.admission import is_invalid_id
 from app.runs.event_store import EventStore, command_from_column, decode_options
 from app.runs.json_schema import Moment
@@ -101,21 +101,14 @@ class ReportCache:
         key = (run_id, created_at)
         with self._lock:
             cached = self._cached.get(key)
-        projection = cached if cached and cached.last_seq >= last_seq else self._advance(run_id, cached)
-        if projection:
-            self._put(key, projection)
-        return projection
-
-    def _advance(self, run_id: str, cached: Projection | None) -> Projection | None:
-        events = self._events.read(run_id, cached.last_seq if cached else 0)
-        if not events:
-            return cached
-        if cached is None:
-            return Projection(events[-1].seq, reduce_events((each.event, each.seconds) for each in events))
-        report = cached.report
-        for each in events:
-            report = apply_event(report, each.event, each.seconds)
-        return Projection(events[-1].seq, report)
+        if cached is None or cached.last_seq < last_seq:
+            events = self._events.read(run_id, cached.last_seq if cached else 0)
+            if events:
+                timed = ((each.event, each.seconds) for each in events)
+                cached = Projection(events[-1].seq, reduce_events(timed, cached.report if cached else None))
+        if cached:
+            self._put(key, cached)
+        return cached
 
     def _put(self, key: tuple[str, datetime], projection: Projection) -> None:
         with self._lock:

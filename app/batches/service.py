@@ -137,14 +137,12 @@ class Batches:
         runs: Runs,
         workers: int = 2,
         retention_days: int = 0,
-        undo_seconds: float = UNDO_SECONDS,
     ) -> None:
         """Keep more than MIN_QUEUED runs in the queue for more than four `workers`."""
         self._sessions = sessions
         self.runs = runs
         self._max_queued = max(MIN_QUEUED, 2 * workers)
         self._retention_days = retention_days
-        self._undo_seconds = undo_seconds
         self._unreadable: set[str] = set()
         """The ids of batches whose options were stored by another version."""
         runs.do_periodically(self.feed, self.purge)
@@ -388,7 +386,7 @@ class Batches:
         """Restore a deleted batch; a cancelled one stays cancelled. False if it is too late or unknown."""
         if is_invalid_id(batch_id):
             return False
-        conditions = (BatchRow.id == batch_id, BatchRow.owner == owner, self._is_restorable())
+        conditions = (BatchRow.id == batch_id, BatchRow.owner == owner, _is_restorable())
         deleted_at = select(BatchRow.deleted_at).where(*conditions).scalar_subquery()
         with self._sessions.begin() as session:
             back = update(RunRow).where(RunRow.batch == batch_id, RunRow.deleted_at == deleted_at)
@@ -401,7 +399,7 @@ class Batches:
 
     def restorable(self, owner: str) -> tuple[Batch, ...]:
         """Return the owner's deleted batches that can still be restored, last deleted first."""
-        chosen = select(BatchRow).where(BatchRow.owner == owner, self._is_restorable())
+        chosen = select(BatchRow).where(BatchRow.owner == owner, _is_restorable())
         with self._sessions() as session:
             return tuple(map(batch_from_row, session.scalars(chosen.order_by(BatchRow.deleted_at.desc(), BatchRow.id))))
 
@@ -410,7 +408,7 @@ class Batches:
 
         Looks for one first, because a purge without work should not take the write lock.
         """
-        too_late = BatchRow.deleted_at <= database_now(-self._undo_seconds)
+        too_late = BatchRow.deleted_at <= database_now(-UNDO_SECONDS)
         with self._sessions() as session:
             found = session.scalar(select(BatchRow.id).where(too_late).limit(1))
         if found is not None:
@@ -426,8 +424,9 @@ class Batches:
         with self._sessions.begin() as session:
             session.execute(delete(BatchRow).where(BatchRow.state.in_(ENDED_STATES), old, ~has_runs))
 
-    def _is_restorable(self) -> ColumnElement[bool]:
-        return BatchRow.deleted_at > database_now(-self._undo_seconds)
+
+def _is_restorable() -> ColumnElement[bool]:
+    return BatchRow.deleted_at > database_now(-UNDO_SECONDS)
 
 
 def _is_own_run() -> ColumnElement[bool]:

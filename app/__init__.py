@@ -177,25 +177,19 @@ def _add_services(app: Flask, settings: Settings, container: Container | None) -
     )
     batches = Batches(sessions, runs, settings.workers, settings.retention_days)
     followers = Followers(settings.threads)
-    setup = _site_setup(settings)
-    app.extensions["hopcheck"] = AppServices(settings, container, runs, batches, followers, calls, setup)
-    if settings.metrics_token:
-        from app.runs.metrics import Metrics
-
-        app.extensions["hopcheck.metrics"] = metrics = Metrics(runs.operator_queries, lambda: followers.count)
-        runs.use_metrics(metrics)
-
-
-def _site_setup(settings: Settings) -> Callable[[], SiteSetup]:
-    """Return a function that returns the service of the page "Set up", whose modules few processes need."""
 
     @cache
-    def make() -> SiteSetup:
+    def setup() -> SiteSetup:  # few processes need its modules
         from app.site_setup import SiteSetup
 
         return SiteSetup(settings)
 
-    return make
+    app.extensions["hopcheck"] = AppServices(settings, container, runs, batches, followers, calls, setup)
+    if settings.metrics_token:
+        from app.runs.metrics import Metrics
+
+        app.extensions["hopcheck.metrics"] = metrics = Metrics(runs.queries, lambda: followers.count)
+        runs.use_metrics(metrics)
 
 
 def _database(app: Flask, settings: Settings) -> sessionmaker[Session]:
@@ -222,10 +216,8 @@ def _distributed(settings: Settings) -> dict[str, Any]:
     from app.runs.celery_jobs import CeleryJobs
     from app.runs.notifications import RedisNotifier
 
-    def jobs(carry_out: Callable[[str], None], workers: int) -> CeleryJobs:
-        return CeleryJobs(carry_out, settings.redis_url)
-
-    return {"jobs": jobs, "notifier": RedisNotifier(settings.redis_url)}
+    url = settings.redis_url
+    return {"jobs": lambda carry_out, workers: CeleryJobs(carry_out, url), "notifier": RedisNotifier(url)}
 
 
 def _add_commands(app: Flask) -> None:

@@ -15,7 +15,6 @@ import sys
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from pathlib import Path
 
 from app.backends.corpus.bm25 import Java
 from app.backends.corpus.registry import CORPORA, Corpus, build_built_in, folder_of, is_current
@@ -56,17 +55,13 @@ def base_model(settings: Settings) -> PreparationStep:
 
 
 def corpus_index(settings: Settings, corpus: Corpus) -> PreparationStep:
-    target = index_folder(settings, corpus.name)
+    target = folder_of(settings.instance, corpus.name)
     java = Java(settings.java_home, settings.java_memory)
     return PreparationStep(
         f"Index the corpus {corpus.name} (about a quarter of a minute)",
         lambda: is_current(corpus, target),
         lambda say: build_built_in(corpus, target, java, say),
     )
-
-
-def index_folder(settings: Settings, corpus: str) -> Path:
-    return folder_of(settings.instance, corpus)
 
 
 def prepare(todo: Iterable[PreparationStep], say: Writer, redo: bool = False) -> None:

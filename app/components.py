@@ -48,8 +48,13 @@ class Components:
         Each component has its own thread; the threads start in the order of the loaders.
         """
         with self._warming:
-            pending = [(name, load) for name, load in self._loaders if self._components[name].state != "ready"]
-            self._load_in_parallel(pending)
+            pending = [each for each in self._loaders if self._components[each[0]].state != "ready"]
+            # Daemon threads, so that a server that is stopped does not wait for a slow load.
+            threads = [threading.Thread(target=self._load, args=each, name="warm", daemon=True) for each in pending]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
 
     def all(self) -> tuple[Component, ...]:
         """Return the current state of each component, in the order of the loaders."""
@@ -58,14 +63,6 @@ class Components:
     @property
     def ready(self) -> bool:
         return all(part.state == "ready" for part in self.all())
-
-    def _load_in_parallel(self, loaders: Sequence[Loader]) -> None:
-        # Daemon threads, so that a server that is stopped does not wait for a slow load.
-        threads = [threading.Thread(target=self._load, args=each, name="warm", daemon=True) for each in loaders]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
 
     def _load(self, name: str, load: Callable[[], object]) -> None:
         started, before = time.monotonic(), self._components[name]

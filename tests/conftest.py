@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import re
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -13,6 +13,7 @@ from types import CodeType, MethodType
 from typing import Any
 
 import pytest
+from flask import Flask
 from hypothesis import HealthCheck, settings
 from jinja2.bccache import Bucket, BytecodeCache
 from sqlalchemy import Engine, create_engine, event
@@ -21,6 +22,8 @@ from sqlalchemy.orm import sessionmaker
 from sqlalchemy.util import LRUCache
 from werkzeug.routing import Rule
 
+from app import create_app
+from app.config.settings import Settings
 from app.extensions import db
 from app.runs import models  # noqa: F401 - makes the tables known
 from tests.postgres import PostgreSQL, running
@@ -215,3 +218,17 @@ def sessions(database_url):
     engine = create_engine(database_url)
     yield sessionmaker(engine)
     engine.dispose()
+
+
+@pytest.fixture
+def real_app(tmp_path, database_url) -> Iterator[Callable[..., Flask]]:
+    """create_app with settings from these variables, over an instance folder of its own; its runs are stopped."""
+    made: list[Flask] = []
+
+    def make(**env: str) -> Flask:
+        made.append(create_app(Settings.from_env({"INSTANCE": str(tmp_path), "DATABASE_URL": database_url} | env)))
+        return made[-1]
+
+    yield make
+    for app in made:
+        app.extensions["hopcheck"].runs.stop()

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from types import SimpleNamespace
 
-import click
 import pytest
-from click.testing import CliRunner
 from flask import Flask
-from sqlalchemy import create_engine
-from sqlalchemy.orm import sessionmaker
 
 from app import cli
 from app.capabilities.options import Choice
@@ -72,29 +68,10 @@ def terminal(sessions, tmp_path):
         runs.stop()
 
 
-@dataclass(frozen=True)
-class MoreOptions(RunOptions):
-    """Options of a run with two that no command names."""
-
-    quick: bool = False
-    """Ask one question only."""
-    readers: int | None = None
-
-
-def test_an_option_of_a_run_that_the_command_does_not_name_follows_from_its_field():
-    named = [click.Option([f"--{each.replace('_', '-')}"]) for each in RunOptions.__dataclass_fields__]
-    command = click.Command("check", params=named, callback=lambda **given: click.echo(json.dumps(given)))
-    check.with_other_options(command, MoreOptions)
-
-    def given(*arguments: str) -> tuple:
-        values = json.loads(CliRunner().invoke(command, arguments).output)
-        return values["quick"], values["readers"]
-
-    assert given() == (None, None)
-    assert given("--quick", "--readers", "3") == (True, 3)
-    assert given("--no-quick") == (False, None)
-    shown = " ".join(CliRunner().invoke(command, ["--help"]).output.split())
-    assert "--quick / --no-quick Ask one question only." in shown
+def test_every_option_of_a_run_has_an_option_of_the_command():
+    other_names = {"undated": "dated", "fact_checks": "no_fact_checks"}
+    chosen = {other_names.get(each.name, each.name) for each in fields(RunOptions)} - {"modules"}
+    assert chosen <= {each.name for each in check.check.params}
 
 
 def test_hops_and_the_verdict_are_printed_and_the_exit_code_is_0(terminal):
@@ -233,17 +210,6 @@ def test_a_crash_exits_1_without_internal_details(terminal):
     assert result.exit_code == 1
     assert "Something went wrong inside Hopcheck" in result.stderr
     assert "secret" not in result.output
-
-
-def test_an_unmigrated_database_is_reported_in_one_sentence_with_its_fix(tmp_path):
-    container = scripted_container()
-    runs = Runs(sessionmaker(create_engine(f"sqlite:///{tmp_path / 'new.sqlite3'}")), container.strategy_for)
-    app = Flask("app")
-    app.extensions["hopcheck"] = SimpleNamespace(runs=runs, container=container, settings=Settings(instance=tmp_path))
-    cli.register(app)
-    result = app.test_cli_runner().invoke(args=["check", CLAIM])
-    assert result.exit_code == 1
-    assert len(result.output.splitlines()) == 1 and "flask --app app db upgrade" in result.output
 
 
 def test_retrieved_text_cannot_steer_the_terminal(terminal):

@@ -11,14 +11,13 @@ import pytest
 from flask import Flask
 from sqlalchemy import update
 
-from app import cli, create_app
+from app import cli
 from app.batches.service import Batches, BatchState
 from app.config.settings import Settings
-from app.domain.model import BatchLine, Claim, RunOptions
-from app.extensions import db
 from app.runs.models import BatchRow
 from app.runs.service import Limits, Runs
 from tests import one_claim
+from tests.batches.test_batches import stored
 from tests.fakes import FAILING, TWO_HOPS, scripted_container
 from tests.openai_server import OpenAIServer, play
 
@@ -75,7 +74,7 @@ def test_results_are_csv_by_file_extension_and_printed_without_a_file(terminal, 
 
 def test_a_batch_of_another_version_ends_with_the_reason(terminal, sessions):
     check, batches = terminal()
-    batch_id = batches.create([BatchLine(Claim("The moon is made of rock."))], RunOptions(), "me", "Mine")
+    batch_id = stored(batches, 1)
     with sessions.begin() as session:
         session.execute(update(BatchRow).values(options={"max_hops": "of another version"}))
     result = check("--batch", batch_id)
@@ -121,28 +120,21 @@ def test_contradictory_arguments_are_invalid_input(terminal, arguments, message)
 
 
 @pytest.fixture
-def with_model(tmp_path):
+def with_model(tmp_path, real_app):
     """Runs `check --file` of two claims with a scripted language model on a server at 2 and 8 per million tokens."""
-    made = []
 
     def check(server: OpenAIServer, *more: str, **options):
         file = tmp_path / "models.toml"
         prices = "prompt_price = 2\ncompletion_price = 8"
         file.write_text(f'[[model]]\nname = "big"\nmodel = "big"\nbase_url = "{server.url}"\n{prices}\n')
         (tmp_path / "claims.txt").write_text(f"{one_claim.CLAIM.text}\nThe author of Hamlet was born in Italy.\n")
-        env = {"INSTANCE": str(tmp_path), "MODELS_FILE": str(file), "READ_WITH": "model"} | options.pop("env", {})
-        app = create_app(Settings.from_env(env))
-        with app.app_context():
-            db.create_all()
-        made.append(app)
+        app = real_app(**{"MODELS_FILE": str(file), "READ_WITH": "model"} | options.pop("env", {}))
         chosen = ["--preset", "prompted", "--answerer", "reciter-reader"]
         return app.test_cli_runner().invoke(
             args=["check", "--file", f"{tmp_path}/claims.txt", *chosen, *more], **options
         )
 
-    yield check
-    for app in made:
-        app.extensions["hopcheck"].runs.stop()
+    return check
 
 
 def test_a_batch_says_its_costs_and_asks_before_a_model_is_called(with_model):

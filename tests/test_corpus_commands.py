@@ -5,15 +5,15 @@ from __future__ import annotations
 import errno
 import json
 from dataclasses import replace
-from types import SimpleNamespace
+from functools import partial
 
 import pytest
-from flask import Flask
 
 from app.backends.corpus.index import MANIFEST
 from app.backends.corpus.registry import folder_of
 from app.cli import corpus
 from app.config.settings import Settings
+from tests.terminal import terminal
 
 
 @pytest.fixture
@@ -24,10 +24,7 @@ def settings(tmp_path):
 @pytest.fixture
 def command(settings):
     """Runs `flask --app app ...` on an empty instance folder."""
-    app = Flask("app")
-    app.extensions["hopcheck"] = SimpleNamespace(settings=settings)
-    app.cli.add_command(corpus.corpus)
-    return lambda *arguments, **options: app.test_cli_runner().invoke(args=("corpus", *arguments), **options)
+    return partial(terminal(corpus.corpus, settings=settings), "corpus")
 
 
 @pytest.fixture

@@ -8,9 +8,8 @@ from ipaddress import ip_address
 
 import pytest
 
-from app import check, create_app
-from app.config.settings import Settings, load_settings
-from app.extensions import db
+from app import check
+from app.config.settings import load_settings
 from tests.openai_server import OpenAIServer, play_in_json
 
 CLAIM = "The author of Hamlet was born in England."
@@ -52,21 +51,11 @@ def asked(monkeypatch) -> Iterator[set[str]]:
 
 
 @pytest.fixture
-def make_app(tmp_path):
-    """An application with everything in an instance folder of its own; its runs are stopped afterwards."""
-    made = []
+def make_app(tmp_path, real_app):
+    """real_app with the corpora and models of this machine."""
     for name in ("corpora", "models"):
         (tmp_path / name).symlink_to(load_settings().instance / name)
-
-    def make(**settings: str):
-        made.append(create_app(Settings.from_env({"INSTANCE": str(tmp_path)} | settings), commands=False))
-        with made[-1].app_context():
-            db.create_all()
-        return made[-1]
-
-    yield make
-    for app in made:
-        app.extensions["hopcheck"].runs.stop()
+    return real_app
 
 
 @pytest.mark.models

@@ -340,7 +340,7 @@ def test_the_example_of_a_generated_client_starts_a_run_follows_it_and_reads_the
         *events, label = run_example(example("python", 2), BASE_URL=address, PYTHONPATH=path)
     finally:
         server.shutdown()
-    (run,) = runs_of(app).operator_queries.newest(RunFilter(), 10)
+    (run,) = runs_of(app).queries.newest(RunFilter(), 10)
     assert label == "SUPPORTED" == run.label
     stored = runs_of(app).follow(run.id, 0, 0)
     assert events == [f"{each.seq} {each.event.kind}" for each in stored]

@@ -8,13 +8,14 @@ from types import SimpleNamespace
 import pytest
 
 from app.backends.fetch.pages import WebPages
+from app.backends.local import inference_queue
 from app.config.settings import Settings
 from app.container.container import MAX_PAGES_AT_ONCE, Container
 from app.domain.errors import CallFailed, InvalidInput
 from app.domain.model import Claim, HopStatus, Label, Page, Passage, RunOptions, SearchHit
 from app.text.claims import candidates
 from tests.one_claim import checked
-from tests.openai_server import OpenAIServer, error, play
+from tests.openai_server import OpenAIServer, play
 from tests.text_generators import playing
 from tests.tiny import tiny_t5
 from tests.waiting import LONG, in_thread
@@ -44,6 +45,13 @@ def container(server, tmp_path_factory):
             }
         )
     )
+
+
+def test_all_local_models_share_one_queue_with_the_configured_deadline(tmp_path):
+    others = set(inference_queue._instances)
+    container = Container(Settings(instance=tmp_path, call_seconds=7, flan_t5="some/flan-t5"))
+    (queue,) = set(inference_queue._instances) - others
+    assert queue._call_seconds == 7 and container.components()
 
 
 def test_a_prompted_run_over_http_asks_recites_and_concludes(container):
@@ -92,25 +100,6 @@ def test_any_mix_ends_with_a_valid_label_or_a_reason(container, options):
     else:
         assert report.problem
     assert all(hop.status is not HopStatus.OPEN for hop in report.hops)
-
-
-def test_a_rejected_key_fails_hops_in_the_report(tmp_path):
-    with OpenAIServer([error(401, "Incorrect API key provided: planted-key")]) as server:
-        container = Container(
-            Settings.from_env(
-                {
-                    "INSTANCE": str(tmp_path),
-                    "OPENAI_BASE_URL": server.url,
-                    "OPENAI_MODEL": "scripted",
-                    "OPENAI_API_KEY": "planted-key",
-                    "READ_WITH": "model",
-                }
-            )
-        )
-        report = checked(container, PROMPTED)
-    assert report.ended == "failed"
-    assert {hop.status for hop in report.hops} == {HopStatus.FAILED}
-    assert "key" in str(report.hops[0].reason) and "planted" not in repr(report)
 
 
 @pytest.mark.parametrize(

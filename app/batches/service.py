@@ -137,14 +137,12 @@ class Batches:
         runs: Runs,
         workers: int = 2,
         retention_days: int = 0,
-        undo_seconds: float = UNDO_SECONDS,
     ) -> None:
         """Keep more than MIN_QUEUED runs in the queue for more than four `workers`."""
         self._sessions = sessions
         self.runs = runs
         self._max_queued = max(MIN_QUEUED, 2 * workers)
         self._retention_days = retention_days
-        self._undo_seconds = undo_seconds
         self._unreadable: set[str] = set()
         """The ids of batches whose options were stored by another version."""
         runs.do_periodically(self.feed, self.purge)
@@ -158,21 +156,7 @@ class Batches:
         form: str = "",
         source: SourceText | None = None,
     ) -> str:
-        """Store a batch as `create` does, start its first runs, and return its id."""
-        batch_id = self.create(lines, options, owner, title, form, source)
-        self.feed()
-        return batch_id
-
-    def create(
-        self,
-        lines: Sequence[BatchLine],
-        options: RunOptions,
-        owner: str,
-        title: str,
-        form: str = "",
-        source: SourceText | None = None,
-    ) -> str:
-        """Store a new batch in state GOING and return its id, which is hard to guess.
+        """Store a new batch in state GOING, start its first runs, and return its id, which is hard to guess.
 
         `form` is the random name of the form, if any. The same form sent again creates no batch while the first exists.
         """
@@ -197,7 +181,8 @@ class Batches:
                 session.execute(insert(BatchRow).values(**columns))
                 session.execute(insert(BatchClaimRow), rows)
         except IntegrityError:  # the form was sent before; if its batch was deleted, another gets a new id
-            return batch_id if self.get(batch_id) else self.create(lines, options, owner, title, source=source)
+            return batch_id if self.get(batch_id) else self.start(lines, options, owner, title, source=source)
+        self.feed()
         return batch_id
 
     def get(self, batch_id: str) -> Batch | None:
@@ -401,7 +386,7 @@ class Batches:
         """Restore a deleted batch; a cancelled one stays cancelled. False if it is too late or unknown."""
         if is_invalid_id(batch_id):
             return False
-        conditions = (BatchRow.id == batch_id, BatchRow.owner == owner, self._is_restorable())
+        conditions = (BatchRow.id == batch_id, BatchRow.owner == owner, _is_restorable())
         deleted_at = select(BatchRow.deleted_at).where(*conditions).scalar_subquery()
         with self._sessions.begin() as session:
             back = update(RunRow).where(RunRow.batch == batch_id, RunRow.deleted_at == deleted_at)
@@ -414,7 +399,7 @@ class Batches:
 
     def restorable(self, owner: str) -> tuple[Batch, ...]:
         """Return the owner's deleted batches that can still be restored, last deleted first."""
-        chosen = select(BatchRow).where(BatchRow.owner == owner, self._is_restorable())
+        chosen = select(BatchRow).where(BatchRow.owner == owner, _is_restorable())
         with self._sessions() as session:
             return tuple(map(batch_from_row, session.scalars(chosen.order_by(BatchRow.deleted_at.desc(), BatchRow.id))))
 
@@ -423,7 +408,7 @@ class Batches:
 
         Looks for one first, because a purge without work should not take the write lock.
         """
-        too_late = BatchRow.deleted_at <= database_now(-self._undo_seconds)
+        too_late = BatchRow.deleted_at <= database_now(-UNDO_SECONDS)
         with self._sessions() as session:
             found = session.scalar(select(BatchRow.id).where(too_late).limit(1))
         if found is not None:
@@ -439,8 +424,9 @@ class Batches:
         with self._sessions.begin() as session:
             session.execute(delete(BatchRow).where(BatchRow.state.in_(ENDED_STATES), old, ~has_runs))
 
-    def _is_restorable(self) -> ColumnElement[bool]:
-        return BatchRow.deleted_at > database_now(-self._undo_seconds)
+
+def _is_restorable() -> ColumnElement[bool]:
+    return BatchRow.deleted_at > database_now(-UNDO_SECONDS)
 
 
 def _is_own_run() -> ColumnElement[bool]:

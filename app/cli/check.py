@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import fields
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, get_args, get_type_hints
+from typing import Any
 
 import click
 from click.core import ParameterSource
@@ -24,16 +23,16 @@ from app.cli.output import (
     escape_for_terminal,
     one_line_errors,
     print_event,
+    print_line,
     print_verdict,
     range_type,
 )
 from app.domain.errors import InvalidInput
 from app.domain.messages import Code
-from app.domain.model import RANGES, LabelSet, RunOptions
+from app.domain.model import LabelSet, RunOptions
 from app.domain.report import Report, reduce_events
 from app.run_request import RunRequest, resolve_options
 from app.runs.jobs import RESUBMIT_SECONDS
-from app.runs.json_schema import descriptions
 from app.runs.service import Runs, StoredEvent
 from app.runs.transfer import run_as_dict
 from app.web import services
@@ -46,27 +45,6 @@ POLL_SECONDS = 0.5
 _EXISTING = click.Path(exists=True, dir_okay=False, path_type=Path)
 _WRITABLE = click.Path(dir_okay=False, writable=True, path_type=Path)
 _LABELS = click.Choice([each.value for each in LabelSet])
-_WITHOUT_OPTION = ("modules", "undated", "fact_checks")
-"""Fields of RunOptions without an option of their name: `modules` is computed, --dated sets `undated`, --no-fact-checks
-sets `fact_checks`."""
-
-
-def with_other_options(command: click.Command, options: type = RunOptions) -> click.Command:
-    """Add an option for each field of `options` that has none yet, with the field's docstring as help.
-
-    So far this adds none: it gives a new field of RunOptions an option without a change here.
-    """
-    named = {each.name for each in command.params}
-    for each in fields(options):
-        if each.name not in named and each.name not in _WITHOUT_OPTION:
-            kind = get_type_hints(options)[each.name]
-            kind = next((other for other in get_args(kind) if other is not type(None)), kind)
-            number = range_type(each.name) if each.name in RANGES else None
-            flag = each.name.replace("_", "-")
-            flags = f"--{flag}/--no-{flag}" if kind is bool else f"--{flag}"
-            about = descriptions(options).get(each.name)
-            command.params.append(click.Option([flags], type=number or kind, default=None, help=about))
-    return command
 
 
 @click.command()
@@ -133,9 +111,6 @@ def check(
         _resume_batch(batch, out)
 
 
-with_other_options(check)
-
-
 def _refuse_options_without_effect(claim: str | None, claims_file: Path | None) -> None:
     """Raise UsageError for given options without effect on a claim, a file or an earlier batch; `--yes` is allowed."""
     context = click.get_current_context()
@@ -162,7 +137,7 @@ def _check_file(claims_file: Path, out: Path | None, confirm: bool, chosen: dict
     _print_destination(options, capabilities)
     lines, ignored = read_claims(claims_file.read_bytes(), claims_file.name)
     if ignored:
-        _print_line(ignored_words(ignored))
+        print_line(ignored_words(ignored), err=True)
     _print_estimate([line.claim.text for line in lines if not line.problem], options, confirm)
     _run_batch(batches, batches.start(lines, options, OWNER, claims_file.name), out)
 
@@ -184,7 +159,7 @@ def _run_batch(batches: Batches, batch_id: str, out: Path | None) -> None:
     """
     batch = batches.get(batch_id)
     if batch and batch.state is BatchState.GOING:
-        _print_line(f"Batch {batch_id} is running; if interrupted, resume it with --batch {batch_id}.")
+        print_line(f"Batch {batch_id} is running; if interrupted, resume it with --batch {batch_id}.", err=True)
     try:
         _run_until_complete(batches, batch_id)
     except BaseException:
@@ -204,7 +179,7 @@ def _run_until_complete(batches: Batches, batch_id: str) -> None:
             batches.runs.wake(run_id)  # continues it if its process has ended
         progress = batches.progress(batch_id)
         if progress != shown:
-            _print_line(_progress_line(progress))
+            print_line(_progress_line(progress), err=True)
         shown = progress
         batch = batches.get(batch_id)
         if batch is None or batch.state is not BatchState.GOING:
@@ -234,11 +209,7 @@ def _write_results(batches: Batches, batch_id: str, out: Path | None) -> None:
         return
     with out.open("w", encoding="utf-8", newline="") as file:
         file.writelines(written)
-    _print_line(f"Results are in {out}.")
-
-
-def _print_line(line: str, err: bool = True) -> None:
-    click.echo(escape_for_terminal(line), err=err)
+    print_line(f"Results are in {out}.", err=True)
 
 
 def _print_estimate(claims: Sequence[str], options: RunOptions, confirm: bool) -> None:
@@ -249,14 +220,14 @@ def _print_estimate(claims: Sequence[str], options: RunOptions, confirm: bool) -
         settings = services().settings
         cost = estimate(options, unlabelled(claims), settings, settings.workers)
     if cost:
-        _print_line(f"Estimated: {cost}.")
+        print_line(f"Estimated: {cost}.", err=True)
         if confirm:
             confirm_costs()
 
 
 def _check_claim(claim: str, speaker: str, date: str, as_json: bool, chosen: dict[str, Any]) -> None:
     runs = services().runs
-    say = partial(_print_line, err=as_json)
+    say = partial(print_line, err=as_json)
     with one_line_errors():
         capabilities = services().container.capabilities()
         run_request = RunRequest.resolve(

@@ -36,7 +36,6 @@ from app.web.security import is_foreign
 if TYPE_CHECKING:
     from mcp.server import MCPServer
     from mcp.server.mcpserver import Context
-    from mcp.types import TextContent
     from starlette.types import ASGIApp, Receive, Scope, Send
 
 OWNER = "mcp"
@@ -146,7 +145,7 @@ def mcp_server(app_services: AppServices, limiter: Limiter | None = None) -> "MC
     from mcp.server import MCPServer
     from mcp.server.mcpserver import Context
     from mcp.server.mcpserver.exceptions import ToolError
-    from mcp.types import CallToolResult, Tool, ToolAnnotations
+    from mcp.types import CallToolResult, TextContent, Tool, ToolAnnotations
 
     class StrictServer(MCPServer):
         """A server that refuses arguments which a tool does not have; the SDK ignores them."""
@@ -222,25 +221,13 @@ def mcp_server(app_services: AppServices, limiter: Limiter | None = None) -> "MC
     def get_report(run_id: RunId) -> Annotated[CallToolResult, dict[str, Any]]:
         """Return the report of a check that has ended, with every question, answer and cited passage."""
         with _as_tool_errors():
-            run = ended_run(app_services.runs, run_id)
-            return CallToolResult(content=[text_of(run)], structured_content=run_as_dict(run))
+            run = stored_run(app_services.runs, run_id)
+            if not run.report.ended:
+                raise InvalidInput(NOT_YET)
+            text = TextContent(type="text", text=report_as_markdown(run, ""))
+            return CallToolResult(content=[text], structured_content=run_as_dict(run))
 
     return server
-
-
-def text_of(run: StoredRun) -> "TextContent":
-    """Return the report for an assistant to read."""
-    from mcp.types import TextContent
-
-    return TextContent(type="text", text=report_as_markdown(run, ""))
-
-
-def ended_run(runs: Runs, run_id: str) -> StoredRun:
-    """Return the run. Raises InvalidInput for an unknown one, and for one that is still running."""
-    run = stored_run(runs, run_id)
-    if not run.report.ended:
-        raise InvalidInput(NOT_YET)
-    return run
 
 
 @contextmanager
@@ -265,7 +252,7 @@ def _count(limiter: Limiter | None, rate_limit: str, client: str) -> None:
         raise InvalidInput(f"More checks were started than one client may start: {rate_limit}. Try again later.")
 
 
-def start_check(app_services: AppServices, fields: dict[str, Any], owner: str = OWNER) -> StartedCheck:
+def start_check(app_services: AppServices, fields: dict[str, Any], owner: str) -> StartedCheck:
     """Start a run with these fields. Fields that are None count as omitted. Raises InvalidInput and Rejected."""
     capabilities = app_services.container.capabilities()
     given = {name: value for name, value in fields.items() if value is not None}

@@ -106,6 +106,11 @@ def escape_for_terminal(line: str) -> str:
     return escape_direction(safe)
 
 
+def print_line(line: str, err: bool = False) -> None:
+    """Print a line that may have text of others in it."""
+    click.echo(escape_for_terminal(line), err=err)
+
+
 class _BadInput(click.ClickException):
     exit_code = 2
 

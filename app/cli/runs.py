@@ -16,11 +16,10 @@ from typing import TYPE_CHECKING
 import click
 from flask.cli import with_appcontext
 
-from app.cli.output import CommandGroup, escape_for_terminal, print_event, print_verdict
+from app.cli.output import CommandGroup, print_event, print_line, print_verdict
 from app.components import keep_warm
 from app.logging import configure_logging
-from app.runs.call_log import MEGABYTE, CallLog
-from app.runs.lifecycle import Publishing
+from app.runs.call_log import MEGABYTE
 from app.runs.projections import RunFilter
 from app.runs.transfer import run_as_dict
 from app.web import AppServices, services
@@ -44,7 +43,7 @@ TAKES_AN_ID = {"ignore_unknown_options": True}
 @click.option("--limit", default=20, show_default=True, type=click.IntRange(1, MAX_LISTED), help="Lines at most.")
 def listing(outcome: str, words: str, limit: int) -> None:
     """List the newest runs, newest first: date, id, outcome, claim. Deleted runs are left out."""
-    found = services().runs.operator_queries.newest(RunFilter(words, outcome), limit)
+    found = services().runs.queries.newest(RunFilter(words, outcome), limit)
     for each in found:
         _print_run(f"{each.created_at:%Y-%m-%d %H:%M}  {each.id}  {each.label or each.state}", each.claim)
 
@@ -62,10 +61,10 @@ def show(run_id: str, as_json: bool) -> None:
         return click.echo(json.dumps(run_as_dict(run), ensure_ascii=False))
     _print_run(f"{run.created_at:%Y-%m-%d %H:%M}  {run.report.ended or 'running'}", run.report.claim.text)
     for stored in events:
-        print_event(stored.event, _say)
+        print_event(stored.event, print_line)
     if run.report.verdict:
-        return print_verdict(run.report.verdict, run.report, _say)
-    _say(str(run.report.problem))
+        return print_verdict(run.report.verdict, run.report, print_line)
+    print_line(str(run.report.problem))
 
 
 @runs.command("purge")
@@ -86,7 +85,7 @@ def purge(age: str, yes: bool) -> None:
 @runs.command("published")
 def published() -> None:
     """List published reports, newest first: date, id, label, claim."""
-    found = _publishing().listed(limit=MAX_LISTED)
+    found = services().runs.publishing.listed(limit=MAX_LISTED)
     for each in found:
         _print_run(f"{each.published_at:%Y-%m-%d %H:%M}  {each.id}  {each.label}", each.claim)
     if len(found) == MAX_LISTED:
@@ -97,7 +96,7 @@ def published() -> None:
 @click.argument("run_id")
 def take_down(run_id: str) -> None:
     """Take the report RUN_ID out of the gallery. Its owner sees why, and needs `runs allow` to publish it again."""
-    taken = _publishing().take_down(run_id)
+    taken = services().runs.publishing.take_down(run_id)
     if not taken:
         raise click.ClickException("There is no such report, or it was taken down already.")
     click.echo("Taken down. Anybody with its link can still read it.")
@@ -107,22 +106,14 @@ def take_down(run_id: str) -> None:
 @click.argument("run_id")
 def allow(run_id: str) -> None:
     """Let the owner publish the report RUN_ID again, which was taken down."""
-    allowed = _publishing().allow(run_id)
+    allowed = services().runs.publishing.allow(run_id)
     if not allowed:
         raise click.ClickException("There is no such report that was taken down.")
     click.echo("Its owner may publish it again.")
 
 
-def _publishing() -> Publishing:
-    return services().runs.publishing
-
-
 def _print_run(about: str, claim: str) -> None:
-    _say(f"{about}  {' '.join(claim.split())}")
-
-
-def _say(line: str) -> None:
-    click.echo(escape_for_terminal(line))
+    print_line(f"{about}  {' '.join(claim.split())}")
 
 
 tokens = CommandGroup("tokens", help="Tokens for the JSON API.")
@@ -150,7 +141,7 @@ cache = CommandGroup("cache", help="Cached replies of language models and search
 @cache.command("show")
 def show_cache() -> None:
     """Print the number of stored replies and their share of CACHE_MB."""
-    count, size = _calls().size()
+    count, size = services().calls.size()
     limit = services().settings.cache_mb
     click.echo(f"{count:,} {'reply' if count == 1 else 'replies'}, {size / MEGABYTE:.1f} of {limit:,} MB (CACHE_MB)")
 
@@ -159,14 +150,10 @@ def show_cache() -> None:
 @click.option("--yes", is_flag=True, help="Do not ask.")
 def purge_cache(yes: bool) -> None:
     """Delete every cached reply. The next calls are made, and paid for, again."""
-    count, _ = _calls().size()
+    count, _ = services().calls.size()
     if not yes:
         click.confirm(f"Forget {count:,} {'reply' if count == 1 else 'replies'}?", abort=True)
-    click.echo(f"{_calls().purge():,} forgotten")
-
-
-def _calls() -> CallLog:
-    return services().calls
+    click.echo(f"{services().calls.purge():,} forgotten")
 
 
 SHUTDOWN_SECONDS = 8.0
@@ -222,7 +209,7 @@ def serve_metrics(app_services: AppServices, port: int) -> WSGIServer:
 
     from app.runs.metrics import Metrics
 
-    metrics = Metrics(app_services.runs.operator_queries)
+    metrics = Metrics(app_services.runs.queries)
     app_services.runs.use_metrics(metrics)
     try:
         server, _ = start_http_server(port, "127.0.0.1", metrics.registry)

@@ -93,8 +93,8 @@ def paths() -> SettingKind:
     )
 
 
-def url(example: str, scheme: str = "https?") -> SettingKind:
-    return like(rf"{scheme}://[^\s@]+", f"a URL like {example}, without a password in it")
+def url(example: str) -> SettingKind:
+    return like(r"https?://[^\s@]+", f"a URL like {example}, without a password in it")
 
 
 def database() -> SettingKind:

@@ -78,9 +78,11 @@ class Report:
         return self.hops[-1] if self.hops and self.hops[-1].status is HopStatus.OPEN else None
 
 
-def reduce_events(timed: Iterable[tuple[events.Event, float]]) -> Report:
-    """Compute a Report from (event, seconds since the start). Raises ValueError if RunStarted is not first."""
-    report: Report | None = None
+def reduce_events(timed: Iterable[tuple[events.Event, float]], report: Report | None = None) -> Report:
+    """Return `report` after more events, each with its seconds since the start, or the report of a run from its start.
+
+    Raises ValueError if RunStarted is not first there.
+    """
     for event, seconds in timed:
         if isinstance(event, events.RunStarted):
             report = Report(event.claim, event.options)

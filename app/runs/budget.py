@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Any
@@ -44,15 +44,13 @@ class Limits:
 
     def reached_by_run(self, usage: Usage) -> Message | None:
         """Return the limit that the usage of a run reaches, or None."""
-        reached = _limit_reached(usage, self.calls, self.tokens, self.cost)
-        return RUN_LIMITS[reached[0]](amount=reached[1]) if reached else None
+        return _limit_reached(RUN_LIMITS, usage, self.calls, self.tokens, self.cost)
 
     def reached_by_day(self, today: Callable[[], Usage]) -> Message | None:
         """Return the daily limit that the site has reached, or None. `today` is called only if there is a limit."""
         if (self.day_calls, self.day_tokens, self.day_cost) == (None, None, None):
             return None
-        reached = _limit_reached(today(), self.day_calls, self.day_tokens, self.day_cost)
-        return DAY_LIMITS[reached[0]](amount=reached[1]) if reached else None
+        return _limit_reached(DAY_LIMITS, today(), self.day_calls, self.day_tokens, self.day_cost)
 
 
 class RunBudget:
@@ -111,15 +109,15 @@ class RunBudget:
 
 
 def _limit_reached(
-    usage: Usage, calls: int | None, tokens: int | None, cost: float | None
-) -> tuple[int, int | float] | None:
-    """Return the place in RUN_LIMITS and DAY_LIMITS, and the amount, of the first limit that is reached."""
+    codes: Sequence[Code], usage: Usage, calls: int | None, tokens: int | None, cost: float | None
+) -> Message | None:
+    """Return the first limit that is reached; `codes` are those of the three."""
     if calls is not None and usage.calls >= calls:
-        return 0, calls
+        return codes[0](amount=calls)
     if tokens is not None and usage.tokens >= tokens:
-        return 1, tokens
+        return codes[1](amount=tokens)
     if cost is not None and usage.cost and usage.cost >= cost:  # calls without a price never reach a limit of 0
-        return 2, cost
+        return codes[2](amount=cost)
     return None
 
 

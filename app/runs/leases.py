@@ -16,8 +16,9 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from typing import Any
 
-from sqlalchemy import ColumnElement, Update, and_, func, not_, select, tuple_, update
+from sqlalchemy import ColumnElement, and_, func, not_, select, tuple_, update
 from sqlalchemy.orm import Session, sessionmaker
 
 from app.domain.errors import HopcheckError
@@ -50,11 +51,24 @@ class Lease:
     """The time of the holder's events, which is never before that of earlier events."""
 
 
+_Renewal = tuple[str, int, datetime]
+"""A run, the epoch of its lease, and the `leased_until` of its last renewal."""
+
+
 class Leases:
-    """The leases of one database. A thread renews those that this process holds."""
+    """The leases of one database. A thread renews those that this process holds.
+
+    Leases that were not renewed for `seconds` expire, measured with the monotonic clock of each process that looks for
+    them, not with the database's: set forward, that would expire the leases of live holders, and set back, keep those
+    of dead ones. Several processes may look; each lease is expired by one of them.
+    """
 
     def __init__(
-        self, sessions: sessionmaker[Session], seconds: float = LEASE_SECONDS, renew_seconds: float = RENEW_SECONDS
+        self,
+        sessions: sessionmaker[Session],
+        seconds: float = LEASE_SECONDS,
+        renew_seconds: float = RENEW_SECONDS,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._sessions = sessions
         self._seconds = seconds
@@ -64,21 +78,13 @@ class Leases:
         self._renewing: threading.Thread | None = None
         self._shutting_down = threading.Event()
         self._releasing = threading.RLock()  # a signal's handler may release in the middle of a release
-        self._monitor = LeaseMonitor(sessions, seconds, renew_seconds)
+        self._clock = clock
+        self._checked_at = clock()
+        self._seconds_unchanged: dict[_Renewal, float] = {}
 
     def acquire(self, run_id: str) -> Lease | None:
         """Return the lease of an unfinished run that is free, or None."""
-        acquired = (
-            update(RunRow)
-            .where(RunRow.id == run_id, RunRow.state == RUNNING, is_free())
-            .values(
-                epoch=RunRow.epoch + 1,
-                holder=_holder_name(),
-                leased_until=database_now(self._seconds),
-                began_at=func.coalesce(RunRow.began_at, database_now()),
-            )
-        )
-        lease = self._begin_epoch(run_id, acquired)
+        lease = self._begin_epoch(run_id, is_free(), began_at=func.coalesce(RunRow.began_at, database_now()))
         if lease is None:
             return None
         with self._lock:
@@ -96,25 +102,46 @@ class Leases:
 
         Until it expires no other process can acquire the run.
         """
-        stolen = (
-            update(RunRow)
-            .where(RunRow.id == run_id, RunRow.state == RUNNING)
-            .values(epoch=RunRow.epoch + 1, holder=_holder_name(), leased_until=database_now(self._seconds))
-        )
-        return self._begin_epoch(run_id, stolen)
+        return self._begin_epoch(run_id)
 
-    def _begin_epoch(self, run_id: str, statement: Update) -> Lease | None:
+    def _begin_epoch(self, run_id: str, *conditions: ColumnElement[bool], **values: Any) -> Lease | None:
+        begun = update(RunRow).where(RunRow.id == run_id, RunRow.state == RUNNING, *conditions)
+        lease = {"epoch": RunRow.epoch + 1, "holder": _holder_name(), "leased_until": database_now(self._seconds)}
+        returning = (RunRow.epoch, RunRow.cut_offs, database_now().label("now"))
         with write_lock(engine_of(self._sessions)), self._sessions.begin() as session:
-            returning = statement.returning(RunRow.epoch, RunRow.cut_offs, database_now().label("now"))
-            row = session.execute(returning).one_or_none()
+            row = session.execute(begun.values(**lease, **values).returning(*returning)).one_or_none()
             if row is None:
                 return None
             latest = session.scalar(select(func.max(EventRow.at)).where(EventRow.run_id == run_id))
         return Lease(run_id, row.epoch, row.cut_offs, MonotonicClock(max(row.now, latest or row.now)))
 
     def expire_stale(self) -> tuple[str, ...]:
-        """Expire the leases that were not renewed in time; return their runs, which are free now."""
-        return self._monitor.expire_stale()
+        """Expire the leases that were not renewed in time; return their runs, which are free now.
+
+        The time between two checks counts as one missed renewal at most, so that after an outage of the database or a
+        suspension of the machine the holders have time to renew.
+        """
+        # The time that reading the renewals takes is not counted, so that no lease expires too early.
+        passed = min(self._clock() - self._checked_at, self._renew_seconds)
+        renewals = self._current_renewals()
+        self._checked_at = self._clock()
+        known = self._seconds_unchanged
+        self._seconds_unchanged = {each: known[each] + passed if each in known else 0.0 for each in renewals}
+        stale = [each for each, seconds in self._seconds_unchanged.items() if seconds >= self._seconds]
+        return tuple(run_id for run_id, *_ in filter(self._expire, stale))
+
+    def _current_renewals(self) -> list[_Renewal]:
+        held = select(RunRow.id, RunRow.epoch, RunRow.leased_until)
+        with self._sessions() as session:
+            rows = session.execute(held.where(RunRow.state == RUNNING, RunRow.leased_until.is_not(None)))
+            return [(row.id, row.epoch, row.leased_until) for row in rows if row.leased_until is not None]
+
+    def _expire(self, stale: _Renewal) -> bool:
+        """End this lease, unless it was renewed or ended in the meantime."""
+        run_id, epoch, until = stale
+        unchanged = (RunRow.id == run_id, RunRow.state == RUNNING, RunRow.epoch == epoch, RunRow.leased_until == until)
+        freed = {"epoch": RunRow.epoch + 1, "holder": None, "leased_until": None, "cut_offs": RunRow.cut_offs + 1}
+        return changes_row(self._sessions, update(RunRow).where(*unchanged).values(**freed))
 
     def stop_renewing(self, lease: Lease) -> None:
         """Stop renewing this lease, because its run has ended or another process should take the run over."""
@@ -143,21 +170,21 @@ class Leases:
         self._free([lease])
 
     def _free(self, held: list[Lease]) -> None:
-        freed = {"epoch": RunRow.epoch + 1, "holder": None, "leased_until": None}
+        self._update(held, epoch=RunRow.epoch + 1, holder=None, leased_until=None)
+
+    def _update(self, held: list[Lease], **values: Any) -> None:
+        """Change the rows of these runs, except those whose lease was lost in the meantime."""
+        leases = [(lease.run_id, lease.epoch) for lease in held]
+        valid = (tuple_(RunRow.id, RunRow.epoch).in_(leases), RunRow.state == RUNNING)
         with self._sessions.begin() as session:
-            session.execute(update(RunRow).where(_is_one_of(held), RunRow.state == RUNNING).values(**freed))
+            session.execute(update(RunRow).where(*valid).values(**values))
 
     def renew(self) -> None:
         """Renew every lease held, except those that were lost in the meantime."""
         with self._lock:
             held = list(self._held)
         if held:
-            with self._sessions.begin() as session:
-                session.execute(
-                    update(RunRow)
-                    .where(_is_one_of(held), RunRow.state == RUNNING)
-                    .values(leased_until=database_now(self._seconds))
-                )
+            self._update(held, leased_until=database_now(self._seconds))
 
     def free_runs(self, grace_seconds: float = 0.0, queue: str | None = None) -> tuple[str, ...]:
         """Return at most MAX_FREE_RUNS unfinished runs without a holder, oldest first, of one queue or both.
@@ -190,61 +217,6 @@ class Leases:
                 has_failed = True
 
 
-_Renewal = tuple[str, int, datetime]
-"""A run, the epoch of its lease, and the `leased_until` of its last renewal."""
-
-
-class LeaseMonitor:
-    """Expires leases that were not renewed in time, measured with a monotonic clock.
-
-    The database's clock is not used: set forward, it would expire the leases of live holders, and set back, keep those
-    of dead ones. Several processes may monitor one database; each lease is expired by one of them.
-    """
-
-    def __init__(
-        self,
-        sessions: sessionmaker[Session],
-        seconds: float,
-        renew_seconds: float,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        """Expire leases after `seconds` without a renewal; their holders renew them every `renew_seconds`."""
-        self._sessions = sessions
-        self._seconds = seconds
-        self._renew_seconds = renew_seconds
-        self._clock = clock
-        self._checked_at = clock()
-        self._seconds_unchanged: dict[_Renewal, float] = {}
-
-    def expire_stale(self) -> tuple[str, ...]:
-        """Expire the leases that were not renewed in time; return their runs, which are free now.
-
-        The time between two checks counts as one missed renewal at most, so that after an outage of the database or a
-        suspension of the machine the holders have time to renew.
-        """
-        # The time that reading the renewals takes is not counted, so that no lease expires too early.
-        passed = min(self._clock() - self._checked_at, self._renew_seconds)
-        renewals = self._current_renewals()
-        self._checked_at = self._clock()
-        known = self._seconds_unchanged
-        self._seconds_unchanged = {each: known[each] + passed if each in known else 0.0 for each in renewals}
-        stale = [each for each, seconds in self._seconds_unchanged.items() if seconds >= self._seconds]
-        return tuple(run_id for run_id, *_ in filter(self._expire, stale))
-
-    def _current_renewals(self) -> list[_Renewal]:
-        held = select(RunRow.id, RunRow.epoch, RunRow.leased_until)
-        with self._sessions() as session:
-            rows = session.execute(held.where(RunRow.state == RUNNING, RunRow.leased_until.is_not(None)))
-            return [(row.id, row.epoch, row.leased_until) for row in rows if row.leased_until is not None]
-
-    def _expire(self, stale: _Renewal) -> bool:
-        """End this lease, unless it was renewed or ended in the meantime."""
-        run_id, epoch, until = stale
-        unchanged = (RunRow.id == run_id, RunRow.state == RUNNING, RunRow.epoch == epoch, RunRow.leased_until == until)
-        freed = {"epoch": RunRow.epoch + 1, "holder": None, "leased_until": None, "cut_offs": RunRow.cut_offs + 1}
-        return changes_row(self._sessions, update(RunRow).where(*unchanged).values(**freed))
-
-
 def is_free() -> ColumnElement[bool]:
     """Return the condition that a run has no holder: its lease was never acquired, was released, or has expired."""
     return RunRow.leased_until.is_(None)
@@ -253,11 +225,6 @@ def is_free() -> ColumnElement[bool]:
 def in_queue(queue: str) -> ColumnElement[bool]:
     """Return the condition that a run belongs to that job queue."""
     return RunRow.batch.is_(None) if queue == PEOPLE else RunRow.batch.is_not(None)
-
-
-def _is_one_of(leases: list[Lease]) -> ColumnElement[bool]:
-    """Return the condition that a row is one of these runs, in the epoch of its lease."""
-    return and_(tuple_(RunRow.id, RunRow.epoch).in_([(lease.run_id, lease.epoch) for lease in leases]))
 
 
 def _holder_name() -> str:

@@ -39,12 +39,9 @@ PURGE_LIMIT = 100
 class Deletion:
     """Delete, restore and purge runs. `stop` ends an unfinished run, given its id and the reason."""
 
-    def __init__(
-        self, sessions: sessionmaker[Session], stop: Callable[[str, Text], bool], undo_seconds: float = UNDO_SECONDS
-    ) -> None:
+    def __init__(self, sessions: sessionmaker[Session], stop: Callable[[str, Text], bool]) -> None:
         self._sessions = sessions
         self._stop = stop
-        self._undo_seconds = undo_seconds
 
     def of_owner(self, run_id: str, owner: str) -> RunSummary | None:
         """Return the run if it is the owner's, else None. Reads no events, which may be those of another version."""
@@ -65,18 +62,18 @@ class Deletion:
         """Restore a deleted run of the owner. False if it is too late or unknown."""
         if is_invalid_id(run_id):
             return False
-        shown = update(RunRow).where(RunRow.id == run_id, RunRow.owner == owner, self._is_restorable())
+        shown = update(RunRow).where(RunRow.id == run_id, RunRow.owner == owner, _is_restorable())
         return changes_row(self._sessions, shown.values(deleted_at=None))
 
     def restorable(self, owner: str) -> tuple[RunSummary, ...]:
         """Return the owner's deleted runs that can still be restored, last deleted first."""
-        chosen = select(RunRow).where(RunRow.owner == owner, self._is_restorable())
+        chosen = select(RunRow).where(RunRow.owner == owner, _is_restorable())
         with self._sessions() as session:
             return tuple(map(summary, session.scalars(chosen.order_by(RunRow.deleted_at.desc(), RunRow.id))))
 
     def purge(self) -> tuple[str, ...]:
         """Purge up to PURGE_LIMIT runs that can no longer be restored; return their ids."""
-        return self.purge_where(RunRow.deleted_at <= database_now(-self._undo_seconds), PURGE_LIMIT)
+        return self.purge_where(RunRow.deleted_at <= database_now(-UNDO_SECONDS), PURGE_LIMIT)
 
     def purge_where(self, condition: ColumnElement[bool], limit: int | None = None) -> tuple[str, ...]:
         """Purge up to `limit` runs that meet the condition; return their ids."""
@@ -105,10 +102,11 @@ class Deletion:
         log.info("run %s was deleted for good", run_id)
         return True
 
-    def _is_restorable(self) -> ColumnElement[bool]:
-        """Return the condition that a run can be restored by itself; one deleted with its batch cannot."""
-        with_its_batch = select(BatchRow.id).where(BatchRow.id == RunRow.batch, BatchRow.deleted_at.is_not(None))
-        return and_(RunRow.deleted_at > database_now(-self._undo_seconds), ~with_its_batch.exists())
+
+def _is_restorable() -> ColumnElement[bool]:
+    """Return the condition that a run can be restored by itself; one deleted with its batch cannot."""
+    with_its_batch = select(BatchRow.id).where(BatchRow.id == RunRow.batch, BatchRow.deleted_at.is_not(None))
+    return and_(RunRow.deleted_at > database_now(-UNDO_SECONDS), ~with_its_batch.exists())
 
 
 GONE = "This check is not there any more."

@@ -16,7 +16,7 @@ from prometheus_client.registry import Collector
 from app.domain.errors import HopcheckError
 from app.domain.events import Event, HopFailed, HopKept, HopSetAside, QuestionAsked, TokensUsed
 from app.domain.instrumentation import Call
-from app.runs.projections import OperatorQueries
+from app.runs.projections import RunQueries
 from app.runs.runner import MetricsSink
 
 BUCKET_SECONDS = (0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300)
@@ -28,7 +28,7 @@ OUTCOMES: dict[type[Any], str] = {HopKept: "kept", HopSetAside: "set_aside", Hop
 class Metrics(MetricsSink):
     """Serves the metrics of this process."""
 
-    def __init__(self, queries: OperatorQueries, followers: Callable[[], int] | None = None) -> None:
+    def __init__(self, queries: RunQueries, followers: Callable[[], int] | None = None) -> None:
         """Register the metrics; `followers` counts the followers in this process, None in a worker without any."""
         self.registry = CollectorRegistry()
         self.registry.register(_DatabaseCollector(queries, followers))
@@ -71,7 +71,7 @@ class Metrics(MetricsSink):
 class _DatabaseCollector(Collector):
     """Reads the gauges from the database at each scrape."""
 
-    def __init__(self, queries: OperatorQueries, followers: Callable[[], int] | None) -> None:
+    def __init__(self, queries: RunQueries, followers: Callable[[], int] | None) -> None:
         self._queries = queries
         self._followers = followers
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import datetime
 from typing import Any
 
@@ -64,10 +65,18 @@ class Notes:
         has this content is accepted, because a form may be sent twice.
         """
         values = {"agrees": agrees, "text": text, "label": label.value if label else None, "signed": signed}
-        if not self._write(run_id, hop, seen, **values):
-            there = next((note for note in self.of(run_id) if note.hop == hop), None)
-            if there is None or any(getattr(there, name) != value for name, value in values.items()):
-                raise NoteChanged
+        if seen is None:
+            new = insert(NoteRow).values(run_id=run_id, hop=hop, **values, written_at=database_now())
+            with suppress(IntegrityError), self._sessions.begin() as session:
+                session.execute(new)
+                return
+        else:
+            changed = update(NoteRow).where(*_matches(run_id, hop, seen)).values(**values, written_at=database_now())
+            if changes_row(self._sessions, changed):
+                return
+        there = next((note for note in self.of(run_id) if note.hop == hop), None)
+        if there is None or any(getattr(there, name) != value for name, value in values.items()):
+            raise NoteChanged
 
     def remove(self, run_id: str, hop: int, seen: datetime | None) -> None:
         """Delete the note written at `seen`, if it still exists. Raises NoteChanged if it was changed."""
@@ -75,18 +84,6 @@ class Notes:
             removed = delete(NoteRow).where(*_matches(run_id, hop, seen)).returning(NoteRow.hop)
             if session.execute(removed).one_or_none() is None and session.get(NoteRow, (run_id, hop)) is not None:
                 raise NoteChanged
-
-    def _write(self, run_id: str, hop: int, seen: datetime | None, **values: Any) -> bool:
-        """Write the note unless it was changed since `seen`; return whether it was written."""
-        if seen is not None:
-            changed = update(NoteRow).where(*_matches(run_id, hop, seen)).values(**values, written_at=database_now())
-            return changes_row(self._sessions, changed)
-        try:
-            with self._sessions.begin() as session:
-                session.execute(insert(NoteRow).values(run_id=run_id, hop=hop, **values, written_at=database_now()))
-        except IntegrityError:
-            return False
-        return True
 
 
 def is_own_verdict() -> ColumnElement[bool]:

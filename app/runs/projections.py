@@ -19,7 +19,7 @@ from sqlalchemy.orm import Session, sessionmaker
 
 from app.domain.model import Label, RunOptions
 from app.domain.ports import RunCommand
-from app.domain.report import Report, apply_event, reduce_events
+from app.domain.report import Report, reduce_events
 from app.runs.admission import is_invalid_id
 from app.runs.event_store import EventStore, command_from_column, decode_options
 from app.runs.json_schema import Moment
@@ -101,21 +101,14 @@ class ReportCache:
         key = (run_id, created_at)
         with self._lock:
             cached = self._cached.get(key)
-        projection = cached if cached and cached.last_seq >= last_seq else self._advance(run_id, cached)
-        if projection:
-            self._put(key, projection)
-        return projection
-
-    def _advance(self, run_id: str, cached: Projection | None) -> Projection | None:
-        events = self._events.read(run_id, cached.last_seq if cached else 0)
-        if not events:
-            return cached
-        if cached is None:
-            return Projection(events[-1].seq, reduce_events((each.event, each.seconds) for each in events))
-        report = cached.report
-        for each in events:
-            report = apply_event(report, each.event, each.seconds)
-        return Projection(events[-1].seq, report)
+        if cached is None or cached.last_seq < last_seq:
+            events = self._events.read(run_id, cached.last_seq if cached else 0)
+            if events:
+                timed = ((each.event, each.seconds) for each in events)
+                cached = Projection(events[-1].seq, reduce_events(timed, cached.report if cached else None))
+        if cached:
+            self._put(key, cached)
+        return cached
 
     def _put(self, key: tuple[str, datetime], projection: Projection) -> None:
         with self._lock:
@@ -128,7 +121,7 @@ class ReportCache:
 
 
 class RunQueries:
-    """Reads runs by id, by owner, or by the run that they branch off."""
+    """Reads runs by id, by owner, or by the run that they branch off; counts and lists those of all owners."""
 
     def __init__(self, sessions: sessionmaker[Session], events: EventStore) -> None:
         self._sessions = sessions
@@ -198,34 +191,27 @@ class RunQueries:
                     found[run_id] = decode_options(stored)
         return found
 
-    def _summaries(self, query: Select[Any]) -> tuple[RunSummary, ...]:
-        with self._sessions() as session:
-            return tuple(map(summary, session.scalars(query)))
-
-
-class OperatorQueries:
-    """Reads and counts the runs of all owners, for metrics and the command line."""
-
-    def __init__(self, sessions: sessionmaker[Session]) -> None:
-        self._sessions = sessions
-
     def counts(self) -> dict[tuple[str, str], int]:
-        """Count the runs by state and label; the label is "" where there is none."""
+        """Count the runs of all owners by state and label; the label is "" where there is none."""
         counted = select(RunRow.state, RunRow.label, func.count()).where(is_visible())
         with self._sessions() as session:
             found = session.execute(counted.group_by(RunRow.state, RunRow.label))
             return {(state, label or ""): number for state, label, number in found}
 
     def waiting(self) -> int:
+        """Count the runs of all owners that wait for a worker."""
         free = select(func.count()).select_from(RunRow).where(RunRow.state == RUNNING, is_free(), is_visible())
         with self._sessions() as session:
             return session.scalar(free) or 0
 
     def newest(self, wanted: RunFilter, limit: int = 20) -> tuple[RunSummary, ...]:
-        """Return at most `limit` runs, newest first."""
+        """Return at most `limit` runs of all owners, newest first."""
         query = select(RunRow).where(is_visible(), *_conditions(wanted)).order_by(RunRow.created_at.desc(), RunRow.id)
+        return self._summaries(query.limit(limit))
+
+    def _summaries(self, query: Select[Any]) -> tuple[RunSummary, ...]:
         with self._sessions() as session:
-            return tuple(map(summary, session.scalars(query.limit(limit))))
+            return tuple(map(summary, session.scalars(query)))
 
 
 def summary(row: RunRow) -> RunSummary:

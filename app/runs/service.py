@@ -46,7 +46,7 @@ from app.runs.lifecycle import PURGE_LIMIT, Deletion, Publishing
 from app.runs.models import RUNNING, RunRow
 from app.runs.notes import Notes
 from app.runs.notifications import Notifier
-from app.runs.projections import OperatorQueries, RunFilter, RunQueries, RunSummary, StoredRun
+from app.runs.projections import RunFilter, RunQueries, RunSummary, StoredRun
 from app.runs.runner import MetricsSink, Runner
 from app.runs.transfer import read_export
 
@@ -146,7 +146,6 @@ class Runs:
         self.notes = Notes(sessions)
         self.deletion = Deletion(sessions, self.interrupt)
         self.publishing = Publishing(sessions)
-        self.operator_queries = OperatorQueries(sessions)
         self._retention_days = retention_days
         self._scheduler = Scheduler(self._leases, self._jobs)
         self.do_periodically = self._scheduler.also

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import logging
 from pathlib import Path
 
 import pytest
@@ -11,10 +10,9 @@ import pytest
 from app import create_app
 from app.config.settings import Settings
 from app.modules.transcript import Source
-from research.tests.training.data import write_training_data
+from research.tests.training.data import interrupted_at_checkpoint, write_training_data
 from research.training.adapter import read_adapter
-from tests.limits import no_room_for
-from tests.tiny import tiny_llama, tiny_t5
+from tests.tiny import tiny_t5
 from tests.tiny_qwen import tiny_qwen
 
 pytestmark = pytest.mark.slow
@@ -103,19 +101,6 @@ def test_missing_data_are_named(command, tmp_path: Path) -> None:
     assert not (tmp_path / "out").exists()
 
 
-def test_a_row_of_the_adapters_data_at_fault_is_reported_before_training(command, sets: Path, monkeypatch) -> None:
-    monkeypatch.setattr("research.commands.train._search", lambda: lambda query, count: [])
-    (sets / "wice_dev.jsonl").write_text("{}")
-    said = error_of(command("adapter", "--data", sets, "--base", tiny_qwen(sets / "base"), "--out", sets / "out"), 2)
-    assert "wice_dev.jsonl, line 1: no claim" in said
-
-
-def test_a_base_model_unsuitable_for_the_adapter_is_refused(command, sets: Path) -> None:
-    (sets / "base.gguf").write_bytes(b"nothing")
-    done = command("adapter", "--data", sets, "--base", sets / "base.gguf", "--out", sets / "out")
-    assert "cannot be read as a GGUF file" in error_of(done, 2)
-
-
 def test_a_base_model_that_cannot_be_fetched_is_reported_in_one_sentence(
     command, asked: Path, tmp_path: Path, monkeypatch
 ) -> None:
@@ -129,36 +114,11 @@ def test_a_base_model_that_cannot_be_fetched_is_reported_in_one_sentence(
     assert "Fetching somebody/t5" in done.stderr
 
 
-def test_a_base_model_that_cannot_generate_questions_is_refused(command, asked: Path, tmp_path: Path) -> None:
-    base, out = tiny_llama(tmp_path / "base"), tmp_path / "out"
-    done = command("question-generator", "--data", asked, "--base", base, "--out", out)
-    assert "not a sequence-to-sequence model" in error_of(done, 1)
-
-
-def test_a_full_disk_is_reported_in_one_sentence(command, asked: Path, tmp_path: Path) -> None:
-    arguments = "question-generator", "--data", asked, "--base", tiny_t5(tmp_path / "t5"), "--out", tmp_path / "out"
-    with no_room_for(5_000):
-        done = command(*arguments)
-    assert "is the disk full?" in error_of(done, 1) and "checkpoint.pt" in error_of(done, 1)
-
-
-class Interrupt(logging.Handler):
-    """Raises KeyboardInterrupt when training logs a saved checkpoint."""
-
-    def emit(self, record: logging.LogRecord) -> None:
-        raise KeyboardInterrupt
-
-
 def test_ctrl_c_reports_what_is_kept_and_the_same_command_resumes(command, asked: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     arguments = "question-generator", "--data", asked, "--base", tiny_t5(tmp_path / "t5"), "--out", out
-    log = logging.getLogger("research.training.fine_tuning")
-    log.setLevel(logging.INFO)
-    log.addHandler(interrupt := Interrupt())
-    try:
+    with interrupted_at_checkpoint():
         done = command(*arguments)
-    finally:
-        log.removeHandler(interrupt)
     assert error_of(done, 130) == (
         f"Stopped. {out / 'first-question' / 'checkpoint.pt'} is kept, and the same command resumes from it."
     )

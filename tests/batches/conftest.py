@@ -8,9 +8,9 @@ import pytest
 
 from app.batches.service import Batches
 from tests.fakes import scripted_container
-from tests.runs.conftest import database_url, leases_with, runs_with
+from tests.runs.conftest import database_url, leases_with, runs_with, wait_long
 
-__all__ = ["database_url", "leases_with", "runs_with"]
+__all__ = ["database_url", "leases_with", "runs_with", "wait_long"]
 
 
 @pytest.fixture

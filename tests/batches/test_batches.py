@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from unittest.mock import patch
 
 import pytest
 from sqlalchemy import select, update
@@ -32,6 +33,12 @@ def lines(number: int) -> list[BatchLine]:
 def begun(batches: Batches, number: int, **more) -> str:
     """Start a batch of `number` claims and return its id."""
     return batches.start(lines(number), RunOptions(), "me", "Mine", **more)
+
+
+def stored(batches: Batches, number: int, owner: str = "me") -> str:
+    """Store a batch of which no run was started yet, and return its id."""
+    with patch.object(batches, "feed"):
+        return batches.start(lines(number), RunOptions(), owner, "Mine")
 
 
 def fed_until(batches: Batches, batch_id: str, state: BatchState = BatchState.DONE) -> None:
@@ -83,8 +90,8 @@ def test_simultaneous_feeders_queue_a_few_runs_and_start_no_claim_twice(batches_
 
 def test_a_short_batch_is_not_held_up_by_a_long_one(batches_with, gate):
     batches = batches_with(scripted_container(gate=gate), workers=1)
-    long = batches.create(lines(100), RunOptions(), "me", "Long")
-    short = batches.create(lines(3), RunOptions(), "you", "Short")
+    long = stored(batches, 100)
+    short = stored(batches, 3, "you")
     batches.feed()
     assert batches.progress(short).counts == {"running": 3}
     assert batches.progress(long).counts == {"running": MIN_QUEUED - 3, WAITING: 100 - MIN_QUEUED + 3}
@@ -105,7 +112,7 @@ def test_batches_whose_claims_have_all_been_started_do_not_hold_up_a_later_one(b
 
 def test_a_batch_of_another_version_is_reported_once_and_says_why_it_is_held_up(batches_with, sessions, caplog):
     batches = batches_with(scripted_container())
-    batch_id = batches.create(lines(3), RunOptions(), "me", "Mine")
+    batch_id = stored(batches, 3)
     with sessions.begin() as session:
         session.execute(update(BatchRow).values(options={"max_hops": "of another version"}))
     for _ in range(2):
@@ -145,7 +152,7 @@ class Idle(ThreadJobs):
 
 def test_a_paused_batch_starts_no_run_until_it_is_resumed(batches_with):
     batches = batches_with(scripted_container())
-    batch_id = batches.create(lines(3), RunOptions(), "me", "Mine")
+    batch_id = stored(batches, 3)
     assert batches.pause(batch_id) and not batches.pause(batch_id)
     batches.feed()
     assert batches.progress(batch_id).counts == {WAITING: 3}
@@ -220,7 +227,7 @@ def test_the_history_lists_no_runs_of_batches(batches_with):
 
 def test_the_scheduler_feeds_batches(batches_with):
     batches = batches_with(scripted_container())
-    batch_id = batches.create(lines(2), RunOptions(), "me", "Mine")
+    batch_id = stored(batches, 2)
     batches.runs.serve()
     until(lambda: batches.progress(batch_id).counts == {"SUPPORTED": 2})
 
@@ -233,13 +240,13 @@ def test_an_unknown_batch_is_not_found(batches_with):
 
 def test_all_claims_of_a_long_batch_are_returned_in_order(batches_with):
     batches = batches_with(scripted_container())
-    batch_id = batches.create(lines(1203), RunOptions(), "me", "Mine")
+    batch_id = stored(batches, 1203)
     assert [each.number for each in batches.all_claims(batch_id)] == list(range(1, 1204))
 
 
 def test_an_old_batch_is_removed_once_its_last_run_was_purged(batches_with):
     batches = batches_with(scripted_container())
-    kept, going = begun(batches, 1), batches.create(lines(1), RunOptions(), "me", "Going")
+    kept, going = begun(batches, 1), stored(batches, 1)
     fed_until(batches, kept), batches.pause(going)
     batches.forget(0)
     assert batches.get(kept) and batches.get(going)

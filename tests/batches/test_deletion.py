@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 import pytest
-from flask import Flask
-from sqlalchemy import func, select, update
+from sqlalchemy import func, select
 
 from app import cli
 from app.batches.service import WAITING, BatchState
 from app.domain.model import Question, RunOptions
-from app.runs.lifecycle import PURGE_LIMIT, UNDO_SECONDS
+from app.runs.lifecycle import PURGE_LIMIT
 from app.runs.models import BatchClaimRow, BatchRow, RunRow
-from tests.batches.test_batches import begun, fed_until, lines, runs_of
+from tests.batches.test_batches import begun, fed_until, runs_of, stored
 from tests.fakes import FAILING, Gate, scripted_container
 from tests.runs.conftest import ended
+from tests.terminal import terminal
 from tests.waiting import LONG
 
 
@@ -27,19 +26,6 @@ def done(batches) -> str:
     batch_id = begun(batches, 2)
     fed_until(batches, batch_id)
     return batch_id
-
-
-@pytest.fixture
-def wait_long(sessions) -> Callable[[], None]:
-    """A function that ages all deletions until they can no longer be undone."""
-
-    def pass_by() -> None:
-        earlier = datetime.now(UTC) - timedelta(seconds=UNDO_SECONDS + 1)
-        with sessions.begin() as session:
-            for row in (BatchRow, RunRow):
-                session.execute(update(row).where(row.deleted_at.is_not(None)).values(deleted_at=earlier))
-
-    return pass_by
 
 
 def count(sessions, row) -> int:
@@ -96,7 +82,7 @@ def test_a_run_deleted_with_its_batch_is_only_restored_with_it(batches, done):
 
 
 def test_after_the_undo_period_a_batch_is_purged_with_its_claims_and_runs(batches, done, sessions, wait_long):
-    kept = batches.create(lines(3), RunOptions(), "me", "Kept")
+    kept = stored(batches, 3)
     batches.delete(done)
     batches.purge(), batches.runs.deletion.purge()
     assert count(sessions, BatchRow) == 2, "not yet"
@@ -143,10 +129,8 @@ def test_an_unknown_batch_is_neither_deleted_nor_restored(batches):
 
 
 def test_purging_runs_removes_finished_batches_without_runs(batches, done):
-    app = Flask("test")
-    app.extensions["hopcheck"] = type("Hopcheck", (), {"runs": batches.runs, "batches": batches})
-    app.cli.add_command(cli.runs.runs)
-    waiting = batches.create(lines(1), RunOptions(), "me", "Waiting")
-    purged = app.test_cli_runner().invoke(args=["runs", "purge", "--older-than", "0d", "--yes"])
+    waiting = stored(batches, 1)
+    command = terminal(cli.runs.runs, runs=batches.runs, batches=batches)
+    purged = command("runs", "purge", "--older-than", "0d", "--yes")
     assert purged.output == "Runs deleted for good: 2.\n"
     assert batches.get(done) is None and batches.get(waiting) is not None

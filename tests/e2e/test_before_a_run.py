@@ -73,13 +73,6 @@ def test_one_click_names_who_is_meant_and_one_splits_a_sentence_of_two_claims(li
     assert page.complaints == []
 
 
-def test_the_scripts_of_no_page_fail(live, visitor):
-    address, page = live(), visitor()
-    for path in ("/", "/batches", "/history", "/choices", "/how-it-works"):
-        page.goto(f"{address}{path}")
-        assert page.complaints == [], path
-
-
 def test_no_claim_can_be_sent_while_none_is_ticked(live, visitor):
     page = visitor()
     type_claim(page, live(), "Hamlet is a play. King Lear is a novel.")

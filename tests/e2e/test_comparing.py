@@ -4,22 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from app.domain.model import Judgement
 from tests.e2e.test_browser import check, expect_verdict
-from tests.fakes import TWO_HOPS, Gate, Script, ScriptedHop, answer, scripted_container
+from tests.fakes import ONE_SET_ASIDE, TWO_HOPS, Gate, scripted_container
 
 expect = pytest.importorskip("playwright.sync_api", reason="playwright is not installed; run make setup").expect
-
-THREE_HOPS = Script(
-    (ScriptedHop("Is Hamlet a play?", answer(None), Judgement(False, "There was no answer.")), *TWO_HOPS.hops),
-    TWO_HOPS.verdict,
-)
 
 
 def test_two_running_checks_are_followed_side_by_side(live, visitor):
     """A repeated check offers the earlier one for comparison; both columns update without a reload."""
     gate, page = Gate("answer 2"), visitor()
-    address = live(scripted_container(TWO_HOPS, THREE_HOPS, gate=gate), workers=2)
+    address = live(scripted_container(TWO_HOPS, ONE_SET_ASIDE, gate=gate), workers=2)
     check(page, address)
     check(page, address)
     expect(page.locator("#hop-2")).to_be_visible()

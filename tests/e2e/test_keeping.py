@@ -1,4 +1,4 @@
-"""Finding, deleting and restoring a check and publishing a report in a real browser, with and without script."""
+"""Finding, deleting and restoring a check and publishing a report in a real browser."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def listed(page):
     return page.locator(".past .recent-claim")
 
 
-def test_an_earlier_check_is_found_while_typing_and_also_without_script(live, visitor):
-    """The list and the address change without a reload; the same form works without script."""
+def test_an_earlier_check_is_found_while_typing(live, visitor):
+    """The list and the address change without a reload."""
     page, address = visitor(), live()
     checked(page, address, HAMLET, TURKEY)
     page.get_by_role("link", name="History").first.click()
@@ -42,14 +42,6 @@ def test_an_earlier_check_is_found_while_typing_and_also_without_script(live, vi
     page.get_by_role("link", name="Show all").click()
     expect(listed(page)).to_have_count(2)
     assert page.complaints == []
-
-    plain = visitor(java_script_enabled=False, storage_state=page.context.storage_state())
-    plain.goto(f"{address}/history")
-    plain.get_by_label("Search").fill("hamlet")
-    plain.get_by_label("Answers from").select_option(label="Retriever and reader")
-    plain.keyboard.press("Tab")
-    plain.get_by_role("button", name="Search").click()
-    expect(listed(plain)).to_have_text([HAMLET])
 
 
 def test_a_reader_of_a_deleted_check_sees_that_it_was_deleted(live, visitor):

@@ -12,10 +12,9 @@ from app.container.container import Container
 from app.site_setup import SiteSetup
 from tests.backends.web_search.search_server import Reply, SearchServer
 from tests.e2e.test_accessibility import faults
-from tests.openai_server import HAMLET, OpenAIServer
+from tests.openai_server import OpenAIServer
 from tests.web import test_setting_up
 from tests.web.test_setting_up import KEY, MODEL, FirstSentence, held, script
-from tests.word_files import word_file
 
 expect = pytest.importorskip("playwright.sync_api", reason="playwright is not installed; run make setup").expect
 hub = test_setting_up.hub
@@ -40,29 +39,6 @@ def add_model(page, site: str, server: OpenAIServer) -> None:
     page.get_by_label("Key (most servers").fill(KEY)
     page.locator("#models").get_by_role("button", name="Test and add").click()
     expect(page.locator("#models [role=status]")).to_have_text("It answered")
-
-
-@pytest.mark.slow
-@pytest.mark.jvm
-def test_documents_and_a_model_that_are_added_on_the_page_answer_the_next_check(site, visitor, tmp_path):
-    page = visitor()
-    (file := tmp_path / "plays.docx").write_bytes(word_file(*(told.passage for told in HAMLET.hops)))
-    with OpenAIServer(script) as server:
-        add_model(page, site, server)
-        page.get_by_label("Text, Markdown").set_input_files(file)
-        page.get_by_label("Title of the source").fill("Old plays")
-        page.get_by_role("button", name="Make it a source").click()
-        expect(page.locator("#tasks .on .state")).to_have_text("Ready")
-        page.goto(site)
-        page.get_by_label("Your claim").fill("The author of Hamlet was born in England.")
-        page.get_by_label("Source", exact=True).select_option("Old plays")
-        page.get_by_text("Options", exact=True).click()
-        page.get_by_label("A language model, prompted", exact=False).first.check()
-        page.get_by_role("button", name="Check it").click()
-        page.locator("#verdict-heading").wait_for()
-        expect(page.locator("#hop-1")).to_contain_text("plays")
-        assert KEY not in page.request.get(page.url + "/export.json").text() + page.content()
-    assert page.complaints == []
 
 
 @pytest.mark.parametrize("script_on", [True, False], ids=["with script", "without script"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from sqlalchemy import update
@@ -13,7 +14,8 @@ from app.domain.model import Claim, RunOptions
 from app.domain.report import Report
 from app.runs.event_store import EventStore
 from app.runs.leases import Leases
-from app.runs.models import RunRow
+from app.runs.lifecycle import UNDO_SECONDS
+from app.runs.models import BatchRow, RunRow
 from app.runs.service import Runs, StoredEvent
 from tests.conftest import sqlite_file
 from tests.fakes import scripted_container
@@ -86,8 +88,21 @@ def leases_with(sessions) -> Callable[..., Leases]:
         leases.shutdown()
 
 
+@pytest.fixture
+def wait_long(sessions) -> Callable[..., None]:
+    """A function that ages all deletions until they can no longer be undone."""
+
+    def pass_by(seconds: float = UNDO_SECONDS + 1) -> None:
+        earlier = datetime.now(UTC) - timedelta(seconds=seconds)
+        with sessions.begin() as session:
+            for row in (BatchRow, RunRow):
+                session.execute(update(row).where(row.deleted_at.is_not(None)).values(deleted_at=earlier))
+
+    return pass_by
+
+
 def lapse(sessions, run_id: str) -> None:
-    """Expire the run's lease, as the lease monitor does after its holder died."""
+    """Expire the run's lease, as other processes do after its holder died."""
     freed = {"epoch": RunRow.epoch + 1, "holder": None, "leased_until": None, "cut_offs": RunRow.cut_offs + 1}
     with sessions.begin() as session:
         session.execute(update(RunRow).where(RunRow.id == run_id).values(**freed))

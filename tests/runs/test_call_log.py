@@ -5,10 +5,8 @@ from __future__ import annotations
 import logging
 import threading
 from datetime import UTC, datetime, timedelta
-from types import SimpleNamespace
 
 import pytest
-from flask import Flask
 from sqlalchemy import create_engine, event, func, select, text
 from sqlalchemy.orm import sessionmaker
 
@@ -20,6 +18,7 @@ from app.runs.call_log import MEGABYTE, TOUCH_AFTER, CallLog, RunCalls
 from app.runs.event_store import EventStore
 from app.runs.models import ModelCallRow, RunCallRow
 from tests.runs.conftest import only_sqlite
+from tests.terminal import terminal
 from tests.waiting import LONG
 
 START = datetime(2026, 11, 22, 12, tzinfo=UTC)
@@ -267,19 +266,12 @@ def test_a_damaged_reply_is_treated_as_missing(run, sessions):
     assert run.get(call()) is None
 
 
-@pytest.fixture
-def terminal(calls):
-    app = Flask("app")
-    app.extensions["hopcheck"] = SimpleNamespace(calls=calls, settings=SimpleNamespace(cache_mb=1))
-    app.cli.add_command(runs.cache)
-    return lambda *words, typed=None: app.test_cli_runner().invoke(args=["cache", *words], input=typed)
-
-
-def test_purging_asks_for_confirmation(terminal, run, other, calls):
+def test_purging_asks_for_confirmation(run, other, calls):
+    command = terminal(runs.cache, calls=calls)
     run.put(call(), "said")
-    refused = terminal("purge", typed="n\n")
+    refused = command("cache", "purge", input="n\n")
     assert refused.exit_code == 1
     assert calls.size()[0] == 1
-    done = terminal("purge", typed="y\n")
+    done = command("cache", "purge", input="y\n")
     assert (done.exit_code, "Forget 1 reply?" in done.output, "1 forgotten" in done.output) == (0, True, True)
     assert other.get(call()) is None

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
-
 import pytest
 from psycopg import errors
 from sqlalchemy import create_engine, text
@@ -35,23 +33,6 @@ def test_an_outdated_table_names_the_command_that_upgrades_it(engine):
         connection.execute(text("create table runs (id text)"))
     assert "flask --app app db upgrade" in message_of(engine, "select epoch from runs")
     assert "flask --app app db upgrade" in message_of(engine, "insert into runs (epoch) values (1)")
-
-
-def test_a_locked_database_is_reported_as_busy(tmp_path, engine):
-    with engine.begin() as connection:
-        connection.execute(text("create table runs (id text)"))
-    other = sqlite3.connect(tmp_path / "some.sqlite3", isolation_level=None)
-    other.execute("begin immediate")
-    with engine.connect() as connection:
-        connection.execute(text("pragma busy_timeout = 10"))
-        with pytest.raises(DatabaseUnavailable, match="The database is busy"):
-            connection.execute(text("insert into runs values ('1')"))
-    other.close()
-
-
-def test_a_file_that_is_not_a_database_is_reported(tmp_path):
-    (tmp_path / "some.sqlite3").write_bytes(b"not a database at all" * 100)
-    assert "is no database" in message_of(create_engine(f"sqlite:///{tmp_path / 'some.sqlite3'}"), "select 1")
 
 
 def test_a_server_that_does_not_answer_is_reported_for_any_driver():

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 import pytest
-from sqlalchemy import func, insert, select, update
+from sqlalchemy import func, insert, select
 
 from app.domain.errors import InvalidInput
 from app.domain.events import RunInterrupted
@@ -15,25 +15,13 @@ from app.domain.messages import Code
 from app.domain.model import Claim, Question, RunOptions
 from app.runs.call_log import CallLog
 from app.runs.lifecycle import UNDO_SECONDS
-from app.runs.models import EventRow, ModelCallRow, NoteRow, RunCallRow, RunRow
+from app.runs.models import EventRow, ModelCallRow, NoteRow, RunCallRow
 from app.runs.service import Runs
 from tests.fakes import Gate, scripted_container
 from tests.runs.conftest import ended, row_of
 from tests.waiting import LONG, LONGER
 
 CLAIM = Claim("The author of Hamlet was born in England.")
-
-
-@pytest.fixture
-def wait_long(sessions):
-    """A function that ages all deletions until they can no longer be undone."""
-
-    def pass_by(seconds: float = UNDO_SECONDS + 1) -> None:
-        earlier = datetime.now(UTC) - timedelta(seconds=seconds)
-        with sessions.begin() as session:
-            session.execute(update(RunRow).where(RunRow.deleted_at.is_not(None)).values(deleted_at=earlier))
-
-    return pass_by
 
 
 def count(sessions, table, run_id: str) -> int:

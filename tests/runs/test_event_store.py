@@ -194,16 +194,6 @@ def test_processes_writing_one_run_at_once_leave_no_gap_and_lose_nothing(log, le
         assert own == [f"{who}.{n}" for n in range(40)]
 
 
-def test_a_follower_is_woken_by_an_append_in_its_own_process(log, lease):
-    with ThreadPoolExecutor(1) as pool:
-        follower = pool.submit(log.follow, "run", 2, LONGER)
-        time.sleep(0.2)
-        assert not follower.done()
-        log.append(lease, PhaseEntered("news"))
-        (news,) = follower.result(timeout=LONG)
-    assert news.event == PhaseEntered("news")
-
-
 def test_a_follower_finds_what_another_process_appended(sessions, leases_with):
     mine, others = EventStore(sessions, poll_seconds=0.05), EventStore(sessions)
     others.create_run("run", "owner", STARTED)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from datetime import datetime, timedelta, timezone
-
 import pytest
 
 from app.domain.events import (
@@ -29,22 +26,18 @@ from app.domain.model import (
     Span,
     Verdict,
 )
-from app.domain.report import reduce_events
-from app.runs.service import StoredRun
-from app.runs.transfer import run_as_dict
 from tests.fakes import answer
+from tests.runs.test_importing import exported
 
 STARTED = RunStarted(
     Claim("Hamlet is by Shakespeare.", "A teacher", "2020-10-31"), RunOptions(modules=(("reasoner", "scripted"),))
 )
-CREATED = datetime(2026, 3, 1, 13, 30, tzinfo=timezone(timedelta(hours=1)))
 ASKED = QuestionAsked(1, Question("Who wrote Hamlet?"))
 
 
-def export_of(*events):
-    """Return the export of a run with these events, one second apart, after a round trip through JSON text."""
-    report = reduce_events((event, float(at)) for at, event in enumerate(events))
-    return json.loads(json.dumps(run_as_dict(StoredRun("some-id", "me", CREATED, len(events), report))))
+def export_of(*events) -> dict:
+    """Return the export of a run with these events, one second apart."""
+    return exported([(event, float(at)) for at, event in enumerate(events)])
 
 
 @pytest.mark.parametrize("events", [(), (ASKED,), (ASKED, RunFailed("no"))])

@@ -45,14 +45,6 @@ THREE = scripted(["kept", "kept", "kept"], 2, SUPPORTED)
 """The verifier is satisfied after the second hop, so a speculative third question is not used."""
 
 
-def test_a_run_has_the_same_report_with_and_without_speculation(runs_with):
-    reports = []
-    for container in (SpeculatingContainer(THREE), SteadyContainer(THREE)):
-        runs = runs_with(container)
-        reports.append(timeless(ended(runs, runs.start(CLAIM, RunOptions(), "me"))))
-    assert reports[0] == reports[1]
-
-
 def test_unused_speculative_calls_count_in_the_runs_usage_and_the_daily_sum(runs_with, sessions):
     both = threading.Barrier(2, timeout=LONG)
     container = SpeculatingContainer(

@@ -1,22 +1,53 @@
 """Leases and the times of events use monotonic clocks: setting the database's clock changes nothing.
 
-PostgreSQL's clock really is set here, by a function that shadows its own (tests/set_clock.py).
+PostgreSQL's clock really is set here, by a function that shadows its own.
 """
 
 from __future__ import annotations
 
 import pytest
+from sqlalchemy import create_engine, make_url, text
 
 from app.domain.events import PhaseEntered, RunResumed
 from app.domain.messages import Code
-from app.runs.leases import LEASE_SECONDS, RENEW_SECONDS, LeaseMonitor
+from app.runs.leases import LEASE_SECONDS, RENEW_SECONDS, Leases
 from app.runs.runner import worked_seconds
 from tests.runs.conftest import lapse, row_of
-from tests.set_clock import SetClock
 
 HOUR = 3600.0
 on_postgresql = pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
 """SQLite's clock is the machine's, which a test cannot set; the same code computes its leases and times."""
+
+
+SHIFTED = """
+CREATE FUNCTION set_clock.clock_timestamp() RETURNS timestamptz VOLATILE LANGUAGE sql AS
+$$ SELECT pg_catalog.clock_timestamp() + ahead FROM set_clock.by $$
+"""
+
+
+class SetClock:
+    """Makes a schema that precedes PostgreSQL's own in the search path, with its own `clock_timestamp`."""
+
+    def __init__(self, url: str) -> None:
+        self._engine = create_engine(url, isolation_level="AUTOCOMMIT")
+        database = make_url(url).database
+        self._do(
+            "CREATE SCHEMA set_clock",
+            "CREATE TABLE set_clock.by (ahead interval)",
+            "INSERT INTO set_clock.by VALUES ('0')",
+            SHIFTED,
+            f'ALTER DATABASE "{database}" SET search_path = set_clock, pg_catalog, public',
+        )
+
+    def set(self, seconds: float) -> None:
+        """Set the clock ahead of the machine's by `seconds`, or behind when below 0."""
+        self._do(f"UPDATE set_clock.by SET ahead = make_interval(secs => {seconds})")
+
+    def _do(self, *statements: str) -> None:
+        with self._engine.connect() as connection:
+            for statement in statements:
+                connection.execute(text(statement))
+        self._engine.dispose()
 
 
 @pytest.fixture
@@ -26,11 +57,11 @@ def clock(database_url) -> SetClock:
 
 
 class Watcher:
-    """A LeaseMonitor whose clock is moved by hand."""
+    """Looks for stale leases by a clock that is moved by hand."""
 
     def __init__(self, sessions) -> None:
         self._now = 0.0
-        self._watch = LeaseMonitor(sessions, LEASE_SECONDS, RENEW_SECONDS, clock=lambda: self._now)
+        self._watch = Leases(sessions, clock=lambda: self._now)
 
     def look_after(self, seconds: float) -> tuple[str, ...]:
         """Advance the clock, check, and return the runs whose leases expired."""
@@ -53,7 +84,7 @@ def test_a_lease_that_is_not_renewed_expires_once_and_not_too_early(log, session
     assert (row.holder, row.leased_until, row.epoch, row.cut_offs) == (None, None, 2, 1)
 
 
-def test_a_new_monitor_expires_no_lease_at_its_first_check(log, sessions, leases_with):
+def test_a_new_process_expires_no_lease_at_its_first_check(log, sessions, leases_with):
     leases_with().acquire("run")
     assert Watcher(sessions).look_after(HOUR) == ()
 
@@ -66,7 +97,7 @@ def test_a_lease_that_is_renewed_never_expires(log, sessions, leases_with):
         leases.renew()
 
 
-def test_a_monitor_that_could_not_check_for_a_while_gives_holders_time_to_renew(log, sessions, leases_with):
+def test_a_process_that_could_not_check_for_a_while_gives_holders_time_to_renew(log, sessions, leases_with):
     """For example after an outage of the database, in which no holder could renew."""
     leases_with().acquire("run")
     watcher = Watcher(sessions)

@@ -34,15 +34,18 @@ NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
-def fresh_app(request, tmp_path):
+def empty_database(request, tmp_path) -> str:
+    """The URL of a database without tables."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path / 'empty.sqlite3'}"
+    return request.getfixturevalue("postgresql").fresh(with_tables=False)
+
+
+@pytest.fixture
+def fresh_app(empty_database):
     """An application whose database is empty or missing."""
     app = Flask("app")
-    on_postgresql = request.param == "postgresql"
-    app.config["SQLALCHEMY_DATABASE_URI"] = (
-        request.getfixturevalue("postgresql").fresh(with_tables=False)
-        if on_postgresql
-        else f"sqlite:///{tmp_path / 'fresh.sqlite3'}"
-    )
+    app.config["SQLALCHEMY_DATABASE_URI"] = empty_database
     db.init_app(app)
     Migrate(app, db, directory=str(MIGRATIONS))
     with app.app_context():
@@ -127,14 +130,6 @@ def test_upgrading_leaves_the_applications_logging_alone(fresh_app):
     upgrade()
     assert not logger.disabled
     assert logging.getLogger().handlers == handlers
-
-
-@pytest.fixture(params=["sqlite", "postgresql"])
-def empty_database(request, tmp_path) -> str:
-    """The URL of a database without tables."""
-    if request.param == "sqlite":
-        return f"sqlite:///{tmp_path / 'empty.sqlite3'}"
-    return request.getfixturevalue("postgresql").fresh(with_tables=False)
 
 
 @contextmanager

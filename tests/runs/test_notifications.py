@@ -32,15 +32,6 @@ def test_an_event_of_another_process_wakes_all_followers():
         assert not one.ended.is_set()
 
 
-def test_only_a_terminal_event_marks_a_subscription_as_ended():
-    subscribers = LocalSubscribers()
-    with subscribers.subscribe("a") as subscription:
-        subscribers.notify("a")
-        assert not subscription.ended.is_set()
-        subscribers.notify("a", ended=True)
-        assert subscription.ended.is_set()
-
-
 def test_a_burst_of_events_is_returned_together_and_a_terminal_event_ends_the_wait(sessions, leases_with):
     events = EventStore(sessions, poll_seconds=LONGER, coalesce_seconds=LONG)
     events.create_run("run", "owner", RunStarted(Claim("Hamlet was written in England."), RunOptions()))

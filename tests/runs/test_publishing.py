@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 import pytest
-from flask import Flask
 from sqlalchemy import insert, update
 
 from app import cli
@@ -14,6 +14,7 @@ from app.domain.model import Claim, Label, RunOptions
 from app.runs.event_store import encode_options
 from app.runs.models import RunRow
 from app.runs.service import Runs
+from tests.terminal import terminal
 
 CLAIM = Claim("The author of Hamlet was born in England.")
 NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
@@ -92,23 +93,16 @@ def test_the_gallery_is_sorted_by_publication_time_filtered_by_label_and_paged(r
     assert listed(runs, "SUPPORTED", 9, (NOON + timedelta(minutes=1), "run2")) == ["run0"]
 
 
-@pytest.fixture
-def terminal(runs):
-    app = Flask("app")
-    app.extensions["hopcheck"] = type("Hopcheck", (), {"runs": runs})
-    app.cli.add_command(cli.runs.runs)
-    return lambda *words: app.test_cli_runner().invoke(args=["runs", *words])
-
-
-def test_the_operator_lists_and_takes_down_published_reports_on_the_command_line(runs, run_id, terminal):
+def test_the_operator_lists_and_takes_down_published_reports_on_the_command_line(runs, run_id):
+    command = partial(terminal(cli.runs.runs, runs=runs), "runs")
     runs.publishing.publish(run_id)
-    line = terminal("published").output
+    line = command("published").output
     assert f"{run_id}  SUPPORTED  {CLAIM.text}" in line and line.count("\n") == 1
-    assert terminal("take-down", run_id).output == "Taken down. Anybody with its link can still read it.\n"
-    assert terminal("published").output == ""
-    again = terminal("take-down", run_id)
+    assert command("take-down", run_id).output == "Taken down. Anybody with its link can still read it.\n"
+    assert command("published").output == ""
+    again = command("take-down", run_id)
     assert (again.exit_code, again.output) == (1, "Error: There is no such report, or it was taken down already.\n")
-    assert terminal("allow", run_id).exit_code == 0
-    assert terminal("allow", run_id).exit_code == 1
+    assert command("allow", run_id).exit_code == 0
+    assert command("allow", run_id).exit_code == 1
     runs.publishing.publish(run_id)
     assert listed(runs) == [run_id]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 import pytest
-from flask import Flask
 from sqlalchemy import func, select, update
 
 from app.batches.service import Batches
@@ -17,6 +17,7 @@ from app.runs.projections import RunFilter
 from app.runs.service import Runs
 from tests.fakes import FAILING, TWO_HOPS, Gate, scripted_container
 from tests.runs.conftest import ended
+from tests.terminal import terminal
 from tests.waiting import LONG, until
 
 TERMINAL = "\x1b[2J\x1b]0;owned\x07\r"
@@ -91,11 +92,11 @@ def test_one_sweep_purges_at_most_the_limit(runs_with, sessions):
 
 def test_the_overview_counts_runs_by_state_and_label(runs_with):
     runs = runs_with(scripted_container(TWO_HOPS, TWO_HOPS, FAILING))
-    assert runs.operator_queries.counts() == {} and runs.operator_queries.waiting() == 0
+    assert runs.queries.counts() == {} and runs.queries.waiting() == 0
     gone, _, _ = [made(runs) for _ in range(3)]
     runs.deletion.delete(gone)
-    assert runs.operator_queries.counts() == {("verdict", "SUPPORTED"): 1, ("failed", ""): 1}
-    assert [each.label for each in runs.operator_queries.newest(RunFilter(outcome="SUPPORTED"))] == [Label.SUPPORTED]
+    assert runs.queries.counts() == {("verdict", "SUPPORTED"): 1, ("failed", ""): 1}
+    assert [each.label for each in runs.queries.newest(RunFilter(outcome="SUPPORTED"))] == [Label.SUPPORTED]
 
 
 def test_the_overview_counts_waiting_runs_but_not_running_ones(runs_with):
@@ -104,48 +105,39 @@ def test_the_overview_counts_waiting_runs_but_not_running_ones(runs_with):
     for _ in range(3):
         runs.start(CLAIM, RunOptions(), "me")
     assert gate.reached.wait(LONG)
-    assert runs.operator_queries.waiting() == 2
+    assert runs.queries.waiting() == 2
     gate.open()
 
 
 @pytest.fixture
-def terminal(runs_with, sessions):
-    """A function that invokes a `runs` command; its attribute `runs` holds the Runs of the application."""
-    runs = runs_with(scripted_container())
-    app = Flask("test")
-    app.extensions["hopcheck"] = type("Hopcheck", (), {"runs": runs, "batches": Batches(sessions, runs)})
-    app.cli.add_command(run_commands.runs)
-
-    def run(*arguments: str, answer: str = ""):
-        return app.test_cli_runner().invoke(args=["runs", *arguments], input=answer)
-
-    run.runs = runs
-    return run
+def command(runs, sessions):
+    """A function that invokes a `runs` command."""
+    return partial(terminal(run_commands.runs, runs=runs, batches=Batches(sessions, runs)), "runs")
 
 
-def test_the_command_line_lists_and_shows_the_runs_of_all_owners(terminal):
-    run_id = made(terminal.runs)
-    assert terminal("list").output.rstrip().endswith(f"{run_id}  SUPPORTED  {CLAIM.text}")
-    assert terminal("list", "--outcome", "REFUTED").output == ""
-    shown = terminal("show", run_id).output
+def test_the_command_line_lists_and_shows_the_runs_of_all_owners(command, runs):
+    run_id = made(runs)
+    assert command("list").output.rstrip().endswith(f"{run_id}  SUPPORTED  {CLAIM.text}")
+    assert command("list", "--outcome", "REFUTED").output == ""
+    shown = command("show", run_id).output
     assert "1. Who wrote Hamlet?\n   William Shakespeare\n" in shown and "SUPPORTED (91%)" in shown
-    assert f'"id": "{run_id}"' in terminal("show", run_id, "--json").output
-    assert terminal("show", "none").exit_code == 1
+    assert f'"id": "{run_id}"' in command("show", run_id, "--json").output
+    assert command("show", "none").exit_code == 1
 
 
-def test_control_characters_in_a_claim_do_not_reach_the_operators_terminal(terminal):
-    run_id = made(terminal.runs, Claim(f"A claim {TERMINAL} with more."))
-    terminal.runs.publishing.publish(run_id)
-    for command in (("list",), ("show", run_id), ("published",)):
-        output = terminal(*command).output
+def test_control_characters_in_a_claim_do_not_reach_the_operators_terminal(command, runs):
+    run_id = made(runs, Claim(f"A claim {TERMINAL} with more."))
+    runs.publishing.publish(run_id)
+    for words in (("list",), ("show", run_id), ("published",)):
+        output = command(*words).output
         assert "with more." in output and "\x1b" not in output and "\r" not in output
 
 
-def test_the_command_line_asks_before_it_purges(terminal, age):
-    run_id = made(terminal.runs)
+def test_the_command_line_asks_before_it_purges(command, runs, age):
+    run_id = made(runs)
     age(run_id, 91)
-    assert terminal("purge", "--older-than", "90d", answer="n\n").exit_code == 1 and terminal.runs.report(run_id)
-    assert "Runs deleted for good: 1." in terminal("purge", "--older-than", "90d", answer="y\n").output
-    assert terminal.runs.report(run_id) is None
-    assert terminal("purge", "--older-than", "90d").output == "Runs deleted for good: 0.\n"
-    assert terminal("purge", "--older-than", "soon").exit_code == 2
+    assert command("purge", "--older-than", "90d", input="n\n").exit_code == 1 and runs.report(run_id)
+    assert "Runs deleted for good: 1." in command("purge", "--older-than", "90d", input="y\n").output
+    assert runs.report(run_id) is None
+    assert command("purge", "--older-than", "90d").output == "Runs deleted for good: 0.\n"
+    assert command("purge", "--older-than", "soon").exit_code == 2

@@ -15,13 +15,6 @@ from tests.waiting import LONG, LONGER
 CLAIM = Claim("The author of Hamlet was born in England.")
 
 
-def test_a_run_goes_from_claim_to_verdict_by_itself(runs_with):
-    runs = runs_with(scripted_container())
-    report = ended(runs, runs.start(CLAIM, RunOptions(), "me"))
-    assert (report.ended, report.verdict) == ("verdict", TWO_HOPS.verdict)
-    assert [hop.answer.text for hop in report.hops] == ["William Shakespeare", "England"]
-
-
 def test_claim_and_options_are_stored_completely_in_the_first_event(runs_with):
     options = RunOptions(labels=LabelSet.TWO, max_hops=3, modules=(("reasoner", "scripted"),))
     container = scripted_container()

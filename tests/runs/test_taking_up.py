@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import signal
-import subprocess
-import sys
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -14,9 +11,8 @@ from hypothesis import strategies as st
 from sqlalchemy import create_engine, text, update
 from sqlalchemy.orm import sessionmaker
 
-from app.config.settings import ROOT
 from app.domain.errors import InvalidInput
-from app.domain.events import SCHEMA_VERSION, TERMINAL, Event, RunResumed, RunStarted
+from app.domain.events import SCHEMA_VERSION, TERMINAL, Event, RunStarted
 from app.domain.messages import Code
 from app.domain.model import Claim, HopStatus, RunOptions, Usage
 from app.domain.report import Report, reduce_events
@@ -29,69 +25,25 @@ from app.runs.models import PEOPLE, EventRow, RunRow
 from app.runs.runner import MAX_LOST_LEASES, Runner
 from app.runs.service import inherited_events
 from tests.fakes import SUPPORTED, TWO_HOPS, Gate
-from tests.runs.conftest import ended, events_until_end, lapse, row_of
+from tests.runs.conftest import ended, lapse, row_of
 from tests.runs.steady import FAILED, Steady, SteadyContainer, scripted
 from tests.waiting import LONG, until
 
 CLAIM = Claim("The author of Hamlet was born in England.")
 
-OTHER = """
-import sys, time
-from sqlalchemy import create_engine
-from sqlalchemy.orm import sessionmaker
-from app.domain.model import Claim, RunOptions
-from app.runs.service import Runs
-from tests.fakes import Gate
-from tests.runs.steady import SteadyContainer
 
-gate = Gate("answer 2")
-runs = Runs(sessionmaker(create_engine(sys.argv[1])), SteadyContainer(before_step=gate).strategy_for, workers=1)
-ids = [runs.start(Claim("Theirs."), RunOptions(), "they") for _ in range(2)]
-gate.reached.wait(120)
-print(*ids, flush=True)
-time.sleep(600)
-"""
-
-
-@pytest.fixture
-def other(database_url):
-    """A process in the middle of one run while a second one waits, and the ids of the two runs."""
-    process = subprocess.Popen([sys.executable, "-c", OTHER, database_url], cwd=ROOT, stdout=subprocess.PIPE, text=True)
-    yield process, process.stdout.readline().split()
-    process.kill()
-    process.wait()
-    process.stdout.close()
-
-
-@pytest.mark.slow
-def test_runs_of_a_killed_process_are_resumed_without_repeating_a_call(runs_with, other, sessions):
-    process, (running, waiting) = other
-    process.send_signal(signal.SIGKILL)
-    process.wait(LONG)
-    lapse(sessions, running)
-    container = SteadyContainer()
-    runs = runs_with(container, workers=1)
-    runs.serve()
-    runs.wake(running)
-    events = [each.event for each in events_until_end(runs, running)]
-    assert [isinstance(event, RunResumed) for event in events].count(True) == 1
-    assert ended(runs, running).verdict == TWO_HOPS.verdict
-    assert container.steady.calls == ["answer 2", "validation 2", "sufficiency 2", "conclusion 1"]
-    runs.wake(waiting)
-    report = ended(runs, waiting)
-    assert (report.verdict, report.usage.cached) == (TWO_HOPS.verdict, 0)
-
-
-def test_running_runs_of_a_live_process_are_not_taken_over(runs_with, other):
-    _, (running, waiting) = other
-    container = SteadyContainer()
-    runs = runs_with(container)
+def test_running_runs_of_a_live_process_are_not_taken_over(runs_with):
+    other = runs_with(SteadyContainer(before_step=(gate := Gate("answer 2"))), workers=1)
+    running, waiting = (other.start(CLAIM, RunOptions(), "they") for _ in range(2))
+    assert gate.reached.wait(LONG)
+    runs = runs_with(SteadyContainer())
     runs.serve()
     runs.wake(running)
     runs.wake(waiting)
     assert ended(runs, waiting).ended == "verdict", "one that only waits there may be carried out here"
     assert runs.report(running).report.ended is None
     assert runs.place(running) is None
+    gate.open()
 
 
 def test_a_server_resumes_free_runs_by_itself(runs_with, sessions, leases_with):

@@ -63,7 +63,7 @@ class Known:
 
 
 def test_only_calls_without_a_cached_reply_are_timed(make_app):
-    metrics = Metrics(make_app().extensions["hopcheck"].runs.operator_queries)
+    metrics = Metrics(make_app().extensions["hopcheck"].runs.queries)
     with use_stores(Known(), on_call=metrics.record_call):
         cached_call(Call("known", {}), lambda: "new")
         cached_call(Call("asked", {}), lambda: time.sleep(0.05) or "new")

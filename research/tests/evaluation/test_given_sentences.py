@@ -70,8 +70,3 @@ def test_an_unreadable_row_is_reported_with_its_line(tmp_path, line: str) -> Non
     path.write_text(f"{{}}\n{line}\n")
     with pytest.raises(InvalidInput, match=r"rows\.jsonl, line 2: no(t JSON| JSON object| list of \{sentence, url\})"):
         read_given_sentences(path)
-
-
-def test_a_missing_file_is_reported(tmp_path) -> None:
-    with pytest.raises(InvalidInput, match="cannot be read"):
-        read_given_sentences(tmp_path / "none.jsonl")

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from types import SimpleNamespace
 
 import pytest
-from flask import Flask
 
 from app.cli import corpus
 from app.config.settings import Settings
@@ -19,6 +17,7 @@ from research.evaluation.labels import Gold
 from research.evaluation.official import SOURCES
 from research.tests.evaluation.official_rows import array, averitec, released
 from research.training.question_generator_data import read_asked
+from tests.terminal import terminal
 
 
 @pytest.fixture
@@ -93,17 +92,11 @@ def test_hovers_texts_are_filled_in_from_a_corpus_and_rows_without_all_of_them_a
     file = tmp_path / "wiki.jsonl"
     file.write_text("".join(f"{json.dumps(each)}\n" for each in articles))
     settings = replace(Settings.from_env({}), instance=tmp_path / "instance")
-    app = Flask("app")
-    app.extensions["hopcheck"] = SimpleNamespace(settings=settings)
-    app.cli.add_command(corpus.corpus)
-    app.cli.add_command(evaluate.datasets)
-    runner = app.test_cli_runner()
-    built = runner.invoke(args=["corpus", "build", "wiki", "--from", str(file), "--title", "W", "--source", "CC0"])
+    command = terminal(corpus.corpus, evaluate.datasets, settings=settings)
+    built = command("corpus", "build", "wiki", "--from", str(file), "--title", "W", "--source", "CC0")
     assert built.exit_code == 0, built.output
     out = tmp_path / "hover.jsonl"
-    done = runner.invoke(
-        args=["datasets", "prepare", "hover", str(files["hover"]), "--corpus", "wiki", "--out", str(out)]
-    )
+    done = command("datasets", "prepare", "hover", str(files["hover"]), "--corpus", "wiki", "--out", str(out))
     assert "7 of 20 rows have the texts of all their articles" in done.output, done.output
     (first, *_) = read_rows(out, "hover")
     assert first.has_evidence and [title for title, _ in first.passages] == ["Hamlet"]
@@ -111,8 +104,6 @@ def test_hovers_texts_are_filled_in_from_a_corpus_and_rows_without_all_of_them_a
 
 
 def test_the_list_of_data_sets_names_address_licence_size_and_needs():
-    app = Flask("app")
-    app.cli.add_command(evaluate.datasets)
-    listed = app.test_cli_runner().invoke(args=["datasets", "list"]).output
+    listed = terminal(evaluate.datasets)("datasets", "list").output
     for source in SOURCES:
         assert all(told in listed for told in (source.name, source.address, source.licence, source.also))

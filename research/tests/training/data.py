@@ -1,8 +1,11 @@
-"""A folder with a row in each set that the adapter is trained on."""
+"""A folder with a row in each set that the adapter is trained on, and Ctrl-C in the middle of a training."""
 
 from __future__ import annotations
 
 import json
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from research.claims.data import CLAIMS_FILE
@@ -30,3 +33,21 @@ def write_training_data(folder: Path) -> Path:
         (folder / f"{name}.json").write_text(json.dumps({"data": [ARTICLE]}))
     (folder / CLAIMS_FILE).write_text("".join(json.dumps(vital_row(at)) + "\n" for at in range(60)))
     return folder
+
+
+@contextmanager
+def interrupted_at_checkpoint() -> Iterator[None]:
+    """Raise KeyboardInterrupt when a training logs that it saved a checkpoint."""
+
+    class Interrupt(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            if record.getMessage().startswith("step"):
+                raise KeyboardInterrupt
+
+    log, handler = logging.getLogger("research.training.fine_tuning"), Interrupt()
+    log.setLevel(logging.INFO)
+    log.addHandler(handler)
+    try:
+        yield
+    finally:
+        log.removeHandler(handler)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import logging
 import math
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +14,7 @@ import torch
 from safetensors.torch import load_file
 
 from app.domain.errors import InvalidInput
+from research.tests.training.data import interrupted_at_checkpoint
 from research.training import adapter
 from research.training.adapter import TranscriptModel, convert, figures, read_adapter, train
 from research.training.fine_tuning import Tuning, mean_loss
@@ -26,7 +26,6 @@ from tests.tiny_qwen import tiny_qwen
 pytestmark = pytest.mark.slow
 
 TUNING = Tuning(seed=3, rank=4, learning_rate=2e-2, warmup_steps=2, checkpoint_every=5)
-LOGGER = "research.training.fine_tuning"
 
 
 def example(place: str, country: str, word: str, held_out: bool = False) -> Example:
@@ -69,26 +68,9 @@ def test_training_lowers_the_held_out_loss_and_the_verdicts_become_right(base, t
     assert {file.name for file in out.iterdir()} == {"adapter.safetensors", "training.json"}
 
 
-class Interrupt(logging.Handler):
-    def emit(self, record: logging.LogRecord) -> None:
-        if record.getMessage().startswith("step"):
-            raise KeyboardInterrupt
-
-
-def interrupted(caplog, *arguments, **options) -> None:
-    """Train until the first checkpoint."""
-    caplog.set_level(logging.INFO, LOGGER)
-    log, handler = logging.getLogger(LOGGER), Interrupt()
-    log.addHandler(handler)
-    try:
-        with pytest.raises(KeyboardInterrupt):
-            train(*arguments, **options)
-    finally:
-        log.removeHandler(handler)
-
-
-def test_a_resumed_training_gives_the_same_weights(base, tokens, trained, tmp_path: Path, caplog) -> None:
-    interrupted(caplog, tokens, base, tmp_path, TUNING, batch_tokens=80)
+def test_a_resumed_training_gives_the_same_weights(base, tokens, trained, tmp_path: Path) -> None:
+    with pytest.raises(KeyboardInterrupt), interrupted_at_checkpoint():
+        train(tokens, base, tmp_path, TUNING, batch_tokens=80)
     assert (tmp_path / "checkpoint.pt").is_file() and not (tmp_path / "adapter.safetensors").exists()
     card = train(tokens, base, tmp_path, TUNING, batch_tokens=80)
     one, two = (load_file(folder / "adapter.safetensors") for folder in (trained[0], tmp_path))
@@ -96,8 +78,9 @@ def test_a_resumed_training_gives_the_same_weights(base, tokens, trained, tmp_pa
     assert all(torch.equal(one[name], two[name]) for name in one)
 
 
-def test_a_checkpoint_of_other_settings_is_refused(base, tokens, tmp_path: Path, caplog) -> None:
-    interrupted(caplog, tokens, base, tmp_path, TUNING, batch_tokens=80)
+def test_a_checkpoint_of_other_settings_is_refused(base, tokens, tmp_path: Path) -> None:
+    with pytest.raises(KeyboardInterrupt), interrupted_at_checkpoint():
+        train(tokens, base, tmp_path, TUNING, batch_tokens=80)
     with pytest.raises(InvalidInput, match="other data, another base or other settings"):
         train(tokens, base, tmp_path, replace(TUNING, learning_rate=1e-3), batch_tokens=80)
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -15,6 +14,7 @@ from safetensors.torch import load_file
 from app.backends.local.seq2seq import Seq2Seq
 from app.domain.errors import CallFailed, InvalidInput, ModelUnavailable
 from app.modules.pursuit_questioners import first_input, next_input
+from research.tests.training.data import interrupted_at_checkpoint
 from research.training.fine_tuning import Tuning
 from research.training.question_generator import FIRST, NEXT, train
 from research.training.question_generator_data import Asked
@@ -75,29 +75,9 @@ def test_an_adapter_is_trained_alone_and_merged_into_the_saved_model(base: Path,
     Seq2Seq(str(tmp_path / "out")).load()
 
 
-class Interrupt(logging.Handler):
-    """Raises KeyboardInterrupt when training logs its first checkpoint."""
-
-    def emit(self, record: logging.LogRecord) -> None:
-        if record.getMessage().startswith("step 4 of"):
-            raise KeyboardInterrupt
-
-
-@contextmanager
-def interrupted() -> Iterator[None]:
-    log, handler = logging.getLogger("research.training.fine_tuning"), Interrupt()
-    log.setLevel(logging.INFO)
-    log.addHandler(handler)
-    try:
-        with pytest.raises(KeyboardInterrupt):
-            yield
-    finally:
-        log.removeHandler(handler)
-
-
 def test_resumed_training_ends_with_the_same_weights_as_an_uninterrupted_run(base: Path, tmp_path: Path) -> None:
     short = Tuning(epochs=4, batch_size=4, learning_rate=1e-2, checkpoint_every=4)
-    with interrupted():
+    with pytest.raises(KeyboardInterrupt), interrupted_at_checkpoint():
         train(asked(), str(base), tmp_path / "parts", NEXT, short)
     card = train(asked(), str(base), tmp_path / "parts", NEXT, short)
     train(asked(), str(base), tmp_path / "whole", NEXT, short)
@@ -108,7 +88,7 @@ def test_resumed_training_ends_with_the_same_weights_as_an_uninterrupted_run(bas
 
 def test_a_checkpoint_of_other_data_or_settings_is_refused(base: Path, tmp_path: Path) -> None:
     short = Tuning(epochs=4, checkpoint_every=4)
-    with interrupted():
+    with pytest.raises(KeyboardInterrupt), interrupted_at_checkpoint():
         train(asked(), str(base), tmp_path, NEXT, short)
     with pytest.raises(InvalidInput, match="other data, another base or other settings"):
         train(asked()[1:], str(base), tmp_path, NEXT, short)

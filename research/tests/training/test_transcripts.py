@@ -180,11 +180,9 @@ def test_the_same_seed_gives_the_same_examples_and_another_seed_the_same_held_ou
 @pytest.mark.parametrize(
     ("file", "text", "sentence"),
     [
-        ("wice_dev.jsonl", '{"claim": "C."', "line 1: not JSON"),
         ("wice_dev.jsonl", json.dumps(ROW) + "\n" + json.dumps(ROW | {"label": "MAYBE"}), "line 2: the label 'MAYBE'"),
         ("wice_dev.jsonl", json.dumps(ROW | {"evidence": [{"title": "T"}]}), "line 1: no text"),
         ("wice_dev.jsonl", json.dumps({"id": 1, "label": "SUPPORTED"}), "line 1: no claim"),
-        ("wice_dev.jsonl", "", "is empty"),
         ("wice_dev.jsonl", None, "cannot be read: No such file"),
         ("squad_dev_v2.0.json", None, "cannot be read: No such file"),
         ("squad_dev_v2.0.json", '{"data":\n[', "not in SQuAD's format"),

@@ -28,9 +28,7 @@ if TYPE_CHECKING:
 
 
 ROUTES = (
-    *("access", "observability", "sse"),
-    *("pages.annotations", "pages.batches", "pages.history", "pages.home", "pages.run_actions", "pages.setup"),
-    "pages.transfer",
+    *("access", "batches", "history", "home", "notes", "observability", "reports", "runs", "setup", "sse"),
     "api.about",
 )
 """The modules with routes."""

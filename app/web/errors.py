@@ -8,13 +8,15 @@ from typing import Any
 from flask import Flask, render_template, request
 from flask.typing import ResponseReturnValue
 from flask_wtf.csrf import CSRFError
-from werkzeug.exceptions import HTTPException
+from werkzeug.exceptions import HTTPException, NotFound
 
-from app.domain.errors import HopcheckError, InvalidInput
+from app.domain.errors import HopcheckError, InvalidInput, NotNow, NotThere
 from app.runs.service import Rejected, Unreadable
+from app.web import services
 from app.web.api.blueprint import API, RETRY_SECONDS, TOO_FAST, problem_of, seconds_to_wait
+from app.web.home import form_context, home_page, sent_form
 from app.web.observability import log_refusal
-from app.web.pages.home import form_context, home_page, sent_form
+from app.web.run_view import run_page
 from app.web.security import STALE, is_foreign
 from app.web.views import about
 
@@ -23,8 +25,12 @@ log = logging.getLogger(__name__)
 STALE_FORM = "This page was out of date, so nothing was sent. Your claim is still here: please send it again."
 
 
+class SwitchedOff(NotFound):
+    """The operator has not allowed this."""
+
+
 def register_error_pages(app: Flask) -> None:
-    app.register_error_handler(InvalidInput, _form_again)
+    app.register_error_handler(InvalidInput, _refused)
     app.register_error_handler(CSRFError, _csrf_error)
     app.register_error_handler(Rejected, _rejected)
     app.register_error_handler(Unreadable, _unreadable)
@@ -41,7 +47,17 @@ def _csrf_error(error: CSRFError) -> ResponseReturnValue:
     return render_template("error.html", code=400, meaning=STALE, **context), 400, {"HX-Refresh": "true"}
 
 
-def _form_again(error: InvalidInput, code: int = 422) -> ResponseReturnValue:
+def _refused(error: InvalidInput) -> ResponseReturnValue:
+    """Return the page of the run, or the home page with the submitted form, with the error."""
+    code = 409 if isinstance(error, NotNow) else 404 if isinstance(error, NotThere) else 422
+    try:
+        run = services().runs.report((request.view_args or {}).get("run_id", ""))
+    except HopcheckError as failure:
+        return _unavailable(failure)
+    return (run_page(run, str(error)), code) if run else _form_again(error, code)
+
+
+def _form_again(error: InvalidInput, code: int) -> ResponseReturnValue:
     """Return the home page with the submitted form, or an error page where the database is unavailable."""
     try:
         return home_page(sent_form(), error), code
@@ -68,7 +84,9 @@ def _error_page(error: HTTPException) -> ResponseReturnValue:
         return problem_of(error)
     code = error.code or 500
     wait = seconds_to_wait(error)
-    meaning = f"{TOO_FAST} {_again_in(wait)}" if code == 429 and wait else ""
+    meaning = str(error.description) if isinstance(error, SwitchedOff) else ""
+    if code == 429 and wait:
+        meaning = f"{TOO_FAST} {_again_in(wait)}"
     page, code, headers = _page(code, meaning, wait)
     allow = {name: methods for name, methods in error.get_headers() if name == "Allow"}
     return page, code, headers | allow

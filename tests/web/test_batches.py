@@ -12,7 +12,7 @@ import pytest
 
 from app.batches.files import MAX_BYTES
 from app.web.api.blueprint import API
-from app.web.pages.batches import CLOSED, NOTHING_FAILED
+from app.web.batches import CLOSED, NOTHING_FAILED
 from tests.fakes import FAILING, TWO_HOPS, Gate, scripted_container
 from tests.waiting import until
 from tests.web.conftest import token

@@ -81,7 +81,7 @@ def test_the_owner_of_an_imported_report_can_only_check_its_claim_again(client, 
     assert exported["claim"] in client.get(f"/?again={path.rpartition('/')[2]}").text.replace("&#39;", "'")
     form = {"csrf_token": token(client), "hop": "1", "question": "And now?"}
     assert "An imported report cannot be continued" in client.get(f"{path}/branch?hop=1").text
-    assert client.post(f"{path}/branch", data=form).status_code == 409
+    assert client.post(f"{path}/branch", data=form).status_code == 422
     assert client.post(f"{path}/stop", data=form).status_code == 409
     assert client.post(f"{path}/conclude", data=form).status_code == 409
 

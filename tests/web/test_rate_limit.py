@@ -9,8 +9,8 @@ from html import unescape
 import pytest
 from flask import Flask
 
+from app.web import home
 from app.web.observability import client_address
-from app.web.pages import home
 from tests.fakes import Gate, scripted_container
 from tests.redis_server import RedisServer, running
 from tests.waiting import LONG, until

@@ -10,7 +10,7 @@ from flask import session
 
 from app.domain.events import RunInterrupted
 from app.runs.service import StoredRun
-from app.web.pages.run_actions import NOTHING_KEPT
+from app.web.runs import NOTHING_KEPT
 from app.web.sse import PageUpdates
 from tests.fakes import Gate, scripted_container
 from tests.waiting import LONG

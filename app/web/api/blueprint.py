@@ -44,6 +44,8 @@ TOO_FAST = "You have started as many checks as you may for now."
 RETRY_SECONDS = 30
 """Suggested wait after a failure of unknown length."""
 
+REPEATED = "Any text. A repeated request with the same key returns the run or batch that the first one created."
+
 api = Blueprint("api", __name__)
 csrf.exempt(api)
 

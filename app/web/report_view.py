@@ -291,10 +291,6 @@ STRATEGY_WORDS = {
 }
 
 
-def plain_label(label: Label) -> str:
-    return PLAIN_LABELS[label]
-
-
 def formal_label(label: Label) -> str:
     return FORMAL_LABELS[label]
 

@@ -163,11 +163,11 @@ def list_choices() -> Choices:
 
 OPERATIONS += (
     Operation(
-        "get /healthz", "site", healthz, name="checkHealth", about="Check that the process responds",
+        "get", "/healthz", "site", healthz, name="checkHealth", about="Check that the process responds",
         content=("text/plain", TEXT),
     ),
     Operation(
-        "get /readyz", "site", readyz, name="checkReadiness", about="Check that runs can be executed",
+        "get", "/readyz", "site", readyz, name="checkReadiness", about="Check that runs can be executed",
         content=("application/json", reference("Readiness")),
     ),
 )  # fmt: skip

@@ -143,8 +143,8 @@ def _validated(validate: Callable[[], Model]) -> Model:
 class Operation:
     """One operation, with what its function's annotations and docstring do not say."""
 
-    route: str
-    """Method and path, such as "get /runs/<run_id>"."""
+    method: str
+    path: str
     tag: str
     function: Callable[..., Any]
     owned: bool = False
@@ -162,14 +162,6 @@ class Operation:
     """Its id in the document, by default derived from the function's name."""
     about: str = ""
     """Its summary and description, by default the function's docstring."""
-
-    @property
-    def method(self) -> str:
-        return self.route.split()[0]
-
-    @property
-    def path(self) -> str:
-        return self.route.split()[1]
 
     @property
     def id(self) -> str:
@@ -261,7 +253,7 @@ OPERATIONS: list[Operation] = []
 
 
 def operation(route: str, tag: str, **details: Any) -> Callable[[View], View]:
-    """Make the decorated function an operation of the API; `details` are fields of Operation.
+    """Make the decorated function the operation of a route, such as "get /runs/<run_id>", with fields of Operation.
 
     It gets the path's parameters and, where it has an argument of that name, a validated `body` and `query`. It returns
     a dataclass, which is sent as JSON, None for 204, or a response. A created object is sent with its address.
@@ -269,7 +261,7 @@ def operation(route: str, tag: str, **details: Any) -> Callable[[View], View]:
 
     def register(view: View) -> View:
         method, path = route.split()
-        each = Operation(f"{method} {API}{path}", tag, view, **details)
+        each = Operation(method, API + path, tag, view, **details)
         OPERATIONS.append(each)
         types = each.types
 
@@ -290,7 +282,7 @@ def operation(route: str, tag: str, **details: Any) -> Callable[[View], View]:
                 created["Location"] = url_for(f"api.read{kind}", **{f"{kind.lower()}_id": answer.id})
             return jsonify(as_json(answer)), each.status, created
 
-        api.add_url_rule(API + path, each.id, respond, methods=[method.upper()])
+        api.add_url_rule(each.path, each.id, respond, methods=[method.upper()])
         return view
 
     return register

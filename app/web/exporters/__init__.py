@@ -62,11 +62,6 @@ def exporters() -> tuple[Exporter, ...]:
     return first, JSON, *others  # Markdown, JSON, then the others
 
 
-def exporter_of(file: str) -> Exporter:
-    """Return the exporter of that file. Raises KeyError for an unknown one."""
-    return {each.file: each for each in exporters()}[file]
-
-
 def to_json(value: dict[str, Any]) -> str:
     return json.dumps(value, ensure_ascii=False, indent=1) + "\n"
 

@@ -56,6 +56,11 @@ def started(client: FlaskClient, claim: str = "Hamlet's author was born in Engla
     return answer.location
 
 
+def press(client: FlaskClient, path: str, button: str, headers: dict[str, str] | None = None, **fields):
+    """Post as a button of a page does."""
+    return client.post(f"{path}/{button}", data={"csrf_token": token(client), **fields}, headers=headers)
+
+
 def wait_for(client: FlaskClient, path: str, text: str) -> str:
     """The page at `path` once it holds `text`."""
     return until(lambda: text in (page := client.get(path).text) and page, f"{text!r} on {path}")

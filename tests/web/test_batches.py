@@ -15,7 +15,7 @@ from app.web.api.blueprint import API
 from app.web.batches import CLOSED, NOTHING_FAILED
 from tests.fakes import FAILING, TWO_HOPS, Gate, scripted_container
 from tests.waiting import until
-from tests.web.conftest import token
+from tests.web.conftest import press, token
 
 DONE = "2 of 2 checked, 1 cannot be checked"
 CLAIMS = "Hamlet's author was born in England.\n=1+1 is what a table makes of this.\n?\n"
@@ -30,10 +30,6 @@ def started(client, claims: str = CLAIMS, **fields) -> str:
     answer = send(client, claims, **fields)
     assert answer.status_code == 303, answer.text
     return answer.location
-
-
-def press(client, path: str, button: str):
-    return client.post(f"{path}/{button}", data={"csrf_token": token(client)})
 
 
 def fed_until(client, path: str, text: str) -> str:

@@ -12,6 +12,7 @@ from app.domain.model import Judgement, Label, Sentence, Verdict
 from tests.fakes import TWO_HOPS, Gate, Script, ScriptedHop, answer, scripted_container
 from tests.waiting import LONG
 from tests.web.conftest import ended_run, started, token, wait_for
+from tests.web.test_api import held_to, problem
 
 CLAIM = "Hamlet's author was born in England."
 
@@ -146,3 +147,30 @@ def test_a_comparison_and_the_choice_for_one_name_the_step_that_a_branch_changed
     wait_for(client, child, 'id="verdict-heading"')
     assert words in compare(client, parent, child.removeprefix("/runs/")).text
     assert f"{words}, <time" in client.get(f"/runs/{parent}").text
+
+
+def test_a_comparison_has_the_runs_in_the_given_order_with_hops_by_question_and_pages(client):
+    first, second = ended(client), ended(client)
+    body = held_to("Comparison", client.get(f"/api/v1/compare?run={second}&run={first}").json)
+    assert [run["id"] for run in body["runs"]] == [second, first]
+    assert {run["label"] for run in body["runs"]} == {"SUPPORTED"}
+    assert [(row["hops"], row["agree"]) for row in body["rows"]] == [([1, 1], True), ([2, 2], True)]
+    cited = [page for page in body["pages"] if page["uses"][0]["cited"]]
+    assert cited and all(page["alike"] for page in cited)
+
+
+def test_comparison_errors_have_the_same_words_as_the_page(client):
+    first, other = ended(client), ended(client, "Everest is a mountain.")
+    for code, runs in (
+        (422, []),
+        (422, [first]),
+        (422, [first, first]),
+        (422, [first, other]),
+        (422, [f"{number:02}" for number in range(20)]),
+        (404, [first, "never"]),
+    ):
+        asked = {"run": runs}
+        page = client.get("/compare", query_string=asked)
+        body = problem(client.get("/api/v1/compare", query_string=asked), code)
+        assert page.status_code == code and body["detail"] in unescape(page.text)
+        assert body.get("field") == ("run" if code == 422 else None)

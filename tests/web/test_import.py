@@ -11,6 +11,7 @@ import pytest
 from app.runs.transfer import MAX_BYTES, TOO_LARGE
 from tests.fakes import FAILING, ONE_SET_ASIDE, TWO_HOPS, scripted_container
 from tests.web.conftest import ended_run, token
+from tests.web.test_api import RUNS, held_to
 
 UNVERIFIED = "Imported, unverified"
 HOSTILE = '"><script>alert(1)</script>'
@@ -130,3 +131,14 @@ def test_a_report_of_the_maximum_size_is_accepted_and_a_larger_one_is_refused(cl
     assert pasted.status_code == 422 and "This is not valid JSON" in pasted.text, (
         "pasted text has the larger limit, too"
     )
+
+
+def test_a_run_read_from_the_api_can_be_imported_and_is_marked_as_imported(client, path):
+    exported = client.get(f"/api/v1{path}").json
+    answer = client.post("/api/v1/import", json=exported)
+    assert answer.status_code == 201
+    run = held_to("Run", client.get(answer.headers["Location"]).json)
+    same = ("claim", "label", "hops", "rationale", "options", "usage")
+    assert {name: run[name] for name in same} == {name: exported[name] for name in same}
+    assert run["imported"] and run["id"] != exported["id"]
+    assert [each["imported"] for each in client.get(RUNS).json["runs"]] == [True, False]

@@ -10,6 +10,7 @@ import pytest
 from tests.fakes import Gate, scripted_container
 from tests.waiting import LONG
 from tests.web.conftest import started, token
+from tests.web.test_api import held_to
 
 SCRIPT = {"HX-Request": "true"}
 
@@ -103,3 +104,18 @@ def test_only_the_owner_can_export_notes_and_only_on_request(client, path):
     for reader, query in ((client, ""), (client, "?notes=no"), (stranger, "?notes=yes")):
         assert "notes" not in reader.get(f"{path}/export.json{query}").json
         assert "Stratford is" not in reader.get(f"{path}/export.md{query}").text
+
+
+def test_by_the_api_a_note_is_written_replaced_read_and_removed(client, path):
+    address = f"/api/v1{path}"
+    assert held_to("NoteList", client.get(f"{address}/notes").json) == {"notes": []}
+    held_to("Note", client.put(f"{address}/notes/2", json={"text": "Which\nShakespeare?"}).json)
+    client.put(f"{address}/notes/0", json={"agrees": False})
+    assert client.put(f"{address}/notes/0", json={"agrees": True, "text": "Rightly so."}).status_code == 200
+    body = held_to("NoteList", client.get(f"{address}/notes").json)["notes"]
+    assert [(note["hop"], note["agrees"], note["text"]) for note in body] == [
+        (0, True, "Rightly so."),
+        (2, None, "Which\nShakespeare?"),
+    ]
+    assert [client.delete(f"{address}/notes/0").status_code for _ in range(2)] == [204, 204]
+    assert [note["hop"] for note in client.get(f"{address}/notes").json["notes"]] == [2]

@@ -14,7 +14,7 @@ from app.web.runs import NOTHING_KEPT
 from app.web.sse import PageUpdates
 from tests.fakes import Gate, scripted_container
 from tests.waiting import LONG
-from tests.web.conftest import started, token, wait_for
+from tests.web.conftest import press, started, wait_for
 from tests.web.test_page_updates import STORED, after, report
 
 SCRIPT = {"HX-Request": "true"}
@@ -36,12 +36,6 @@ def held(make_app):
     yield start
     for gate in gates:
         gate.open()
-
-
-def press(client, path: str, button: str, **fields):
-    """Post as the button of the page does."""
-    headers = fields.pop("headers", {})
-    return client.post(f"{path}/{button}", data={"csrf_token": token(client), **fields}, headers=headers)
 
 
 def without_tokens(page: str) -> str:

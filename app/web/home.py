@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from typing import Any, TypeVar
 
-from flask import Blueprint, Response, abort, current_app, redirect, render_template, request, session, url_for
+from flask import Blueprint, Response, abort, current_app, render_template, request, session, url_for
 from flask.typing import ResponseReturnValue
 from itsdangerous import BadSignature, URLSafeSerializer
 
@@ -45,8 +45,8 @@ from app.web.forms import (
     featured_outcome,
     memory_sources,
 )
-from app.web.observability import log_run
 from app.web.run_view import run_page
+from app.web.runs import to_run
 from app.web.security import owner
 from app.web.views import GUIDED_MODULES, PURSUIT_MODULES
 
@@ -91,8 +91,7 @@ def start() -> ResponseReturnValue:
     if hint := _hint(kind, sent):
         return home_page(form, hint=hint)
     run_id = services().runs.start(sent.claim, sent.options, owner(), request.form.get("form_name", ""), client())
-    log_run(run_id)
-    return redirect(url_for("pages.run", run_id=run_id), 303)
+    return to_run(run_id)
 
 
 def _check_length(text: str) -> None:

@@ -25,7 +25,6 @@ from app.web.errors import SwitchedOff
 from app.web.exporters import Export, Exporter, exporters
 from app.web.exporters.claim_review import claim_review
 from app.web.history import INVALID_CURSOR, decode_cursor, one_page
-from app.web.observability import log_run
 from app.web.run_view import (
     may_embed,
     may_steer,
@@ -164,7 +163,6 @@ def upload() -> ResponseReturnValue:
         run_id = services().runs.import_report(_sent(), owner())
     except InvalidInput as error:
         return _import_page(str(error), _pasted()), 422
-    log_run(run_id)
     return to_run(run_id)
 
 

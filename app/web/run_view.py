@@ -14,15 +14,15 @@ from app.domain.report import Report
 from app.runs.service import RunFilter, RunSummary, StoredRun
 from app.web import capabilities, services
 from app.web.report_view import (
-    FORMAL_LABELS,
-    PLAIN_LABELS,
     Card,
     differences,
     distinct_choices,
+    formal_label,
     shown_verdict,
     web_link,
 )
 from app.web.security import allow_indexing
+from app.web.views import FACES
 
 MAX_OTHERS = 8
 MAX_CANDIDATES = 40
@@ -230,7 +230,7 @@ def summary_of(run: StoredRun) -> str:
     lines = (
         f"{UNVERIFIED}." if report.imported else "",
         f"“{report.claim.text}”",
-        " ".join(filter(None, (f"{PLAIN_LABELS[verdict.label]} ({FORMAL_LABELS[verdict.label]}).", answer, missing))),
+        " ".join(filter(None, (f"{FACES[verdict.label].word} ({formal_label(verdict.label)}).", answer, missing))),
         _quotation(shown.cards[0]) if shown.cards else "",
         f"Checked by a machine with Hopcheck: {address}",
     )
@@ -241,7 +241,7 @@ def verdict_details(run: StoredRun | None) -> dict[str, str]:
     """Return the verdict in everyday words, what decides it, and the published fact-checks."""
     if run is None or run.report.verdict is None:
         return {}
-    found = {"verdict": PLAIN_LABELS[run.report.verdict.label]}
+    found = {"verdict": FACES[run.report.verdict.label].word}
     for card in shown_verdict(run.report).cards[:1]:
         source = ", ".join(filter(None, (card.passage.title, card.passage.source)))
         found |= {"answer": card.text.answer, "quote": card.sentence, "source": source}

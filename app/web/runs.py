@@ -152,6 +152,7 @@ def run_command(tag: str, page: Blueprint, anchor: str | None = None) -> Callabl
 
 
 def to_run(run_id: str, anchor: str | None = None) -> ResponseReturnValue:
+    log_run(run_id)  # of a run that this request created
     return redirect(url_for("pages.run", run_id=run_id, _anchor=anchor), 303)
 
 
@@ -234,7 +235,6 @@ def branch(run_id: str) -> ResponseReturnValue:
         child = _branch_off(run, hop, sent, "leave_out" in request.form, owner())
     except InvalidInput as error:
         return _branch_page(run, hop, sent, error), 422
-    log_run(child)
     return to_run(child)
 
 

@@ -12,7 +12,7 @@ from app.domain.model import Claim, Label, Verdict
 from app.runs.service import StoredRun
 from app.web.exporters import Exporter, ExportOperation, to_json
 from app.web.exporters.markdown import disclaimer
-from app.web.report_view import PLAIN_LABELS
+from app.web.views import FACES
 
 WORST, BEST = 1, 5
 RATINGS = {Label.REFUTED: WORST, Label.SUPPORTED: BEST}
@@ -60,7 +60,7 @@ def _claim(claim: Claim) -> dict[str, Any]:
 
 
 def _rating(verdict: Verdict) -> dict[str, Any]:
-    rating: dict[str, Any] = {"@type": "Rating", "alternateName": PLAIN_LABELS[verdict.label]}
+    rating: dict[str, Any] = {"@type": "Rating", "alternateName": FACES[verdict.label].word}
     if verdict.label in RATINGS:
         rating |= {"ratingValue": RATINGS[verdict.label], "bestRating": BEST, "worstRating": WORST}
     reasons = " ".join(str(sentence.text) for sentence in verdict.rationale)

@@ -9,7 +9,7 @@ import pytest
 
 from app.capabilities.options import Choice
 from tests.fakes import SUPPORTED, TWO_HOPS, Script, ScriptedHop, answer, scripted_container
-from tests.web.conftest import ended_run, started, token, wait_for
+from tests.web.conftest import ended_run, press, started, wait_for
 from tests.web.test_api import ended, held_to
 
 ONE_MORE = Script((ScriptedHop("Which land is that?", answer("England")),), SUPPORTED)
@@ -27,8 +27,7 @@ def client(make_app):
 
 
 def branch(client, path: str, hop: object = 2, **fields):
-    sent = {"csrf_token": token(client), "hop": hop, "question": "In which country was he born?", **fields}
-    return client.post(f"{path}/branch", data=sent)
+    return press(client, path, "branch", **{"hop": hop, "question": "In which country was he born?", **fields})
 
 
 def questions(page: str) -> list[str]:

@@ -11,7 +11,7 @@ from lxml import html
 from app.domain.model import Judgement, Label, Sentence, Verdict
 from tests.fakes import TWO_HOPS, Gate, Script, ScriptedHop, answer, scripted_container
 from tests.waiting import LONG
-from tests.web.conftest import ended_run, started, token, wait_for
+from tests.web.conftest import ended_run, press, started, wait_for
 from tests.web.test_api import held_to, problem
 
 CLAIM = "Hamlet's author was born in England."
@@ -143,7 +143,7 @@ def test_another_browser_is_offered_only_its_own_checks(two):
 def test_a_comparison_and_the_choice_for_one_name_the_step_that_a_branch_changed(make_app, sent, words):
     client = make_app(scripted_container()).test_client()
     parent = ended(client)
-    child = client.post(f"/runs/{parent}/branch", data={"csrf_token": token(client), **sent}).location
+    child = press(client, f"/runs/{parent}", "branch", **sent).location
     wait_for(client, child, 'id="verdict-heading"')
     assert words in compare(client, parent, child.removeprefix("/runs/")).text
     assert f"{words}, <time" in client.get(f"/runs/{parent}").text

@@ -23,7 +23,7 @@ from tests.fakes import (
     answer,
     scripted_container,
 )
-from tests.web.conftest import ended_run, token
+from tests.web.conftest import ended_run, press
 from tests.web.test_api import ended, start
 
 FORMS = ("export.json", "export.md", "export.html", "claimreview.json", "export.ris", "export.bib")
@@ -159,11 +159,10 @@ def test_only_the_page_of_a_published_report_contains_its_claim_review(make_app)
     client = make_app(scripted_container(), publishing=True).test_client()
     path = ended_run(client, claim=HOSTILE)
     assert "ld+json" not in client.get(path).text
-    sent = {"csrf_token": token(client)}
-    assert client.post(f"{path}/publish", data=sent).status_code == 303
+    assert press(client, path, "publish").status_code == 303
     (content,) = re.findall(r'<script type="application/ld\+json">([^<]*)</script>', client.get(path).text)
     assert json.loads(content) == client.get(f"{path}/claimreview.json").get_json(force=True)
-    client.post(f"{path}/unpublish", data=sent)
+    press(client, path, "unpublish")
     assert "ld+json" not in client.get(path).text
 
 

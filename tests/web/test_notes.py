@@ -9,7 +9,7 @@ import pytest
 
 from tests.fakes import Gate, scripted_container
 from tests.waiting import LONG
-from tests.web.conftest import started, token
+from tests.web.conftest import press, started
 from tests.web.test_api import held_to
 
 SCRIPT = {"HX-Request": "true"}
@@ -28,8 +28,8 @@ def write(client, path: str, hop="1", headers=None, **fields):
         if (f'id="note-{hop}"' in (page := client.get(path).text))
         else None
     )
-    form = {"csrf_token": token(client), "hop": hop, "seen": seen[1] if seen else "", "agrees": "no", **fields}
-    return client.post(f"{path}/notes", data=form, headers=headers)
+    form = {"hop": hop, "seen": seen[1] if seen else "", "agrees": "no", **fields}
+    return press(client, path, "notes", headers, **form)
 
 
 def typed(page: str, hop: int) -> str:

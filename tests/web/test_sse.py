@@ -14,7 +14,7 @@ from app.web import sse as streaming
 from app.web.sse import message
 from tests.fakes import TWO_HOPS, Gate, scripted_container
 from tests.waiting import LONG
-from tests.web.conftest import ended_run, started, wait_for
+from tests.web.conftest import started, wait_for
 
 
 def read(client, path: str, after: str = "", **headers) -> str:
@@ -48,13 +48,6 @@ def test_every_streamed_section_has_its_element_on_the_initial_page(make_app):
     page = wait_for(client, path, 'id="at-work"')
     gate.open()
     assert all(page.count(f'id="{piece}"') == 1 for piece in set(swapped(read(client, path))))
-
-
-def test_last_event_id_resumes_the_stream_and_overrides_the_query(client):
-    path = ended_run(client)
-    last = ids(read(client, path))[-1]
-    assert ids(read(client, path, "?after=1", **{"Last-Event-ID": str(last - 1)})) == [last]
-    assert ids(read(client, path, f"?after={last - 1}")) == [last]
 
 
 def test_without_a_free_slot_a_stream_sends_the_current_state_and_closes(make_app):

@@ -11,7 +11,7 @@ from flask.testing import FlaskClient
 
 from app import create_app
 from app.config.settings import Settings
-from tests.fakes import FakeContainer, scripted_container
+from tests.fakes import FakeContainer, Gate, Script, scripted_container
 from tests.waiting import LONG, until
 
 
@@ -37,6 +37,20 @@ def make_app(tmp_path, database_url, compiled) -> Iterator[Callable[..., Flask]]
 def client(make_app) -> FlaskClient:
     """A browser on an application where every run has two kept hops and is supported."""
     return make_app().test_client()
+
+
+@pytest.fixture
+def gated(make_app) -> Iterator[Callable[..., tuple[FlaskClient, Gate]]]:
+    """Make a browser on a site whose runs wait before a step until the gate is opened, or the test ends."""
+    gates: list[Gate] = []
+
+    def make(step: str, *scripts: Script, **settings) -> tuple[FlaskClient, Gate]:
+        gates.append(Gate(step))
+        return make_app(scripted_container(*scripts, gate=gates[-1]), **settings).test_client(), gates[-1]
+
+    yield make
+    for gate in gates:
+        gate.open()
 
 
 def token(client: FlaskClient) -> str:

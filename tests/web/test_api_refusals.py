@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.web.api.blueprint import API
-from tests.fakes import FAILING, Gate, scripted_container
+from tests.fakes import FAILING, scripted_container
 from tests.waiting import LONG
 from tests.web.conftest import started, token
 from tests.web.test_api import CLAIM, ended, problem, start
@@ -38,18 +38,15 @@ WITHOUT_A_VERDICT = [("GET", "claimreview.json", None, 409), ("POST", "publish",
 
 
 @pytest.mark.parametrize(("method", "path", "body", "code"), RUNNING)
-def test_a_run_without_an_answer_refuses(make_app, method, path, body, code):
-    gate = Gate("answer 1")
-    client = make_app(scripted_container(gate=gate), publishing=True).test_client()
+def test_a_run_without_an_answer_refuses(gated, method, path, body, code):
+    client, gate = gated("answer 1", publishing=True)
     address = start(client)
     assert gate.reached.wait(LONG)
     problem(client.open(f"{address}/{path}", method=method, json=body), code)
-    gate.open()
 
 
-def test_its_page_refuses_the_same(make_app):
-    gate = Gate("answer 1")
-    client = make_app(scripted_container(gate=gate), publishing=True).test_client()
+def test_its_page_refuses_the_same(gated):
+    client, gate = gated("answer 1", publishing=True)
     path = started(client)
     assert gate.reached.wait(LONG)
     for button in ("conclude", "publish", "branch", "notes"):
@@ -57,7 +54,6 @@ def test_its_page_refuses_the_same(make_app):
         assert client.post(f"{path}/{button}", data=sent).status_code == 409, button
     for file in ("export.md", "export.ris", "claimreview.json"):
         assert client.get(f"{path}/{file}").status_code == 409, file
-    gate.open()
 
 
 @pytest.mark.parametrize(
@@ -86,9 +82,8 @@ def test_a_list_refuses_an_invalid_query(make_app, query):
     problem(make_app(publishing=True).test_client().get(f"{API}/{query}"), 422)
 
 
-def test_a_batch_refuses_what_its_state_forbids_and_a_cursor_that_is_no_number(make_app):
-    gate = Gate("question 1")
-    client = make_app(scripted_container(gate=gate)).test_client()
+def test_a_batch_refuses_what_its_state_forbids_and_a_cursor_that_is_no_number(gated):
+    client, _ = gated("question 1")
     path = client.post(f"{API}/batches", json={"claims": [CLAIM]}).headers["Location"]
     problem(client.get(f"{path}/results?after=x"), 422)
     assert client.post(f"{path}/cancel", json={}).json["state"] == "cancelled"
@@ -96,4 +91,3 @@ def test_a_batch_refuses_what_its_state_forbids_and_a_cursor_that_is_no_number(m
     assert client.delete(path).status_code == 204
     problem(client.delete(path), 404)
     assert client.post(f"{path}/restore", json={}).json["state"] == "cancelled"
-    gate.open()

@@ -9,7 +9,7 @@ import pytest
 from lxml import html
 
 from app.domain.model import Judgement, Label, Sentence, Verdict
-from tests.fakes import TWO_HOPS, Gate, Script, ScriptedHop, answer, scripted_container
+from tests.fakes import TWO_HOPS, Script, ScriptedHop, answer, scripted_container
 from tests.waiting import LONG
 from tests.web.conftest import ended_run, press, started, wait_for
 from tests.web.test_api import held_to, problem
@@ -76,31 +76,15 @@ def test_the_same_question_is_one_row_that_says_whether_the_answers_differ(two):
     assert row(page, "Is Hamlet a play?")[0] == "A Not asked"
 
 
-@pytest.fixture
-def running(make_app):
-    """Start an ended run and one that waits before its third answer; return the browser, both ids and the gate."""
-    gates = []
-
-    def start(**settings):
-        gates.append(Gate("answer 3"))
-        client = make_app(scripted_container(TWO_HOPS, DIFFERENT_RUN, gate=gates[-1]), **settings).test_client()
-        one = ended(client)
-        other = started(client).removeprefix("/runs/")
-        assert gates[-1].reached.wait(LONG)
-        return client, one, other, gates[-1]
-
-    yield start
-    for gate in gates:
-        gate.open()
-
-
 def asked_again(client, page: str):
     """The answer to the request that the page sends for news."""
     return client.get(unescape(re.search(r'id="poll" hx-get="([^"]+)"', page)[1]))
 
 
-def test_a_comparison_with_a_running_run_asks_for_news_until_all_have_ended(running):
-    client, one, other, gate = running()
+def test_a_comparison_with_a_running_run_asks_for_news_until_all_have_ended(gated):
+    client, gate = gated("answer 3", TWO_HOPS, DIFFERENT_RUN)
+    one, other = ended(client), started(client).removeprefix("/runs/")
+    assert gate.reached.wait(LONG)
     page = compare(client, one, other).text
     assert "1 of 2 is still running." in page
     assert row(page, "Where was William Shakespeare born?")[1].startswith("B Step 3 In progress")

@@ -7,7 +7,6 @@ import re
 
 import pytest
 
-from tests.fakes import Gate, scripted_container
 from tests.waiting import LONG
 from tests.web.conftest import press, started
 from tests.web.test_api import held_to
@@ -78,9 +77,8 @@ def test_a_second_tab_does_not_overwrite_the_note_of_the_first(client, path):
     assert "From the second." in client.get(path).text and "From the first tab." not in client.get(path).text
 
 
-def test_notes_are_offered_once_the_run_has_ended(make_app):
-    gate = Gate("answer 2")
-    client = make_app(scripted_container(gate=gate)).test_client()
+def test_notes_are_offered_once_the_run_has_ended(gated):
+    client, gate = gated("answer 2")
     path = started(client)
     assert gate.reached.wait(LONG)
     assert 'class="note"' not in client.get(path).text

@@ -24,7 +24,6 @@ from tests.fakes import (
     SUPPORTED,
     TWO_HOPS,
     Component,
-    Gate,
     Script,
     ScriptedHop,
     scripted_container,
@@ -352,23 +351,19 @@ class TestRun:
         assert "Source: Council minutes" in markdown and "- Corpora: Council minutes" in markdown
         assert runs.report(report.id).report.options.corpora == ("minutes",)
 
-    def test_a_running_run_is_streamed_or_refreshed_without_javascript(self, make_app):
-        gate = Gate("answer 1")
-        client = make_app(scripted_container(gate=gate)).test_client()
+    def test_a_running_run_is_streamed_or_refreshed_without_javascript(self, gated):
+        client, _ = gated("answer 1")
         page = wait_for(client, started(client), "Who wrote Hamlet?")
         assert "sse-connect" in page and 'sse-close="end"' in page
         assert '<noscript><meta http-equiv="refresh" content="2"></noscript>' in page
         assert '<li id="hop-2" hidden></li>' in page
-        gate.open()
 
-    def test_without_a_free_stream_slot_the_page_refreshes_itself(self, make_app):
-        gate = Gate("answer 1")
-        app = make_app(scripted_container(gate=gate), threads=1)
-        client = app.test_client()
+    def test_without_a_free_stream_slot_the_page_refreshes_itself(self, gated):
+        client, _ = gated("answer 1", threads=1)
+        app = client.application
         with app.extensions["hopcheck"].followers.slot():
             page = client.get(started(client)).text
         assert "sse-connect" not in page and '<meta http-equiv="refresh" content="3">' in page
-        gate.open()
 
     def test_a_failed_hop_is_shown_as_failed(self, make_app):
         script = Script((ScriptedHop("Who?", CallFailed("The reader took too long.")), *TWO_HOPS.hops), SUPPORTED)

@@ -12,7 +12,7 @@ import pytest
 from PIL import Image
 
 from app.web.sharing import UNREADABLE, ShareCard, as_png
-from tests.fakes import FAILING, Gate, scripted_container
+from tests.fakes import FAILING, scripted_container
 from tests.waiting import LONG
 from tests.web.conftest import finished, started, wait_for
 
@@ -83,9 +83,8 @@ def test_a_card_that_the_client_has_is_not_drawn_again(client, drawn):
     assert len(drawn) == 2
 
 
-def test_only_a_report_with_a_verdict_has_a_card(make_app):
-    gate = Gate("answer 1")
-    client = make_app(scripted_container(gate=gate)).test_client()
+def test_only_a_report_with_a_verdict_has_a_card(make_app, gated):
+    client, gate = gated("answer 1")
     path = started(client, CLAIM)
     assert gate.reached.wait(LONG)
     running = client.get(path).text

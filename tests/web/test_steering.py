@@ -12,7 +12,6 @@ from app.domain.events import RunInterrupted
 from app.runs.service import StoredRun
 from app.web.runs import NOTHING_KEPT
 from app.web.sse import PageUpdates
-from tests.fakes import Gate, scripted_container
 from tests.waiting import LONG
 from tests.web.conftest import press, started, wait_for
 from tests.web.test_page_updates import STORED, after, report
@@ -22,20 +21,16 @@ ENDED = "This check had ended already, so nothing was changed."
 
 
 @pytest.fixture
-def held(make_app):
-    """Start a run that waits before a step; return the owner's browser, the path of the page and the gate."""
-    gates = []
+def held(gated):
+    """Start a run that waits before a step; return the owner's browser and the path of the page."""
 
     def start(step: str = "answer 2"):
-        gates.append(Gate(step))
-        client = make_app(scripted_container(gate=gates[-1])).test_client()
+        client, gate = gated(step)
         path = started(client)
-        assert gates[-1].reached.wait(LONG)
-        return client, path, gates[-1]
+        assert gate.reached.wait(LONG)
+        return client, path
 
-    yield start
-    for gate in gates:
-        gate.open()
+    return start
 
 
 def without_tokens(page: str) -> str:
@@ -44,7 +39,7 @@ def without_tokens(page: str) -> str:
 
 
 def test_with_script_a_button_returns_only_the_steering_section(held):
-    client, path, _ = held()
+    client, path = held()
     answer = press(client, path, "conclude", headers=SCRIPT)
     assert answer.status_code == 200
     assert re.match(r'\s*<div id="steering" class="steering" hx-swap-oob="true" tabindex="-1">', answer.text)
@@ -53,7 +48,7 @@ def test_with_script_a_button_returns_only_the_steering_section(held):
 
 
 def test_a_run_without_kept_answers_cannot_conclude(held):
-    client, path, _ = held("answer 1")
+    client, path = held("answer 1")
     (decide,) = re.findall(r'<button[^>]*id="conclude"[^>]*>', client.get(path).text)
     pressed = press(client, path, "conclude")
     assert "disabled" in decide and pressed.status_code == 409 and NOTHING_KEPT in pressed.text

@@ -37,7 +37,7 @@ from app.text.claims import Candidate
 from app.text.wording import with_name
 from app.web import capabilities, report_view, services, views
 from app.web.api import schemas
-from app.web.api.blueprint import REPEATED, operation, sent_key
+from app.web.api.blueprint import REPEATED, operation, sent_key, status_of
 from app.web.auth import current_principal, owned_batch, principal_for_new_run, stored_batch
 from app.web.corrections import Marked, marked_pieces
 from app.web.forms import SET_BY_SOURCE
@@ -84,9 +84,8 @@ def start() -> ResponseReturnValue:
 @batches.errorhandler(InvalidInput)
 def _refused(error: InvalidInput) -> ResponseReturnValue:
     """Return the page of the batch, or the submitted form, with the error."""
-    code = 409 if isinstance(error, NotNow) else 422
     batch = services().batches.get((request.view_args or {}).get("batch_id", ""))
-    return (_page(batch, str(error)) if batch else _form_again(str(error))), code
+    return (_page(batch, str(error)) if batch else _form_again(str(error))), status_of(error)
 
 
 @operation("post /batches", "batches", owned=True, status=201, errors=(404,), headers={"Idempotency-Key": REPEATED})

@@ -10,10 +10,10 @@ from flask.typing import ResponseReturnValue
 from flask_wtf.csrf import CSRFError
 from werkzeug.exceptions import HTTPException, NotFound
 
-from app.domain.errors import HopcheckError, InvalidInput, NotNow, NotThere
+from app.domain.errors import HopcheckError, InvalidInput
 from app.runs.service import Rejected, Unreadable
 from app.web import services
-from app.web.api.blueprint import API, RETRY_SECONDS, TOO_FAST, problem_of, seconds_to_wait
+from app.web.api.blueprint import API, RETRY_SECONDS, TOO_FAST, problem_of, seconds_to_wait, status_of
 from app.web.home import form_context, home_page, sent_form
 from app.web.observability import log_refusal
 from app.web.run_view import run_page
@@ -49,12 +49,11 @@ def _csrf_error(error: CSRFError) -> ResponseReturnValue:
 
 def _refused(error: InvalidInput) -> ResponseReturnValue:
     """Return the page of the run, or the home page with the submitted form, with the error."""
-    code = 409 if isinstance(error, NotNow) else 404 if isinstance(error, NotThere) else 422
     try:
         run = services().runs.report((request.view_args or {}).get("run_id", ""))
     except HopcheckError as failure:
         return _unavailable(failure)
-    return (run_page(run, str(error)), code) if run else _form_again(error, code)
+    return (run_page(run, str(error)), status_of(error)) if run else _form_again(error, status_of(error))
 
 
 def _form_again(error: InvalidInput, code: int) -> ResponseReturnValue:

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from flask import Blueprint, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
-from app.domain.comparison import MAX_RUNS, NoSuchRun, PageUsed, Row, pages, rows, runs_to_compare
+from app.domain.comparison import MAX_RUNS, PageUsed, Row, pages, rows, runs_to_compare
 from app.domain.errors import HopcheckError, InvalidInput
 from app.domain.model import HopStatus, Label
 from app.domain.report import Report
@@ -24,7 +24,7 @@ from app.runs.transfer import usage_of
 from app.text.claims import MAX_CLAIM_LENGTH
 from app.web import capabilities, services
 from app.web.api import schemas
-from app.web.api.blueprint import operation
+from app.web.api.blueprint import operation, status_of
 from app.web.auth import current_principal
 from app.web.run_view import others_of
 from app.web.views import FACES
@@ -179,10 +179,8 @@ def compare() -> ResponseReturnValue:
     ids = request.args.getlist("run")
     try:
         runs = runs_to_compare(services().runs.report, ids)
-    except NoSuchRun as error:
-        return _choose(ids, error), 404
     except InvalidInput as error:
-        return _choose(ids, error), 422
+        return _choose(ids, error), status_of(error)
     comparison, known = Comparison(runs), request.args.get("running")
     if request.args.get("seen") == comparison.seen:
         return "", 204

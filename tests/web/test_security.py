@@ -26,10 +26,6 @@ def broken() -> str:
 ANSWERS: dict[int | str, Callable[[FlaskClient], TestResponse]] = {
     200: lambda client: client.get("/"),
     303: lambda client: send(client),
-    304: lambda client: client.get(
-        "/static/style.css", headers={"If-None-Match": client.get("/static/style.css").headers["ETag"]}
-    ),
-    308: lambda client: client.get("/strict"),
     400: lambda client: client.post("/runs", data={"claim": "A claim from a stale page."}),
     404: lambda client: client.get("/no/such/page"),
     405: lambda client: client.get("/runs"),
@@ -39,14 +35,9 @@ ANSWERS: dict[int | str, Callable[[FlaskClient], TestResponse]] = {
     500: lambda client: client.get("/broken"),
     503: lambda client: client.get("/unavailable"),
     "a file": lambda client: client.get("/static/style.css"),
-    "a fragment": lambda client: client.get("/parts"),
-    "JSON": lambda client: client.get("/readyz"),
-    "plain text": lambda client: client.get("/healthz"),
     "a stream": lambda client: whole(client.get(started(client) + "/events")),
-    "an unknown stream": lambda client: client.get("/runs/none/events"),
-    "an unknown file": lambda client: client.get("/static/none.css"),
 }
-"""How to get each kind of response of this application, by status code or description."""
+"""How to get kinds of responses of this application, by status code or description."""
 
 
 def whole(stream: TestResponse) -> TestResponse:
@@ -68,7 +59,6 @@ def every_client(make_app) -> Callable[..., FlaskClient]:
         app = make_app(rate_limit="1 per hour", **settings)
         app.add_url_rule("/broken", view_func=broken)
         app.add_url_rule("/unavailable", view_func=unavailable)
-        app.add_url_rule("/strict/", view_func=lambda: "ok", endpoint="strict")
         return app.test_client()
 
     return make

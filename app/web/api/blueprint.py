@@ -81,9 +81,17 @@ def _unavailable(error: HopcheckError) -> Response:
     return problem(503, str(error), wait=RETRY_SECONDS)
 
 
-api.register_error_handler(InvalidInput, lambda error: problem(422, str(error), error.field))
-api.register_error_handler(NotNow, lambda error: problem(409, str(error)))
-api.register_error_handler(NotThere, lambda error: problem(404, str(error)))
+@api.errorhandler(InvalidInput)
+def _refused(error: InvalidInput) -> Response:
+    code = status_of(error)
+    return problem(code, str(error), error.field if code == HTTPStatus.UNPROCESSABLE_ENTITY else None)
+
+
+def status_of(error: InvalidInput) -> int:
+    """Return the status code of a refused request, for pages and programs."""
+    return 409 if isinstance(error, NotNow) else 404 if isinstance(error, NotThere) else 422
+
+
 api.register_error_handler(Rejected, lambda error: problem(429, str(error), wait=error.retry_after))
 api.register_error_handler(Unreadable, lambda error: problem(501, str(error)))
 

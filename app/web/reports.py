@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from ipaddress import ip_address
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -11,6 +10,7 @@ from flask import Blueprint, Response, abort, jsonify, render_template, request,
 from flask.typing import ResponseReturnValue
 from werkzeug.exceptions import RequestEntityTooLarge
 
+from app.config.settings import is_loopback
 from app.domain.errors import InvalidInput, NotNow
 from app.domain.model import Label, Note
 from app.runs.lifecycle import PublishedRun
@@ -67,21 +67,22 @@ def _exported(exporter: Exporter, run: StoredRun, has_notes: bool) -> Response:
     return Response(text.encode("utf-8", "replace"), mimetype=exporter.media_type)
 
 
-def _add_operation(exporter: Exporter, name: str, about: str) -> None:
+def _add_operation(exporter: Exporter) -> None:
     def export(run_id: str, query: WithNotes = WITHOUT) -> Response:
         return _exported(exporter, owned(run_id) if query.notes else stored_run(run_id), bool(query.notes))
 
     if not exporter.takes_notes:
         del export.__annotations__["query"]
     schema = {"type": "object"} if exporter.media_type.endswith("json") else TEXT
-    details = {"errors": (401, 409) if exporter.takes_notes else (409,), "content": (exporter.media_type, schema)}
-    operation(f"get /runs/<run_id>/{exporter.file}", "reports", name=name, about=about, **details)(export)
+    details = {"name": exporter.operation, "about": exporter.about, "content": (exporter.media_type, schema)}
+    errors = (401, 409) if exporter.takes_notes else (409,)
+    operation(f"get /runs/<run_id>/{exporter.file}", "reports", errors=errors, **details)(export)
 
 
 for _each in exporters():
     exports.add_url_rule(f"/runs/<run_id>/{_each.file}", view_func=download, defaults={"file": _each.file})
     if _each.operation:
-        _add_operation(_each, *_each.operation)
+        _add_operation(_each)
 exports.add_app_template_global(exporters, "exporters")
 exports.add_app_template_global(may_embed)
 exports.add_app_template_global(summary_of)
@@ -101,19 +102,13 @@ def export_of(run: StoredRun, notes: tuple[Note, ...] | None = None) -> Export:
 def is_on_loopback() -> bool:
     """Return whether this page was requested by an address that only this machine has."""
     host = urlsplit(request.host_url).hostname or ""
-    if host == "localhost" or host.endswith(".localhost"):
-        return True
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return False
+    return is_loopback(host) or host.endswith(".localhost")
 
 
 @exports.app_template_global("review_of")
 def review_of(run: StoredRun) -> dict[str, Any] | None:
     """Return the run's ClaimReview; None for a run without a verdict and for an imported one."""
-    export = export_of(run)
-    return claim_review(run, export.address, export.home)
+    return claim_review(export_of(run))
 
 
 @exports.get("/runs/<run_id>/card.png")

@@ -15,7 +15,7 @@ from app.runs.notes import VERDICT
 from app.runs.service import StoredRun
 from app.text.fact_checkers import is_fact_check
 from app.text.wording import escape_direction
-from app.web.exporters import Exporter, ExportOperation
+from app.web.exporters import Exporter
 from app.web.report_view import (
     corpora_words,
     formal_label,
@@ -242,10 +242,8 @@ EXPORTERS = (
         media_type="text/markdown",
         write=lambda export: report_as_markdown(export.run, export.address, export.notes or ()),
         takes_notes=True,
-        operation=ExportOperation(
-            "exportMarkdown",
-            "Read a report in Markdown\n"
-            "The claim, the verdict and every hop with its cited passage; 409 while the run is running.",
-        ),
+        operation="exportMarkdown",
+        about="Read a report in Markdown\n"
+        "The claim, the verdict and every hop with its cited passage; 409 while the run is running.",
     ),
 )

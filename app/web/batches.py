@@ -29,7 +29,7 @@ from werkzeug.exceptions import NotFound, RequestEntityTooLarge
 from app.batches import files
 from app.batches.service import UNREADABLE, Batch, BatchClaim, BatchState
 from app.capabilities.options import PURSUIT, Choice, source_of
-from app.domain.errors import CallFailed, InvalidInput, NotNow
+from app.domain.errors import CallFailed, HopcheckError, InvalidInput, NotNow
 from app.domain.model import BatchLine, Label, RunOptions, SourceText
 from app.run_request import CLAIM_FIELDS, raw_options, resolve_options
 from app.runs.models import RUNNING
@@ -40,6 +40,7 @@ from app.web.api import schemas
 from app.web.api.blueprint import REPEATED, operation, sent_key, status_of
 from app.web.auth import current_principal, owned_batch, principal_for_new_run, stored_batch
 from app.web.corrections import Marked, marked_pieces
+from app.web.errors import SwitchedOff, unavailable
 from app.web.forms import SET_BY_SOURCE
 from app.web.home import claims_page, sent_form, sent_source
 from app.web.run_view import verdict_details
@@ -84,8 +85,11 @@ def start() -> ResponseReturnValue:
 @batches.errorhandler(InvalidInput)
 def _refused(error: InvalidInput) -> ResponseReturnValue:
     """Return the page of the batch, or the submitted form, with the error."""
-    batch = services().batches.get((request.view_args or {}).get("batch_id", ""))
-    return (_page(batch, str(error)) if batch else _form_again(str(error))), status_of(error)
+    try:
+        batch = services().batches.get((request.view_args or {}).get("batch_id", ""))
+        return (_page(batch, str(error)) if batch else _form_again(str(error))), status_of(error)
+    except HopcheckError as failure:
+        return unavailable(failure)
 
 
 @operation("post /batches", "batches", owned=True, status=201, errors=(404,), headers={"Idempotency-Key": REPEATED})
@@ -97,7 +101,7 @@ def start_batch(body: schemas.NewBatch) -> schemas.Batch:
     """
     principal = principal_for_new_run()
     if not most_claims():
-        raise NotFound(CLOSED)
+        raise SwitchedOff(CLOSED)
     fields = {name: value for name, value in body if value is not None}
     claims, title = fields.pop("claims"), fields.pop("title", "")
     if not isinstance(claims, list):
@@ -186,18 +190,18 @@ def recheck(batch_id: str) -> ResponseReturnValue:
     return _to_batch(_start(lines, again, title, source))
 
 
-def results(batch_id: str, write: Callable[..., Iterator[str]], media: str, suffix: str) -> Response:
-    """Stream the results, so that a long batch is never held in memory."""
-    batch = stored_batch(batch_id)
-    lines = write(services().batches.all_claims(batch.id), _details_of)
-    response = Response(stream_with_context(lines), mimetype=media)
-    response.headers["Content-Disposition"] = f"attachment; filename=hopcheck-batch.{suffix}"
-    return response
+def _add_results(suffix: str, media: str, write: Callable[..., Iterator[str]]) -> None:
+    @batches.get(f"/batches/<batch_id>/results.{suffix}", endpoint=f"results_{suffix}")
+    def results(batch_id: str) -> Response:
+        """Stream the results, so that a long batch is never held in memory."""
+        lines = write(services().batches.all_claims(stored_batch(batch_id).id), _details_of)
+        response = Response(stream_with_context(lines), mimetype=media)
+        response.headers["Content-Disposition"] = f"attachment; filename=hopcheck-batch.{suffix}"
+        return response
 
 
-for _write, _media, _suffix in ((files.as_csv, "text/csv", "csv"), (files.as_jsonl, "application/jsonl", "jsonl")):
-    _format = {"write": _write, "media": _media, "suffix": _suffix}
-    batches.add_url_rule(f"/batches/<batch_id>/results.{_suffix}", f"results_{_suffix}", results, defaults=_format)
+_add_results("csv", "text/csv", files.as_csv)
+_add_results("jsonl", "application/jsonl", files.as_jsonl)
 
 
 @operation("get /batches/<batch_id>/results", "batches")

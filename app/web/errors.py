@@ -34,7 +34,7 @@ def register_error_pages(app: Flask) -> None:
     app.register_error_handler(CSRFError, _csrf_error)
     app.register_error_handler(Rejected, _rejected)
     app.register_error_handler(Unreadable, _unreadable)
-    app.register_error_handler(HopcheckError, _unavailable)
+    app.register_error_handler(HopcheckError, unavailable)
     app.register_error_handler(HTTPException, _error_page)
 
 
@@ -52,7 +52,7 @@ def _refused(error: InvalidInput) -> ResponseReturnValue:
     try:
         run = services().runs.report((request.view_args or {}).get("run_id", ""))
     except HopcheckError as failure:
-        return _unavailable(failure)
+        return unavailable(failure)
     return (run_page(run, str(error)), status_of(error)) if run else _form_again(error, status_of(error))
 
 
@@ -61,7 +61,7 @@ def _form_again(error: InvalidInput, code: int) -> ResponseReturnValue:
     try:
         return home_page(sent_form(), error), code
     except HopcheckError as failure:
-        return _unavailable(failure)
+        return unavailable(failure)
 
 
 def _rejected(error: Rejected) -> ResponseReturnValue:
@@ -73,7 +73,7 @@ def _unreadable(error: Unreadable) -> ResponseReturnValue:
     return _page(501, str(error))
 
 
-def _unavailable(error: HopcheckError) -> ResponseReturnValue:
+def unavailable(error: HopcheckError) -> ResponseReturnValue:
     log.error("%s %s: %s", request.method, request.endpoint, error)
     return _page(503, str(error), RETRY_SECONDS)
 

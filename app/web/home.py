@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from typing import Any, TypeVar
 
-from flask import Blueprint, Response, abort, current_app, render_template, request, session, url_for
+from flask import Blueprint, Response, current_app, render_template, request, session, url_for
 from flask.typing import ResponseReturnValue
 from itsdangerous import BadSignature, URLSafeSerializer
 
@@ -34,7 +34,7 @@ from app.text.claims import (
 )
 from app.text.clean import clean_text
 from app.web import capabilities, services, views
-from app.web.auth import client
+from app.web.auth import client, stored_run
 from app.web.forms import (
     PAPER_CLAIMS,
     ClaimForm,
@@ -71,7 +71,7 @@ def home() -> str:
     earlier = request.args.get("again")
     if earlier is None:
         return home_page(replace(_with_last_source(_blank_form()), claim=request.args.get("claim", "")))
-    run = services().runs.report(earlier) or abort(404)
+    run = stored_run(earlier)
     return home_page(ClaimForm.repeating(run.report.claim, run.report.options, _blank_form()))
 
 
@@ -104,7 +104,7 @@ def _check_length(text: str) -> None:
 @pages.get("/runs/<run_id>")
 def run(run_id: str) -> str:
     """Show a run: static once it has ended, else updated by a stream or, without a free slot, by reloading."""
-    return run_page(services().runs.report(run_id) or abort(404))
+    return run_page(stored_run(run_id))
 
 
 @pages.get("/parts")

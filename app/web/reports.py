@@ -48,7 +48,7 @@ WITHOUT = WithNotes()
 
 def download(run_id: str, file: str) -> Response:
     """Return a finished run in the format of `file`. `?notes=yes` adds the notes, for the owner only."""
-    run = services().runs.report(run_id) or abort(404)
+    run = stored_run(run_id)
     has_notes = request.args.get("notes") == "yes" and may_steer(run)
     response = _exported({each.file: each for each in exporters()}[file], run, has_notes)
     words = "-".join(re.findall("[a-z0-9]+", run.report.claim.text.lower()))[:MAX_NAME].strip("-")
@@ -116,7 +116,7 @@ def card(run_id: str) -> Response:
     """Return the share card of a report with a verdict; 304 if the client has it."""
     from app.web.sharing import as_png, card_of, etag_of  # loads Pillow, which no other page needs
 
-    run = services().runs.report(run_id) or abort(404)
+    run = stored_run(run_id)
     shown = card_of(run.report) or abort(404)
     tag = etag_of(shown)
     response = Response(status=304) if tag in request.if_none_match else Response(as_png(shown), mimetype="image/png")
@@ -127,7 +127,7 @@ def card(run_id: str) -> Response:
 @exports.get("/runs/<run_id>/embed")
 def embed(run_id: str) -> Response:
     """Return the verdict and its evidence for a frame on the sites of EMBED_ON, without controls."""
-    run = services().runs.report(run_id) or abort(404)
+    run = stored_run(run_id)
     if not may_embed():
         raise SwitchedOff(NOT_EMBEDDED)
     page = Response(render_template("embed.html", run=run, report=run.report), mimetype="text/html")

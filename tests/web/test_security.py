@@ -86,11 +86,13 @@ def test_an_invalid_form_is_kept_when_the_database_is_unavailable(make_app, fiel
     client = app.test_client()
     form = {"csrf_token": token(client), "claim": "A claim to keep.", **fields}
     with app.app_context():
-        db.session.execute(db.text("DROP TABLE runs"))
+        for table in ("runs", "batches"):
+            db.session.execute(db.text(f"DROP TABLE {table}"))
         db.session.commit()
     answer = client.post("/runs", data=form)
     assert answer.status_code == 503 and "flask --app app db upgrade" in answer.text
     assert "A claim to keep.</textarea>" in answer.text and int(answer.headers["Retry-After"]) > 0
+    assert client.post("/batches", data={"csrf_token": form["csrf_token"], "claims": "?"}).status_code in (400, 503)
 
 
 MALFORMED = (

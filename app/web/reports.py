@@ -28,7 +28,6 @@ from app.web.history import INVALID_CURSOR, decode_cursor, one_page
 from app.web.run_view import (
     may_embed,
     may_steer,
-    notes_on,
     readers_verdict,
     scope_words,
     sources_to_ask,
@@ -58,12 +57,13 @@ def download(run_id: str, file: str) -> Response:
 
 
 def _exported(exporter: Exporter, run: StoredRun, has_notes: bool) -> Response:
-    """Return a run in this format. Raises NotNow for one that is running or has nothing to write in it."""
+    """Return a run in this format, with notes for its owner only. Raises NotNow if there is nothing to export."""
     if not run.report.ended:
         raise NotNow(NOT_YET)
     if not exporter.has_content(run):
         raise NotNow(exporter.without_content)
-    text = exporter.write(export_of(run, notes_on(run) if has_notes and exporter.takes_notes else None))
+    notes = services().runs.notes.of(run.id) if has_notes and exporter.takes_notes else None
+    text = exporter.write(export_of(run, notes))
     return Response(text.encode("utf-8", "replace"), mimetype=exporter.media_type)
 
 

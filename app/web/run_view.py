@@ -126,7 +126,7 @@ def note_places(run: StoredRun) -> dict[int, NotePlace]:
     """Return the place of a note by hop, 0 for the verdict; {} for other visitors and before the end."""
     if not (run.report.ended and may_steer(run)):
         return {}
-    written = {note.hop: note for note in notes_on(run)}
+    written = {note.hop: note for note in services().runs.notes.of(run.id)}
     return {
         hop: NotePlace(run.id, hop, written.get(hop), NoteForm.of(written.get(hop)))
         for hop in (0, *(hop.number for hop in run.report.hops))
@@ -136,11 +136,6 @@ def note_places(run: StoredRun) -> dict[int, NotePlace]:
 def readers_verdict(run: StoredRun) -> Note | None:
     """Return the owner's own verdict on an ended run, which anybody may read; None for none."""
     return services().runs.notes.verdicts([run.id]).get(run.id) if run.report.ended else None
-
-
-def notes_on(run: StoredRun) -> tuple[Note, ...]:
-    """Return the notes on a run. The caller must check that this browser owns it."""
-    return services().runs.notes.of(run.id)
 
 
 def branches_of(run: StoredRun) -> tuple[RunSummary, ...]:

@@ -14,7 +14,7 @@ from app.web.runs import NOTHING_KEPT
 from app.web.sse import PageUpdates
 from tests.waiting import LONG
 from tests.web.conftest import press, started, wait_for
-from tests.web.test_page_updates import STORED, after, report
+from tests.web.test_cut_streams import ASKED_TWICE, after, report
 
 SCRIPT = {"HX-Request": "true"}
 ENDED = "This check had ended already, so nothing was changed."
@@ -64,7 +64,7 @@ def test_an_ended_run_is_not_changed_and_the_page_says_so(client, button):
     assert without_tokens(client.get(path).text) == without_tokens(before)
 
 
-@pytest.mark.parametrize("read", [2, len(STORED)])
+@pytest.mark.parametrize("read", [2, len(ASKED_TWICE)])
 @pytest.mark.parametrize("reader, times", [("somebody", 2), ("another", 0)])
 def test_the_stream_updates_the_buttons_only_for_the_owner(make_app, reader, times, read):
     """The first kept hop enables the conclude button, and the end removes all buttons.
@@ -73,9 +73,9 @@ def test_the_stream_updates_the_buttons_only_for_the_owner(make_app, reader, tim
     """
     with make_app().test_request_context():
         session["owner"] = reader
-        following = PageUpdates(StoredRun("r", "somebody", datetime.now(UTC), read, report(STORED[:read])))
-        messages = [following.render(STORED[2:])]
-        messages.append(following.render([after(STORED, RunInterrupted("Stopped."))]))
+        following = PageUpdates(StoredRun("r", "somebody", datetime.now(UTC), read, report(ASKED_TWICE[:read])))
+        messages = [following.render(ASKED_TWICE[2:])]
+        messages.append(following.render([after(ASKED_TWICE, RunInterrupted("Stopped."))]))
     drawn = [each for each in messages if 'id="steering"' in each]
     assert len(drawn) == times
     assert ['id="conclude"' in each for each in drawn] == [True, False][:times]

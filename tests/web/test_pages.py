@@ -1,8 +1,9 @@
-"""The pages over HTTP: content, errors, and whose runs are listed."""
+"""The pages over HTTP: content, errors, whose runs are listed, and forms that are sent twice."""
 
 from __future__ import annotations
 
 import re
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from html import unescape
 
@@ -432,3 +433,32 @@ class TestRun:
             assert answer.status_code == 501 and "stored by another version of Hopcheck" in answer.text
         assert "schema version 99" in caplog.text and "Traceback" not in caplog.text
         assert client.get("/").status_code == 200, "the list of runs is still there"
+
+
+def hidden_fields(page: str) -> dict[str, str]:
+    """Return the hidden fields of a form."""
+    return dict(re.findall(r'<input type="hidden" name="(csrf_token|form_name|hop)" value="([^"]+)"', page))
+
+
+def test_a_double_click_starts_one_run(client):
+    sent = {**hidden_fields(client.get("/").text), "claim": "Hamlet is a play."}
+    assert set(sent) == {"csrf_token", "form_name", "claim"}
+    cookie = client.get_cookie("hopcheck").value
+
+    def click(_):
+        other = client.application.test_client()
+        other.set_cookie("hopcheck", cookie)
+        return other.post("/runs", data=sent).location
+
+    with ThreadPoolExecutor(3) as pool:
+        places = set(pool.map(click, range(3)))
+    assert len(places) == 1
+    wait_for(client, places.pop(), 'id="verdict-heading"')
+    assert len(client.get("/api/v1/runs").json["runs"]) == 1
+
+
+def test_a_refused_form_comes_back_as_a_fresh_one(client):
+    sent = hidden_fields(client.get("/").text)
+    refused = client.post("/runs", data={**sent, "claim": "x"})
+    assert refused.status_code == 422
+    assert hidden_fields(refused.text)["form_name"] != sent["form_name"]

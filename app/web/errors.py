@@ -42,23 +42,20 @@ def _csrf_error(error: CSRFError) -> ResponseReturnValue:
     """Return the claim form, or a page that sends the same form again; the page's script loads its page anew."""
     log_refusal("csrf")
     if request.endpoint == "pages.start":
-        return _form_again(InvalidInput(STALE_FORM), 400)
+        return _refused(InvalidInput(STALE_FORM), 400)
     context = {} if is_foreign(request.headers, request.host) else _submitted()
     return render_template("error.html", code=400, meaning=STALE, **context), 400, {"HX-Refresh": "true"}
 
 
-def _refused(error: InvalidInput) -> ResponseReturnValue:
-    """Return the page of the run, or the home page with the submitted form, with the error."""
-    try:
-        run = services().runs.report((request.view_args or {}).get("run_id", ""))
-    except HopcheckError as failure:
-        return unavailable(failure)
-    return (run_page(run, str(error)), status_of(error)) if run else _form_again(error, status_of(error))
+def _refused(error: InvalidInput, code: int | None = None) -> ResponseReturnValue:
+    """Return the page of the run, or the home page with the submitted form, with the error.
 
-
-def _form_again(error: InvalidInput, code: int) -> ResponseReturnValue:
-    """Return the home page with the submitted form, or an error page where the database is unavailable."""
+    Without a database it is an error page.
+    """
+    run_id, code = (request.view_args or {}).get("run_id"), code or status_of(error)
     try:
+        if run_id and (run := services().runs.report(run_id)):
+            return run_page(run, str(error)), code
         return home_page(sent_form(), error), code
     except HopcheckError as failure:
         return unavailable(failure)

@@ -76,6 +76,11 @@ def capabilities() -> Capabilities:
     return g.capabilities
 
 
+def available_sources(besides: str = "") -> tuple[Choice, ...]:
+    """Return the sources that can be searched now, without the one of that name."""
+    return tuple(each for each in capabilities().sources if each.available and each.name != besides)
+
+
 def add_routes(app: Flask) -> None:
     for name in ROUTES:
         for each in vars(import_module(f"{__name__}.{name}")).values():

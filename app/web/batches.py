@@ -35,7 +35,7 @@ from app.run_request import CLAIM_FIELDS, raw_options, resolve_options
 from app.runs.models import RUNNING
 from app.text.claims import Candidate
 from app.text.wording import with_name
-from app.web import capabilities, report_view, services, views
+from app.web import available_sources, capabilities, report_view, services, views
 from app.web.api import schemas
 from app.web.api.blueprint import REPEATED, operation, sent_key, status_of
 from app.web.auth import current_principal, owned_batch, principal_for_new_run, stored_batch
@@ -375,7 +375,7 @@ def _pieces(batch: Batch, taken: set[int]) -> list[Marked]:
 def _other_sources(batch: Batch) -> tuple[Choice, ...]:
     options = services().batches.options_of(batch.id)
     own = source_of(options) if options else ""
-    return tuple(each for each in capabilities().sources if each.available and each.name != own) if own else ()
+    return available_sources(besides=own) if own else ()
 
 
 @operation("get /batches/<batch_id>", "batches")

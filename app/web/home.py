@@ -11,7 +11,7 @@ from flask import Blueprint, Response, current_app, render_template, request, se
 from flask.typing import ResponseReturnValue
 from itsdangerous import BadSignature, URLSafeSerializer
 
-from app.capabilities.options import source_of
+from app.capabilities.options import VITAL, source_of
 from app.config import FLASK
 from app.domain.errors import CallFailed, InvalidInput, UnparseableOutput
 from app.domain.model import RANGES, RunOptions, SourceText
@@ -33,14 +33,13 @@ from app.text.claims import (
     names_before,
 )
 from app.text.clean import clean_text
-from app.web import capabilities, services, views
+from app.web import available_sources, capabilities, services, views
 from app.web.auth import client, stored_run
 from app.web.forms import (
     PAPER_CLAIMS,
     ClaimForm,
     answerers_of_presets,
     chosen_source,
-    deciding_sources,
     example_groups,
     featured_outcome,
     memory_sources,
@@ -276,7 +275,7 @@ def _with_last_source(blank: ClaimForm) -> ClaimForm:
     found = runs.recent(session.get("owner", ""), MAX_RECENT)
     recent = [each.id for each in found if each.state in WORKING and each.claim not in PAPER_CLAIMS]
     options = runs.queries.options_of(recent)
-    usable = {each.name for each in capabilities().sources if each.available}
+    usable = {each.name for each in available_sources()}
     used = (source_of(options[run_id]) for run_id in recent if run_id in options)
     last = next((name for name in used if name in usable), blank.from_source)
     return replace(blank, from_source=last)
@@ -307,6 +306,6 @@ def home_page(form: ClaimForm, error: InvalidInput | None = None, hint: Hint | N
         recent=services().runs.recent(owner(), MAX_RECENT),
         parts=services().components(),
         paper_claims=PAPER_CLAIMS,
-        deciding_sources=deciding_sources(capabilities()),
+        deciding_sources=available_sources(besides=VITAL),
         **form_context(form, error, hint),
     )

@@ -12,7 +12,7 @@ from app.domain.comparison import normalised_claim
 from app.domain.model import MAX_NOTE_LENGTH, Note
 from app.domain.report import Report
 from app.runs.service import RunFilter, RunSummary, StoredRun
-from app.web import capabilities, services
+from app.web import available_sources, capabilities, services
 from app.web.report_view import (
     Card,
     differences,
@@ -190,8 +190,7 @@ def origin_of(run: StoredRun, others: tuple[Other, ...]) -> Origin | None:
 
 def sources_to_ask(run: StoredRun) -> tuple[Choice, ...]:
     """Return the available sources other than the run's own; none where nothing is searched."""
-    own = source_of(run.report.options)
-    return tuple(each for each in capabilities().sources if each.available and each.name != own)
+    return available_sources(besides=source_of(run.report.options))
 
 
 def scope_words(run: StoredRun) -> str:

@@ -27,7 +27,7 @@ from app.runs.lifecycle import UNDO_SECONDS
 from app.runs.service import Place, RunSummary, StoredEvent, StoredRun, Unreadable, hop_to_change
 from app.runs.transfer import report_fields
 from app.text.claims import clean_question
-from app.web import capabilities, services
+from app.web import available_sources, capabilities, services
 from app.web.api.blueprint import REPEATED, TEXT, operation, sent_key
 from app.web.api.schemas import Following, NewBranch, NewRun, Nothing, Run, RunList
 from app.web.auth import client, current_principal, owned, principal_for_new_run, stored_run
@@ -289,7 +289,7 @@ def _branch_off(run: StoredRun, hop: Hop, sent: BranchForm, leave_out: bool, own
 
 
 def _branch_page(run: StoredRun, hop: Hop, form: BranchForm, error: InvalidInput | None = None) -> str:
-    usable = [each for each in capabilities().sources if each.available] if source_of(run.report.options) else []
+    usable = available_sources() if source_of(run.report.options) else ()
     answerers = capabilities().answerers
     return render_template("branch.html", run=run, hop=hop, form=form, error=error, answerers=answerers, sources=usable)
 

@@ -35,7 +35,7 @@ SLOW = {
 """They take 0.1 to 0.7 s each."""
 
 COMMANDS = """
-import app.container.container, app.bootstrap, app.web.pages, app.cli
+import app.container.container, app.bootstrap, app.web.home, app.cli
 """
 FIRST_PAGE = """
 from app import create_app

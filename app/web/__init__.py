@@ -28,9 +28,7 @@ if TYPE_CHECKING:
 
 
 ROUTES = (
-    *("access", "observability", "sse"),
-    *("pages.annotations", "pages.batches", "pages.history", "pages.home", "pages.run_actions", "pages.setup"),
-    "pages.transfer",
+    *("access", "batches", "history", "home", "notes", "observability", "reports", "runs", "setup", "sse"),
     "api.about",
 )
 """The modules with routes."""
@@ -76,6 +74,11 @@ def capabilities() -> Capabilities:
     if "capabilities" not in g:
         g.capabilities = services().container.capabilities()
     return g.capabilities
+
+
+def available_sources(besides: str = "") -> tuple[Choice, ...]:
+    """Return the sources that can be searched now, without the one of that name."""
+    return tuple(each for each in capabilities().sources if each.available and each.name != besides)
 
 
 def add_routes(app: Flask) -> None:

@@ -21,15 +21,14 @@ from flask import Blueprint, Flask, Response, abort, current_app, redirect, rend
 from flask.typing import ResponseReturnValue
 from flask_limiter import Limiter, RequestLimit
 from flask_wtf.csrf import CSRFError
-from werkzeug.datastructures import WWWAuthenticate
-from werkzeug.exceptions import TooManyRequests
+from werkzeug.exceptions import TooManyRequests, Unauthorized
 from werkzeug.urls import iri_to_uri
 
 from app.config.settings import Settings, is_loopback
 from app.domain.errors import InvalidInput, SettingsError
 from app.web import services
 from app.web.api.blueprint import API, problem, seconds_to_wait
-from app.web.auth import client, stored_hashes, token_name
+from app.web.auth import CHALLENGE, client, stored_hashes, token_name
 from app.web.observability import client_address, healthz, log_refusal
 from app.web.security import STALE, is_foreign
 from app.web.views import about
@@ -107,9 +106,7 @@ def _require_access() -> ResponseReturnValue | None:
     if token_name():
         return None
     log_refusal("password")
-    answer = problem(401, PASSWORD_REQUIRED)
-    answer.headers["WWW-Authenticate"] = str(WWWAuthenticate("bearer", {"realm": "Hopcheck"}))
-    return answer
+    raise Unauthorized(PASSWORD_REQUIRED, www_authenticate=CHALLENGE)
 
 
 @site_password.get("/password")

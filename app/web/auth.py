@@ -26,6 +26,7 @@ from app.web.observability import bearer_token, client_address, log_refusal
 from app.web.security import owner
 
 Thing = TypeVar("Thing", StoredRun, Batch)
+CHALLENGE = WWWAuthenticate("bearer", {"realm": "Hopcheck"})
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,39}")
 _LINE = re.compile(rf"(?P<name>{NAME.pattern}):(?P<hash>[0-9a-f]{{64}})")
 
@@ -40,8 +41,7 @@ def current_principal() -> str:
     name = token_name()
     if name is None:
         log_refusal("token")
-        challenge = WWWAuthenticate("bearer", {"realm": "Hopcheck"})
-        raise Unauthorized("This needs a token that is known here.", www_authenticate=challenge)
+        raise Unauthorized("This needs a token that is known here.", www_authenticate=CHALLENGE)
     return f"token:{name}"  # no cookie's owner has a colon
 
 

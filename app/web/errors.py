@@ -8,13 +8,15 @@ from typing import Any
 from flask import Flask, render_template, request
 from flask.typing import ResponseReturnValue
 from flask_wtf.csrf import CSRFError
-from werkzeug.exceptions import HTTPException
+from werkzeug.exceptions import HTTPException, NotFound
 
 from app.domain.errors import HopcheckError, InvalidInput
 from app.runs.service import Rejected, Unreadable
-from app.web.api.blueprint import API, RETRY_SECONDS, TOO_FAST, problem_of, seconds_to_wait
+from app.web import services
+from app.web.api.blueprint import API, RETRY_SECONDS, TOO_FAST, problem_of, seconds_to_wait, status_of
+from app.web.home import form_context, home_page, sent_form
 from app.web.observability import log_refusal
-from app.web.pages.home import form_context, home_page, sent_form
+from app.web.run_view import run_page
 from app.web.security import STALE, is_foreign
 from app.web.views import about
 
@@ -23,12 +25,16 @@ log = logging.getLogger(__name__)
 STALE_FORM = "This page was out of date, so nothing was sent. Your claim is still here: please send it again."
 
 
+class SwitchedOff(NotFound):
+    """The operator has not allowed this."""
+
+
 def register_error_pages(app: Flask) -> None:
-    app.register_error_handler(InvalidInput, _form_again)
+    app.register_error_handler(InvalidInput, _refused)
     app.register_error_handler(CSRFError, _csrf_error)
     app.register_error_handler(Rejected, _rejected)
     app.register_error_handler(Unreadable, _unreadable)
-    app.register_error_handler(HopcheckError, _unavailable)
+    app.register_error_handler(HopcheckError, unavailable)
     app.register_error_handler(HTTPException, _error_page)
 
 
@@ -36,17 +42,23 @@ def _csrf_error(error: CSRFError) -> ResponseReturnValue:
     """Return the claim form, or a page that sends the same form again; the page's script loads its page anew."""
     log_refusal("csrf")
     if request.endpoint == "pages.start":
-        return _form_again(InvalidInput(STALE_FORM), 400)
+        return _refused(InvalidInput(STALE_FORM), 400)
     context = {} if is_foreign(request.headers, request.host) else _submitted()
     return render_template("error.html", code=400, meaning=STALE, **context), 400, {"HX-Refresh": "true"}
 
 
-def _form_again(error: InvalidInput, code: int = 422) -> ResponseReturnValue:
-    """Return the home page with the submitted form, or an error page where the database is unavailable."""
+def _refused(error: InvalidInput, code: int | None = None) -> ResponseReturnValue:
+    """Return the page of the run, or the home page with the submitted form, with the error.
+
+    Without a database it is an error page.
+    """
+    run_id, code = (request.view_args or {}).get("run_id"), code or status_of(error)
     try:
+        if run_id and (run := services().runs.report(run_id)):
+            return run_page(run, str(error)), code
         return home_page(sent_form(), error), code
     except HopcheckError as failure:
-        return _unavailable(failure)
+        return unavailable(failure)
 
 
 def _rejected(error: Rejected) -> ResponseReturnValue:
@@ -58,7 +70,7 @@ def _unreadable(error: Unreadable) -> ResponseReturnValue:
     return _page(501, str(error))
 
 
-def _unavailable(error: HopcheckError) -> ResponseReturnValue:
+def unavailable(error: HopcheckError) -> ResponseReturnValue:
     log.error("%s %s: %s", request.method, request.endpoint, error)
     return _page(503, str(error), RETRY_SECONDS)
 
@@ -68,7 +80,9 @@ def _error_page(error: HTTPException) -> ResponseReturnValue:
         return problem_of(error)
     code = error.code or 500
     wait = seconds_to_wait(error)
-    meaning = f"{TOO_FAST} {_again_in(wait)}" if code == 429 and wait else ""
+    meaning = str(error.description) if isinstance(error, SwitchedOff) else ""
+    if code == 429 and wait:
+        meaning = f"{TOO_FAST} {_again_in(wait)}"
     page, code, headers = _page(code, meaning, wait)
     allow = {name: methods for name, methods in error.get_headers() if name == "Allow"}
     return page, code, headers | allow

@@ -17,11 +17,9 @@ from app.capabilities.options import (
     GUIDED,
     PURSUIT,
     RETRIEVER_READER,
-    VITAL,
     WEB,
     WEB_SEARCH,
     Capabilities,
-    Choice,
     source_of,
 )
 from app.domain.model import CORPUS_SEARCH, Claim, Label, RunOptions
@@ -218,11 +216,6 @@ PAPER_CLAIMS = (
     "Superdrag and Collective Soul are both rock bands.",
 )
 """The claims of QACheck's demonstration and figures (Pan et al. 2023); the corpus VITAL decides none of them."""
-
-
-def deciding_sources(capabilities: Capabilities) -> list[Choice]:
-    """Return the available sources that may decide PAPER_CLAIMS: live or whole Wikipedia, the web, other corpora."""
-    return [each for each in capabilities.sources if each.available and each.name != VITAL]
 
 
 OUTCOMES_PATH = Path(__file__).parent / "samples.json"

@@ -24,6 +24,7 @@ from typing import IO, TYPE_CHECKING, Any
 from flask import Flask, request
 from flask_compress import Compress
 from gunicorn.http.unreader import SocketUnreader
+from werkzeug.wsgi import ClosingIterator
 
 from app.web.observability import client_network
 
@@ -96,7 +97,16 @@ class ThreadLimit:
         environ["wsgi.input"] = _RequestBody(environ["wsgi.input"], self._slots)
         with self._slots:
             chunks = self._application(environ, start_response)
-        return _ResponseChunks(chunks, self._slots)
+        return ClosingIterator(self._computed(iter(chunks)), getattr(chunks, "close", None))
+
+    def _computed(self, chunks: Iterator[bytes]) -> Iterator[bytes]:
+        """Yield the chunks of a response, holding the slot while one is computed, not while it is sent."""
+        while True:
+            with self._slots:
+                chunk = next(chunks, None)
+            if chunk is None:
+                return
+            yield chunk
 
 
 class _RequestBody:
@@ -111,24 +121,6 @@ class _RequestBody:
             return self._body.read(size)
         finally:
             self._slots.acquire()
-
-
-class _ResponseChunks:
-    """The chunks of a response, which hold the slot while one is computed, not while it is sent."""
-
-    def __init__(self, chunks: Iterable[bytes], slots: threading.Semaphore) -> None:
-        self._source, self._chunks, self._slots = chunks, iter(chunks), slots
-
-    def __iter__(self) -> Iterator[bytes]:
-        return self
-
-    def __next__(self) -> bytes:
-        with self._slots:
-            return next(self._chunks)
-
-    def close(self) -> None:
-        if close := getattr(self._source, "close", None):
-            close()
 
 
 TIMEOUT_SECONDS = 10

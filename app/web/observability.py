@@ -8,7 +8,6 @@ from __future__ import annotations
 import hmac
 import logging
 import time
-from collections.abc import Iterator
 from concurrent.futures import Future
 from ipaddress import IPv6Address, ip_address, ip_network
 from threading import Lock, Thread
@@ -18,6 +17,7 @@ from weakref import WeakKeyDictionary
 
 from flask import Blueprint, Flask, Response, abort, current_app, g, jsonify, request
 
+from app.components import Component
 from app.config import FLASK
 from app.domain.errors import HopcheckError
 from app.logging import current_run
@@ -152,10 +152,11 @@ def readyz() -> tuple[Response, int]:
     parts = [
         _database(services().runs),
         *_workers(services().runs),
-        *(_part(each.name, each.state, each.message, each.fix) for each in services().components()),
+        *services().components(),
     ]
-    ready = all(part["state"] == "ready" for part in parts)
-    answer = jsonify(ready=ready, parts=parts)
+    ready = all(part.state == "ready" for part in parts)
+    fields = ({"name": each.name, "state": each.state, "message": each.message, "mend": each.fix} for each in parts)
+    answer = jsonify(ready=ready, parts=[{name: value for name, value in each.items() if value} for each in fields])
     answer.headers["Cache-Control"] = "no-store"
     return answer, 200 if ready else 503
 
@@ -164,7 +165,7 @@ _database_checks: WeakKeyDictionary[Runs, Future[None]] = WeakKeyDictionary()
 _database_checks_lock = Lock()
 
 
-def _database(runs: Runs) -> dict[str, str]:
+def _database(runs: Runs) -> Component:
     """Check that the database is reachable, has its tables and can be written.
 
     A check that takes longer than DATABASE_SECONDS continues in its thread; later requests wait for the same check
@@ -179,10 +180,10 @@ def _database(runs: Runs) -> dict[str, str]:
         check.result(DATABASE_SECONDS)
     except TimeoutError:
         message = "The database does not answer, or another program holds it locked."
-        return _part("database", "failed", message, f"{FLASK} doctor")
+        return Component("database", "failed", message, f"{FLASK} doctor")
     except HopcheckError as error:
-        return _part("database", "failed", str(error), f"{FLASK} doctor")
-    return _part("database", "ready")
+        return Component("database", "failed", str(error), f"{FLASK} doctor")
+    return Component("database", "ready")
 
 
 def _check_database(runs: Runs, check: Future[None]) -> None:
@@ -194,25 +195,16 @@ def _check_database(runs: Runs, check: Future[None]) -> None:
         check.set_result(None)
 
 
-def _workers(runs: Runs) -> Iterator[dict[str, str]]:
-    """Check that a worker is running. Yields nothing where this process executes its runs itself."""
+def _workers(runs: Runs) -> tuple[Component, ...]:
+    """Check that a worker is running. Returns nothing where this process executes its runs itself."""
     try:
         names = runs.workers()
     except HopcheckError as error:
-        yield _part("workers", "failed", str(error), f"{FLASK} doctor")
-        return
-    if names is None:
-        return
+        return (Component("workers", "failed", str(error), f"{FLASK} doctor"),)
     if names:
-        yield _part("workers", "ready")
-    else:
-        yield _part("workers", "failed", "No worker is running, so runs wait.", f"{FLASK} worker")
-
-
-def _part(name: str, state: str, message: str = "", fix: str = "") -> dict[str, str]:
-    """Return an entry of `parts` in the answer of /readyz, without its empty fields."""
-    fields = {"name": name, "state": state, "message": message, "mend": fix}
-    return {key: value for key, value in fields.items() if value}
+        return (Component("workers", "ready"),)
+    none_runs = Component("workers", "failed", "No worker is running, so runs wait.", f"{FLASK} worker")
+    return () if names is None else (none_runs,)
 
 
 @metrics.get("/metrics")

@@ -267,22 +267,6 @@ def reliability(report: Report) -> str:
     return f"At this level ({level['words']}), {level['right']} of {level['verdicts']} test claims were right."
 
 
-PLAIN_LABELS = {
-    Label.SUPPORTED: "True",
-    Label.REFUTED: "False",
-    Label.NOT_ENOUGH_EVIDENCE: "Can’t tell",
-    Label.CONFLICTING_EVIDENCE: "Sources disagree",
-}
-"""The verdict as every page calls it."""
-
-FORMAL_LABELS = {
-    Label.SUPPORTED: "Supported",
-    Label.REFUTED: "Refuted",
-    Label.NOT_ENOUGH_EVIDENCE: "Not enough evidence",
-    Label.CONFLICTING_EVIDENCE: "Conflicting evidence",
-}
-"""Fact-checking's own terms, which a report has once, beside its verdict."""
-
 STRATEGY_WORDS = {
     "question-guided": "question by question",
     "evidence-pursuit": "pursuing evidence",
@@ -291,12 +275,9 @@ STRATEGY_WORDS = {
 }
 
 
-def plain_label(label: Label) -> str:
-    return PLAIN_LABELS[label]
-
-
 def formal_label(label: Label) -> str:
-    return FORMAL_LABELS[label]
+    """Return fact-checking's own term, which a report has once, beside its verdict: "Not enough evidence"."""
+    return label.replace("_", " ").capitalize()
 
 
 def strategy_words(options: RunOptions) -> str:

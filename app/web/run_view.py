@@ -12,17 +12,17 @@ from app.domain.comparison import normalised_claim
 from app.domain.model import MAX_NOTE_LENGTH, Note
 from app.domain.report import Report
 from app.runs.service import RunFilter, RunSummary, StoredRun
-from app.web import capabilities, services
+from app.web import available_sources, capabilities, services
 from app.web.report_view import (
-    FORMAL_LABELS,
-    PLAIN_LABELS,
     Card,
     differences,
     distinct_choices,
+    formal_label,
     shown_verdict,
     web_link,
 )
 from app.web.security import allow_indexing
+from app.web.views import FACES
 
 MAX_OTHERS = 8
 MAX_CANDIDATES = 40
@@ -126,7 +126,7 @@ def note_places(run: StoredRun) -> dict[int, NotePlace]:
     """Return the place of a note by hop, 0 for the verdict; {} for other visitors and before the end."""
     if not (run.report.ended and may_steer(run)):
         return {}
-    written = {note.hop: note for note in notes_on(run)}
+    written = {note.hop: note for note in services().runs.notes.of(run.id)}
     return {
         hop: NotePlace(run.id, hop, written.get(hop), NoteForm.of(written.get(hop)))
         for hop in (0, *(hop.number for hop in run.report.hops))
@@ -136,11 +136,6 @@ def note_places(run: StoredRun) -> dict[int, NotePlace]:
 def readers_verdict(run: StoredRun) -> Note | None:
     """Return the owner's own verdict on an ended run, which anybody may read; None for none."""
     return services().runs.notes.verdicts([run.id]).get(run.id) if run.report.ended else None
-
-
-def notes_on(run: StoredRun) -> tuple[Note, ...]:
-    """Return the notes on a run. The caller must check that this browser owns it."""
-    return services().runs.notes.of(run.id)
 
 
 def branches_of(run: StoredRun) -> tuple[RunSummary, ...]:
@@ -195,8 +190,7 @@ def origin_of(run: StoredRun, others: tuple[Other, ...]) -> Origin | None:
 
 def sources_to_ask(run: StoredRun) -> tuple[Choice, ...]:
     """Return the available sources other than the run's own; none where nothing is searched."""
-    own = source_of(run.report.options)
-    return tuple(each for each in capabilities().sources if each.available and each.name != own)
+    return available_sources(besides=source_of(run.report.options))
 
 
 def scope_words(run: StoredRun) -> str:
@@ -230,7 +224,7 @@ def summary_of(run: StoredRun) -> str:
     lines = (
         f"{UNVERIFIED}." if report.imported else "",
         f"“{report.claim.text}”",
-        " ".join(filter(None, (f"{PLAIN_LABELS[verdict.label]} ({FORMAL_LABELS[verdict.label]}).", answer, missing))),
+        " ".join(filter(None, (f"{FACES[verdict.label].word} ({formal_label(verdict.label)}).", answer, missing))),
         _quotation(shown.cards[0]) if shown.cards else "",
         f"Checked by a machine with Hopcheck: {address}",
     )
@@ -241,7 +235,7 @@ def verdict_details(run: StoredRun | None) -> dict[str, str]:
     """Return the verdict in everyday words, what decides it, and the published fact-checks."""
     if run is None or run.report.verdict is None:
         return {}
-    found = {"verdict": PLAIN_LABELS[run.report.verdict.label]}
+    found = {"verdict": FACES[run.report.verdict.label].word}
     for card in shown_verdict(run.report).cards[:1]:
         source = ", ".join(filter(None, (card.passage.title, card.passage.source)))
         found |= {"answer": card.text.answer, "quote": card.sentence, "source": source}

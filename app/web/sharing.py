@@ -16,7 +16,7 @@ from PIL.ImageText import Text
 
 from app.config import VERSION
 from app.domain.report import Report
-from app.web.report_view import FORMAL_LABELS, shown_verdict
+from app.web.report_view import formal_label, shown_verdict
 from app.web.run_view import UNVERIFIED
 from app.web.views import FACES
 
@@ -54,7 +54,7 @@ def card_of(report: Report) -> ShareCard | None:
     sentence = _drawable(str(answer.text if answer else report.verdict.missing or ""))
     overline = UNVERIFIED if report.imported else "Claim"
     claim = _drawable(report.claim.text) or UNREADABLE
-    return ShareCard(overline, claim, face.word, FORMAL_LABELS[report.verdict.label], sentence, face.tone)
+    return ShareCard(overline, claim, face.word, formal_label(report.verdict.label), sentence, face.tone)
 
 
 def etag_of(card: ShareCard) -> str:

@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Protocol
 
-from flask import Blueprint, Response, abort, render_template, request, stream_with_context
+from flask import Blueprint, Response, render_template, request, stream_with_context
 
 from app.domain.errors import HopcheckError
 from app.domain.events import TERMINAL, HopKept, RunResumed
@@ -25,6 +25,7 @@ from app.domain.model import Hop
 from app.domain.report import apply_event
 from app.runs.service import Place, StoredEvent, StoredRun
 from app.web import services
+from app.web.auth import stored_run
 from app.web.run_view import branches_of, note_places
 from app.web.views import at_work
 
@@ -49,7 +50,7 @@ END = "event: end\ndata: end\n\n"
 @stream.get("/runs/<run_id>/events")
 def events(run_id: str) -> Response:
     """Stream the events after the last one that the browser has seen (Last-Event-ID, or `?after=`)."""
-    run = services().runs.report(run_id) or abort(404)
+    run = stored_run(run_id)
     return stream_run(run, PageUpdates(run))
 
 

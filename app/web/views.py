@@ -139,10 +139,10 @@ class Face(NamedTuple):
 
 
 FACES = {
-    Label.SUPPORTED: Face(report_view.PLAIN_LABELS[Label.SUPPORTED], "check", "supported"),
-    Label.REFUTED: Face(report_view.PLAIN_LABELS[Label.REFUTED], "cross", "refuted"),
-    Label.NOT_ENOUGH_EVIDENCE: Face(report_view.PLAIN_LABELS[Label.NOT_ENOUGH_EVIDENCE], "question", "undecided"),
-    Label.CONFLICTING_EVIDENCE: Face(report_view.PLAIN_LABELS[Label.CONFLICTING_EVIDENCE], "split", "conflicting"),
+    Label.SUPPORTED: Face("True", "check", "supported"),
+    Label.REFUTED: Face("False", "cross", "refuted"),
+    Label.NOT_ENOUGH_EVIDENCE: Face("Can’t tell", "question", "undecided"),
+    Label.CONFLICTING_EVIDENCE: Face("Sources disagree", "split", "conflicting"),
     HopStatus.OPEN: Face("In progress", "dots", "open"),
     HopStatus.KEPT: Face("Used", "check", "kept"),
     HopStatus.SET_ASIDE: Face("Not used", "aside", "aside"),

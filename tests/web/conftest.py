@@ -11,7 +11,7 @@ from flask.testing import FlaskClient
 
 from app import create_app
 from app.config.settings import Settings
-from tests.fakes import FakeContainer, scripted_container
+from tests.fakes import FakeContainer, Gate, Script, scripted_container
 from tests.waiting import LONG, until
 
 
@@ -39,6 +39,20 @@ def client(make_app) -> FlaskClient:
     return make_app().test_client()
 
 
+@pytest.fixture
+def gated(make_app) -> Iterator[Callable[..., tuple[FlaskClient, Gate]]]:
+    """Make a browser on a site whose runs wait before a step until the gate is opened, or the test ends."""
+    gates: list[Gate] = []
+
+    def make(step: str, *scripts: Script, **settings) -> tuple[FlaskClient, Gate]:
+        gates.append(Gate(step))
+        return make_app(scripted_container(*scripts, gate=gates[-1]), **settings).test_client(), gates[-1]
+
+    yield make
+    for gate in gates:
+        gate.open()
+
+
 def token(client: FlaskClient) -> str:
     """The CSRF token of the home page."""
     return re.search(r'name="csrf_token" value="([^"]+)"', client.get("/").text)[1]
@@ -54,6 +68,11 @@ def started(client: FlaskClient, claim: str = "Hamlet's author was born in Engla
     answer = send(client, claim, **{"as_is": "yes", **fields})
     assert answer.status_code == 303, answer.text
     return answer.location
+
+
+def press(client: FlaskClient, path: str, button: str, headers: dict[str, str] | None = None, **fields):
+    """Post as a button of a page does."""
+    return client.post(f"{path}/{button}", data={"csrf_token": token(client), **fields}, headers=headers)
 
 
 def wait_for(client: FlaskClient, path: str, text: str) -> str:

@@ -1,18 +1,22 @@
-"""The JSON API starts, lists, reads and steers runs, and every response matches the document."""
+"""The JSON API starts, lists and reads runs, with tokens where they are set up, and refuses what it documents."""
 
 from __future__ import annotations
 
 import json
+import re
 
 import jsonschema_rs
 import pytest
 
 from app.capabilities.options import Choice
+from app.domain.errors import InvalidInput, SettingsError
 from app.runs.transfer import run_as_dict
 from app.web.api.about import document
-from app.web.auth import new_token, token_line
-from tests.fakes import AWAY, scripted_container
-from tests.waiting import until
+from app.web.api.blueprint import API
+from app.web.auth import find_token, new_token, token_line
+from tests.fakes import AWAY, FAILING, scripted_container
+from tests.waiting import LONG, until
+from tests.web.conftest import started, token
 
 CLAIM = "Hamlet's author was born in England."
 RUNS = "/api/v1/runs"
@@ -177,21 +181,133 @@ class TestBadInput:
     def test_a_body_that_is_not_a_json_object_is_refused(self, client, body):
         problem(client.post(RUNS, data=body, content_type="application/json"), 400)
 
-    def test_a_rate_limited_client_gets_the_time_to_wait(self, make_app):
-        client = make_app(rate_limit="2 per hour").test_client()
-        problem(client.post(RUNS, json={"claim": ""}), 422)  # counts, too
-        start(client)
-        answer = client.post(RUNS, json={"claim": CLAIM})
-        assert problem(answer, 429)["retry_after"] == int(answer.headers["Retry-After"]) > 0
-
     def test_a_server_error_returns_a_problem_without_a_traceback(self, make_app):
         app = make_app()
         app.view_functions["api.readRun"] = lambda run_id: 1 / 0
         assert "ZeroDivision" not in json.dumps(problem(app.test_client().get(f"{RUNS}/x"), 500))
 
 
-class TestTokens:
-    def test_an_unreadable_token_file_grants_no_access(self, make_app, tmp_path):
-        client = make_app(api_tokens=tmp_path / "none").test_client()
-        problem(client.get(RUNS, headers={"Authorization": "Bearer x"}), 503)
-        problem(client.get(RUNS), 401)
+def test_an_unreadable_token_file_grants_no_access(make_app, tmp_path):
+    client = make_app(api_tokens=tmp_path / "none").test_client()
+    problem(client.get(RUNS, headers={"Authorization": "Bearer x"}), 503)
+    problem(client.get(RUNS), 401)
+
+
+@pytest.fixture
+def file(tmp_path):
+    return tmp_path / "tokens"
+
+
+def test_the_command_prints_a_token_and_its_line_for_the_token_file(make_app, file):
+    result = make_app(api_tokens=file).test_cli_runner().invoke(args=["tokens", "new", "my-script"])
+    token = result.stdout.strip()
+    line = re.search(r"^my-script:[0-9a-f]{64}$", result.stderr, re.MULTILINE)[0]
+    file.write_text(f"# for trials\n\n{line}\n")
+    assert result.exit_code == 0 and str(file) in result.stderr
+    assert token not in line and find_token(file, token) == "my-script"
+
+
+def test_tokens_are_unique_and_each_belongs_to_its_own_name(file):
+    first, second = new_token(), new_token()
+    file.write_text(token_line("one", first) + "\n" + token_line("two", second) + "\n")
+    assert (find_token(file, first), find_token(file, second), find_token(file, new_token())) == ("one", "two", None)
+    file.write_text(token_line("two", second))
+    assert find_token(file, first) is None, "its line was removed"
+
+
+@pytest.mark.parametrize("name", ["", "a:b", "Big", "a\nb", "x" * 41, "-a"])
+def test_a_name_that_would_break_the_file_is_refused(name):
+    with pytest.raises(InvalidInput):
+        token_line(name, "token")
+
+
+def test_a_missing_or_broken_file_is_reported_without_its_content(file):
+    with pytest.raises(SettingsError, match="cannot be read"):
+        find_token(file, "token")
+    file.write_text("# fine\nplain-secret\n")
+    with pytest.raises(SettingsError, match="Line 2") as refusal:
+        find_token(file, "token")
+    assert "plain-secret" not in str(refusal.value)
+
+
+RUNNING = [
+    ("POST", "branch", {"hop": 1}, 409),
+    ("POST", "conclude", {}, 409),
+    ("POST", "publish", {}, 409),
+    ("PUT", "notes/1", {"agrees": True}, 409),
+    ("PUT", "notes/two", {"agrees": True}, 409),
+    ("GET", "export.md", None, 409),
+    ("GET", "export.ris", None, 409),
+    ("GET", "claimreview.json", None, 409),
+]
+WITH_A_VERDICT = [
+    ("PUT", "notes/7", {"agrees": True}, 404),
+    ("DELETE", "notes/two", None, 404),
+    ("PUT", "notes/1", {"text": "x" * 2001}, 422),
+    ("PUT", "notes/1", {"hop": 1, "agrees": True}, 422),
+    ("POST", "branch", {"hop": 7}, 422),
+    ("POST", "branch", {"hop": True}, 422),
+    ("POST", "branch", {"hop": 10**4000}, 422),
+    ("POST", "branch", {"hop": 2, "question": " "}, 422),
+    ("POST", "branch", {"hop": 2, "answerer": "flan-t5"}, 422),
+    ("POST", "branch", {"hop": 2, "question": "Who?", "leave_out": True}, 422),
+    ("POST", "stop", {"hop": 1}, 422),
+    ("POST", "conclude", {}, 409),
+]
+WITHOUT_A_VERDICT = [("GET", "claimreview.json", None, 409), ("POST", "publish", {}, 409)]
+
+
+@pytest.mark.parametrize(("method", "path", "body", "code"), RUNNING)
+def test_a_run_without_an_answer_refuses(gated, method, path, body, code):
+    client, gate = gated("answer 1", publishing=True)
+    address = start(client)
+    assert gate.reached.wait(LONG)
+    problem(client.open(f"{address}/{path}", method=method, json=body), code)
+
+
+def test_its_page_refuses_the_same(gated):
+    client, gate = gated("answer 1", publishing=True)
+    path = started(client)
+    assert gate.reached.wait(LONG)
+    for button in ("conclude", "publish", "branch", "notes"):
+        sent = {"csrf_token": token(client), "hop": "1", "question": "Who?", "text": "Mine.", "seen": ""}
+        assert client.post(f"{path}/{button}", data=sent).status_code == 409, button
+    for file in ("export.md", "export.ris", "claimreview.json"):
+        assert client.get(f"{path}/{file}").status_code == 409, file
+
+
+@pytest.mark.parametrize(
+    ("container", "requests"),
+    [(scripted_container, WITH_A_VERDICT), (lambda: scripted_container(FAILING), WITHOUT_A_VERDICT)],
+)
+def test_an_ended_run_refuses(make_app, container, requests):
+    client = make_app(container(), publishing=True).test_client()
+    address = start(client)
+    before = ended(client, address)
+    for method, path, body, code in requests:
+        problem(client.open(f"{address}/{path}", method=method, json=body), code)
+    assert client.get(address).json == before
+
+
+def test_publishing_needs_the_operators_permission(make_app):
+    client = make_app().test_client()
+    address = start(client)
+    ended(client, address)
+    problem(client.get(f"{API}/gallery"), 404)
+    problem(client.post(f"{address}/publish", json={}), 404)
+
+
+@pytest.mark.parametrize("query", ["gallery?label=MAYBE", "gallery?limit=0", "runs?limit=0"])
+def test_a_list_refuses_an_invalid_query(make_app, query):
+    problem(make_app(publishing=True).test_client().get(f"{API}/{query}"), 422)
+
+
+def test_a_batch_refuses_what_its_state_forbids_and_a_cursor_that_is_no_number(gated):
+    client, _ = gated("question 1")
+    path = client.post(f"{API}/batches", json={"claims": [CLAIM]}).headers["Location"]
+    problem(client.get(f"{path}/results?after=x"), 422)
+    assert client.post(f"{path}/cancel", json={}).json["state"] == "cancelled"
+    problem(client.post(f"{path}/cancel", json={}), 409)
+    assert client.delete(path).status_code == 204
+    problem(client.delete(path), 404)
+    assert client.post(f"{path}/restore", json={}).json["state"] == "cancelled"

@@ -8,7 +8,7 @@ import re
 from app.domain.report import reduce_events
 from app.runs.event_store import decode
 from app.web import sse as streaming
-from tests.fakes import Gate, scripted_container
+from tests.fakes import scripted_container
 from tests.waiting import LONG
 from tests.web.test_api import ended, held_to, start
 
@@ -50,10 +50,8 @@ def test_a_stream_resumed_after_any_event_loses_and_repeats_nothing(client):
         assert by_query.endswith(streaming.END)
 
 
-def test_the_stream_of_a_queued_run_sends_its_position_without_an_id_and_then_heartbeats(make_app):
-    gate = Gate("answer 1")
-    app = make_app(scripted_container(gate=gate), workers=1)
-    client = app.test_client()
+def test_the_stream_of_a_queued_run_sends_its_position_without_an_id_and_then_heartbeats(gated):
+    client, gate = gated("answer 1", workers=1)
     start(client)
     assert gate.reached.wait(LONG)
     answer = client.get(f"{start(client)}/events")

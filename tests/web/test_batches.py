@@ -12,10 +12,10 @@ import pytest
 
 from app.batches.files import MAX_BYTES
 from app.web.api.blueprint import API
-from app.web.pages.batches import CLOSED, NOTHING_FAILED
-from tests.fakes import FAILING, TWO_HOPS, Gate, scripted_container
+from app.web.batches import CLOSED, NOTHING_FAILED
+from tests.fakes import FAILING, TWO_HOPS, scripted_container
 from tests.waiting import until
-from tests.web.conftest import token
+from tests.web.conftest import press, token
 
 DONE = "2 of 2 checked, 1 cannot be checked"
 CLAIMS = "Hamlet's author was born in England.\n=1+1 is what a table makes of this.\n?\n"
@@ -30,10 +30,6 @@ def started(client, claims: str = CLAIMS, **fields) -> str:
     answer = send(client, claims, **fields)
     assert answer.status_code == 303, answer.text
     return answer.location
-
-
-def press(client, path: str, button: str):
-    return client.post(f"{path}/{button}", data={"csrf_token": token(client)})
 
 
 def fed_until(client, path: str, text: str) -> str:
@@ -65,9 +61,8 @@ def test_an_uploaded_file_gives_the_title_the_speakers_and_the_dates(client):
     assert '<h1 dir="auto">moon.csv</h1>' in page and "Somebody" in page and "2020-10-31" in page
 
 
-def test_the_page_of_an_unfinished_batch_refreshes_with_and_without_script(make_app):
-    gate = Gate("question 1")
-    client = make_app(scripted_container(gate=gate)).test_client()
+def test_the_page_of_an_unfinished_batch_refreshes_with_and_without_script(gated):
+    client, gate = gated("question 1")
     path = started(client)
     page = client.get(path).text
     assert "0 of 2 checked, 1 cannot be checked" in page
@@ -77,9 +72,8 @@ def test_the_page_of_an_unfinished_batch_refreshes_with_and_without_script(make_
     fed_until(client, path, DONE)
 
 
-def test_a_batch_is_paused_resumed_and_cancelled_after_a_confirmation(make_app):
-    gate = Gate("question 1")
-    client = make_app(scripted_container(gate=gate), workers=1).test_client()
+def test_a_batch_is_paused_resumed_and_cancelled_after_a_confirmation(gated):
+    client, _ = gated("question 1", workers=1)
     path = started(client, "Yes!\n" * 30)
     assert press(client, path, "pause").location == path
     page = client.get(path).text
@@ -93,7 +87,6 @@ def test_a_batch_is_paused_resumed_and_cancelled_after_a_confirmation(make_app):
     assert (
         "Its batch was cancelled." in page and "</button>" not in page[page.index("batch-now") : page.index("</main>")]
     )
-    gate.open()
 
 
 def test_failed_claims_can_be_retried(make_app):

@@ -9,7 +9,7 @@ import pytest
 
 from app.capabilities.options import Choice
 from tests.fakes import SUPPORTED, TWO_HOPS, Script, ScriptedHop, answer, scripted_container
-from tests.web.conftest import ended_run, started, token, wait_for
+from tests.web.conftest import ended_run, press, started, wait_for
 from tests.web.test_api import ended, held_to
 
 ONE_MORE = Script((ScriptedHop("Which land is that?", answer("England")),), SUPPORTED)
@@ -27,8 +27,7 @@ def client(make_app):
 
 
 def branch(client, path: str, hop: object = 2, **fields):
-    sent = {"csrf_token": token(client), "hop": hop, "question": "In which country was he born?", **fields}
-    return client.post(f"{path}/branch", data=sent)
+    return press(client, path, "branch", **{"hop": hop, "question": "In which country was he born?", **fields})
 
 
 def questions(page: str) -> list[str]:
@@ -71,7 +70,7 @@ def test_an_invalid_form_comes_back_as_typed_with_the_reason(client, path, field
 @pytest.mark.parametrize("hop", ["4", "0", "-1", "two", "", "²", "9" * 5000])
 def test_an_unknown_hop_is_reported_on_the_page_of_the_run(client, path, hop):
     asked, sent = client.get(f"{path}/branch", query_string={"hop": hop}), branch(client, path, hop)
-    assert (asked.status_code, sent.status_code) == (404, 409)
+    assert (asked.status_code, sent.status_code) == (422, 422)
     for answered in (asked, sent):
         assert re.search(r'role="alert">(This check has no hop \d+|Choose the step to continue from)\.', answered.text)
 

@@ -9,9 +9,10 @@ import pytest
 from lxml import html
 
 from app.domain.model import Judgement, Label, Sentence, Verdict
-from tests.fakes import TWO_HOPS, Gate, Script, ScriptedHop, answer, scripted_container
+from tests.fakes import TWO_HOPS, Script, ScriptedHop, answer, scripted_container
 from tests.waiting import LONG
-from tests.web.conftest import ended_run, started, token, wait_for
+from tests.web.conftest import ended_run, press, started, wait_for
+from tests.web.test_api import held_to, problem
 
 CLAIM = "Hamlet's author was born in England."
 
@@ -75,31 +76,15 @@ def test_the_same_question_is_one_row_that_says_whether_the_answers_differ(two):
     assert row(page, "Is Hamlet a play?")[0] == "A Not asked"
 
 
-@pytest.fixture
-def running(make_app):
-    """Start an ended run and one that waits before its third answer; return the browser, both ids and the gate."""
-    gates = []
-
-    def start(**settings):
-        gates.append(Gate("answer 3"))
-        client = make_app(scripted_container(TWO_HOPS, DIFFERENT_RUN, gate=gates[-1]), **settings).test_client()
-        one = ended(client)
-        other = started(client).removeprefix("/runs/")
-        assert gates[-1].reached.wait(LONG)
-        return client, one, other, gates[-1]
-
-    yield start
-    for gate in gates:
-        gate.open()
-
-
 def asked_again(client, page: str):
     """The answer to the request that the page sends for news."""
     return client.get(unescape(re.search(r'id="poll" hx-get="([^"]+)"', page)[1]))
 
 
-def test_a_comparison_with_a_running_run_asks_for_news_until_all_have_ended(running):
-    client, one, other, gate = running()
+def test_a_comparison_with_a_running_run_asks_for_news_until_all_have_ended(gated):
+    client, gate = gated("answer 3", TWO_HOPS, DIFFERENT_RUN)
+    one, other = ended(client), started(client).removeprefix("/runs/")
+    assert gate.reached.wait(LONG)
     page = compare(client, one, other).text
     assert "1 of 2 is still running." in page
     assert row(page, "Where was William Shakespeare born?")[1].startswith("B Step 3 In progress")
@@ -142,7 +127,34 @@ def test_another_browser_is_offered_only_its_own_checks(two):
 def test_a_comparison_and_the_choice_for_one_name_the_step_that_a_branch_changed(make_app, sent, words):
     client = make_app(scripted_container()).test_client()
     parent = ended(client)
-    child = client.post(f"/runs/{parent}/branch", data={"csrf_token": token(client), **sent}).location
+    child = press(client, f"/runs/{parent}", "branch", **sent).location
     wait_for(client, child, 'id="verdict-heading"')
     assert words in compare(client, parent, child.removeprefix("/runs/")).text
     assert f"{words}, <time" in client.get(f"/runs/{parent}").text
+
+
+def test_a_comparison_has_the_runs_in_the_given_order_with_hops_by_question_and_pages(client):
+    first, second = ended(client), ended(client)
+    body = held_to("Comparison", client.get(f"/api/v1/compare?run={second}&run={first}").json)
+    assert [run["id"] for run in body["runs"]] == [second, first]
+    assert {run["label"] for run in body["runs"]} == {"SUPPORTED"}
+    assert [(row["hops"], row["agree"]) for row in body["rows"]] == [([1, 1], True), ([2, 2], True)]
+    cited = [page for page in body["pages"] if page["uses"][0]["cited"]]
+    assert cited and all(page["alike"] for page in cited)
+
+
+def test_comparison_errors_have_the_same_words_as_the_page(client):
+    first, other = ended(client), ended(client, "Everest is a mountain.")
+    for code, runs in (
+        (422, []),
+        (422, [first]),
+        (422, [first, first]),
+        (422, [first, other]),
+        (422, [f"{number:02}" for number in range(20)]),
+        (404, [first, "never"]),
+    ):
+        asked = {"run": runs}
+        page = client.get("/compare", query_string=asked)
+        body = problem(client.get("/api/v1/compare", query_string=asked), code)
+        assert page.status_code == code and body["detail"] in unescape(page.text)
+        assert body.get("field") == ("run" if code == 422 else None)

@@ -11,7 +11,8 @@ from app.domain.model import Claim, Hop, HopStatus, Judgement, Label, Question, 
 from app.domain.report import Report
 from app.web.corrections import correction_of
 from tests.fakes import Script, ScriptedHop, answer, scripted_container
-from tests.web.conftest import token, wait_for
+from tests.web.conftest import press, send, wait_for
+from tests.web.test_batches import started as batch_of_form
 
 
 def report(claim: str, *asked: tuple[str, str], label: Label = Label.REFUTED) -> Report:
@@ -70,13 +71,11 @@ UNDECIDED = Script((FALL,), Verdict(Label.NOT_ENOUGH_EVIDENCE, (), "Nothing was 
 
 def batch_of(client, *sentences: str) -> str:
     """Start a batch of a text of these sentences; return its path once it is done."""
-    asked = client.post("/runs", data={"csrf_token": token(client), "claim": " ".join(sentences)}).text
+    asked = send(client, " ".join(sentences)).text
     form = {f"claim-{number}": each for number, each in enumerate(sentences, 1)}
     signed = html.unescape(re.search(r'name="source" value="([^"]+)"', asked)[1])
     ticked = [str(number) for number in range(1, len(sentences) + 1)]
-    path = client.post(
-        "/batches", data={"csrf_token": token(client), "source": signed, "tick": ticked, **form}
-    ).location
+    path = batch_of_form(client, source=signed, tick=ticked, **form)
     wait_for(client, path, f"{len(sentences)} of {len(sentences)} checked")
     return path
 
@@ -100,9 +99,8 @@ def test_the_claims_are_filtered_by_verdict_and_the_undecided_checked_with_anoth
     only = client.get(f"{path}?label=NOT_ENOUGH_EVIDENCE").text
     assert 'id="row-1"' in only and 'id="row-2"' not in only
     assert "Ask My papers" in only
-    sent = client.post(f"{path}/recheck", data={"csrf_token": token(client), "source": "mine"})
+    sent = press(client, path, "recheck", source="mine")
     assert sent.status_code == 303 and sent.location != path
     again = wait_for(client, sent.location, "1 of 1 checked")
     assert "My papers" in again and 'id="row-1"' in again and 'id="row-2"' not in again
-    refused = client.post(f"{path}/recheck", data={"csrf_token": token(client), "source": "nowhere"})
-    assert refused.status_code == 422
+    assert press(client, path, "recheck", source="nowhere").status_code == 422

@@ -1,4 +1,4 @@
-"""A stream that is interrupted anywhere and resumed loses and duplicates no hop."""
+"""An update of a run's page has what its events changed; after any interruption the next one loses no hop."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from lxml import html
 
 from app.domain.events import (
     AnswerFound,
+    Event,
     HopFailed,
     HopKept,
     HopSetAside,
@@ -26,12 +27,13 @@ from app.domain.events import (
     VerdictReached,
 )
 from app.domain.model import Claim, Judgement, Question, RunOptions, Usage
-from app.domain.report import reduce_events
+from app.domain.report import Report, reduce_events
 from app.runs.event_store import WAITING
 from app.runs.service import StoredEvent, StoredRun
 from app.web.run_view import run_page
 from app.web.sse import PageUpdates
 from tests.fakes import SUPPORTED, answer
+from tests.web.test_sse import swapped
 
 SPENT = TokensUsed(Usage(1, 10, 2))
 STORED = tuple(
@@ -72,13 +74,22 @@ STORED = tuple(
         1,
     )
 )
+ASKED_TWICE = STORED[:13]
+"""The events until the second question is asked."""
 NUMBERS = range(2, len(STORED) + 1)
 """Numbers of events after which a page can be loaded: every run begins with two."""
 
 
+def report(stored: Sequence[StoredEvent]) -> Report:
+    return reduce_events((each.event, each.seconds) for each in stored)
+
+
 def run_after(events: int) -> StoredRun:
-    report = reduce_events((each.event, each.seconds) for each in STORED[:events])
-    return StoredRun("r", "somebody", datetime.now(UTC), events, report)
+    return StoredRun("r", "somebody", datetime.now(UTC), events, report(STORED[:events]))
+
+
+def after(stored: Sequence[StoredEvent], event: Event) -> StoredEvent:
+    return StoredEvent(stored[-1].seq + 1, stored[-1].seconds + 1, event)
 
 
 def update_for(seen: int, now: int, reader: PageUpdates | None = None) -> str:
@@ -149,3 +160,29 @@ def test_a_screen_reader_announces_each_hop_with_its_outcome_and_without_its_evi
         (HopFailed, "hop-3"),
         (HopKept, "hop-4"),
     ]
+
+
+@pytest.fixture
+def reader(make_app) -> Iterator[PageUpdates]:
+    """The page updates of a reader who has seen the first four events."""
+    with make_app().test_request_context():
+        yield PageUpdates(run_after(4))
+
+
+@pytest.mark.parametrize(
+    ("events", "pieces"),
+    [
+        (STORED[4:5], ["hop-1", "hop-2", "status", "clock", "usage", "diagram"]),
+        (STORED[4:13], ["hop-1", "hop-2", "hop-3", "status", "clock", "usage", "diagram"]),
+        ([after(STORED[:4], PhaseEntered("reading"))], ["hop-1", "status", "clock", "usage", "diagram"]),
+    ],
+)
+def test_only_changed_sections_and_the_placeholder_of_the_next_hop_are_rendered(reader, events, pieces):
+    assert swapped(reader.render(events)) == pieces
+
+
+def test_a_resumed_run_says_so_and_drops_the_unfinished_hop(reader):
+    reader.render(ASKED_TWICE[4:])
+    html = reader.render([after(ASKED_TWICE, RunResumed("The check was cut off."))])
+    assert "Is it a play?" not in html and '<li id="hop-2" class="hop open asking" hx-swap-oob="true"' in html
+    assert "Taking the check up again" in html

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 
@@ -9,10 +10,13 @@ import bibtexparser
 import jsonschema_rs
 import pytest
 import rispy
+from hypothesis import given
+from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from app.domain.model import Answer, Judgement, Label, Origin, Passage, Span, Verdict
 from app.runs.report_schema import export_schema
+from app.web.exporters.markdown import bold, line, link, plain
 from tests.fakes import (
     FAILING,
     ONE_SET_ASIDE,
@@ -23,7 +27,8 @@ from tests.fakes import (
     answer,
     scripted_container,
 )
-from tests.web.conftest import ended_run, token
+from tests.web.conftest import ended_run, press
+from tests.web.test_api import ended, start
 
 FORMS = ("export.json", "export.md", "export.html", "claimreview.json", "export.ris", "export.bib")
 HOSTILE = '[click](https://evil.example) <script>alert(1)</script> "</script>"'
@@ -158,11 +163,10 @@ def test_only_the_page_of_a_published_report_contains_its_claim_review(make_app)
     client = make_app(scripted_container(), publishing=True).test_client()
     path = ended_run(client, claim=HOSTILE)
     assert "ld+json" not in client.get(path).text
-    sent = {"csrf_token": token(client)}
-    assert client.post(f"{path}/publish", data=sent).status_code == 303
+    assert press(client, path, "publish").status_code == 303
     (content,) = re.findall(r'<script type="application/ld\+json">([^<]*)</script>', client.get(path).text)
     assert json.loads(content) == client.get(f"{path}/claimreview.json").get_json(force=True)
-    client.post(f"{path}/unpublish", data=sent)
+    press(client, path, "unpublish")
     assert "ld+json" not in client.get(path).text
 
 
@@ -243,3 +247,88 @@ def test_recited_text_and_sources_of_answers_set_aside_are_no_references(browse)
     answer = client.get(f"{path}/export.bib")
     assert answer.status_code == 409 and "No kept answer of this report cites a source" in answer.text
     assert "export.bib" not in client.get(path).text
+
+
+@pytest.mark.parametrize(
+    ("form", "kind"),
+    [
+        ("export.md", "text/markdown"),
+        ("claimreview.json", "application/ld+json"),
+        ("export.ris", "application/x-research-info-systems"),
+        ("export.bib", "application/x-bibtex"),
+    ],
+)
+def test_an_export_equals_the_file_that_the_page_offers(client, form, kind):
+    ended(client, address := start(client))
+    body, file = client.get(f"{address}/{form}"), client.get(f"{address.removeprefix('/api/v1')}/{form}")
+    assert (body.status_code, body.mimetype) == (200, kind)
+    assert (body.json == file.get_json(force=True)) if "json" in kind else (body.text == file.text)
+
+
+COMMONMARK = MarkdownIt("commonmark").enable(["table", "strikethrough"])
+HOSTILE_MARKUP = [
+    "[click](https://evil.example)",
+    "![](https://evil.example/pixel.png)",
+    "<img src=x onerror=alert(1)>",
+    "<https://evil.example>",
+    "<script>alert(1)</script>",
+    "&lt;b&gt; &#106;avascript",
+    "**bold** __too__ ~~gone~~ `code` $maths$",
+    "[a]: https://evil.example",
+    "one\n\n# two\n===\n---\n> three\n\n    four",
+    "``` \n```",
+    "| a | b |\n|---|---|\n| c | d |",
+    "a trailing backslash \\",
+    "C #",
+]
+pieces = st.sampled_from([*"\\`*_[]()<>!#+-=.~|$&@:;/ \n\t1aé", "](", "<!--", "http://", "&lt;", "1.", "  \n", "www."])
+texts = st.one_of(st.text(st.characters(exclude_categories=["Cs", "Cc"])), st.lists(pieces).map("".join))
+
+
+def shown(markdown: str) -> tuple[str, set[str]]:
+    """Return the text that a reader sees and the names of the rendered elements."""
+    page = COMMONMARK.render(markdown)
+    return " ".join(html.unescape(re.sub(r"<[^<>]*>", "", page)).split()), set(re.findall(r"<(\w+)", page))
+
+
+@pytest.mark.parametrize("text", HOSTILE_MARKUP)
+def test_markup_in_a_text_is_shown_literally(text):
+    assert shown(line(text)) == (" ".join(text.split()), {"p"})
+
+
+@given(texts)
+def test_any_text_is_shown_literally_on_a_line_in_a_quote_in_a_list_and_in_a_heading(text):
+    words = " ".join(text.split())
+    alone = {"p"} if words else set()
+    assert shown(line(text)) == (words, alone)
+    assert shown(f"> {line(text)}") == (words, {"blockquote"} | alone)
+    assert shown(f"- {line(text)}") == (words, {"ul", "li"})
+    assert shown(f"# {plain(text)}") == (words, {"h1"})
+
+
+@given(texts, texts, texts)
+def test_only_the_answer_is_bold_whatever_the_surrounding_text(before, answer, after):
+    words, elements = shown(f"> {line(before)}{bold(answer)}{plain(after)}")
+    assert elements - {"p", "strong"} == {"blockquote"}
+    assert "".join(words.split()) == "".join(f"{before}{answer}{after}".split())
+
+
+@pytest.mark.parametrize("answer", ["Paris", "the 5th", "“Paris”", "$5", "-3"])
+def test_any_answer_is_bold_even_within_a_word(answer):
+    page = COMMONMARK.render(f"> in{bold(answer)}s")
+    assert f"<strong>{answer}</strong>" in page
+
+
+@given(texts, texts)
+def test_the_text_and_address_of_a_link_cannot_end_it(text, tail):
+    page = COMMONMARK.render(f"{link(f'x{text}', f'https://example.org/{tail}')} after")
+    assert re.fullmatch(r'<p><a href="https://example\.org/[^"]*">[^<]*</a> after</p>\n', page)
+
+
+def test_the_address_of_a_link_is_kept():
+    page = COMMONMARK.render(link("Q & A", "https://example.org/a_b(c)?d=1&copy;=2"))
+    assert page == '<p><a href="https://example.org/a_b(c)?d=1&amp;copy;=2">Q &amp; A</a></p>\n'
+
+
+def test_without_an_address_there_is_no_link():
+    assert shown(link("Hamlet", None)) == ("Hamlet", {"p"})

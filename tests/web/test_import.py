@@ -10,7 +10,8 @@ import pytest
 
 from app.runs.transfer import MAX_BYTES, TOO_LARGE
 from tests.fakes import FAILING, ONE_SET_ASIDE, TWO_HOPS, scripted_container
-from tests.web.conftest import ended_run, token
+from tests.web.conftest import ended_run, press, token
+from tests.web.test_api import RUNS, held_to
 
 UNVERIFIED = "Imported, unverified"
 HOSTILE = '"><script>alert(1)</script>'
@@ -79,11 +80,9 @@ def test_the_owner_of_an_imported_report_can_only_check_its_claim_again(client, 
     assert f"{path}/branch" not in page and f"{path}/stop" not in page
     assert f"/?again={path.rpartition('/')[2]}" in page
     assert exported["claim"] in client.get(f"/?again={path.rpartition('/')[2]}").text.replace("&#39;", "'")
-    form = {"csrf_token": token(client), "hop": "1", "question": "And now?"}
     assert "An imported report cannot be continued" in client.get(f"{path}/branch?hop=1").text
-    assert client.post(f"{path}/branch", data=form).status_code == 409
-    assert client.post(f"{path}/stop", data=form).status_code == 409
-    assert client.post(f"{path}/conclude", data=form).status_code == 409
+    for button, code in (("branch", 422), ("stop", 409), ("conclude", 409)):
+        assert press(client, path, button, hop="1", question="And now?").status_code == code
 
 
 def test_hostile_content_of_a_file_is_escaped_on_every_page(client, exported):
@@ -130,3 +129,14 @@ def test_a_report_of_the_maximum_size_is_accepted_and_a_larger_one_is_refused(cl
     assert pasted.status_code == 422 and "This is not valid JSON" in pasted.text, (
         "pasted text has the larger limit, too"
     )
+
+
+def test_a_run_read_from_the_api_can_be_imported_and_is_marked_as_imported(client, path):
+    exported = client.get(f"/api/v1{path}").json
+    answer = client.post("/api/v1/import", json=exported)
+    assert answer.status_code == 201
+    run = held_to("Run", client.get(answer.headers["Location"]).json)
+    same = ("claim", "label", "hops", "rationale", "options", "usage")
+    assert {name: run[name] for name in same} == {name: exported[name] for name in same}
+    assert run["imported"] and run["id"] != exported["id"]
+    assert [each["imported"] for each in client.get(RUNS).json["runs"]] == [True, False]

@@ -10,8 +10,10 @@ import pytest
 
 from app.extensions import db
 from tests.fakes import scripted_container
-from tests.web.conftest import ended_run, finished, send, started, token
+from tests.web.conftest import ended_run, finished, press, send, started
 from tests.web.hostile import CODE, FIELDS, LINK, SCRIPT, Page, hostile_container, marked
+from tests.web.test_batches import started as batch_of
+from tests.web.test_import import imported
 from tests.web.test_strangers import ROUTES
 
 
@@ -24,23 +26,14 @@ def client(make_app):
 def hostile_run(client) -> str:
     """The path of a hostile run that has ended, is published and has a hostile note."""
     path = ended_run(client, marked("claim"), speaker=marked("claim")[:80])
-    form = {"csrf_token": token(client), "hop": "1", "agrees": "no", "text": marked("note"), "seen": ""}
-    assert client.post(f"{path}/notes", data=form).status_code == 303
-    assert client.post(f"{path}/publish", data={"csrf_token": token(client)}).status_code == 303
+    note = {"hop": "1", "agrees": "no", "text": marked("note"), "seen": ""}
+    assert press(client, path, "notes", **note).status_code == press(client, path, "publish").status_code == 303
     return path
-
-
-def imported(client, path: str) -> str:
-    """The path of the same run, read from its export."""
-    file = (io.BytesIO(client.get(f"{path}/export.json").data), "report.json")
-    answer = client.post("/import", data={"csrf_token": token(client), "file": file})
-    assert answer.status_code == 303, answer.text
-    return answer.location
 
 
 def test_hostile_runs_put_no_active_content_on_any_page(client):
     path = hostile_run(client)
-    copy, other = imported(client, path), started(client, marked("claim"))
+    copy, other = imported(client, client.get(f"{path}/export.json").data), started(client, marked("claim"))
     shown = ["/", "/history", "/gallery", path, copy, f"{path}/delete", f"{path}/branch?hop=1", f"{copy}/delete"]
     shown += [f"/compare?run={path[6:]}&run={other[6:]}", f"{path}/events", f"{other}/events", f"/history?q={SCRIPT}"]
     seen = ""
@@ -69,12 +62,10 @@ def test_hostile_batches_put_no_active_content_on_any_page(client, titled):
     ]
     lines = "\n".join(map(json.dumps, claims))
     given = {"claims": lines, "title": SCRIPT} if titled else {"file": (io.BytesIO(lines.encode()), NAMED)}
-    answer = client.post("/batches", data={"csrf_token": token(client), **given})
-    assert answer.status_code == 303, answer.text
-    path = answer.location
+    path = batch_of(client, **{"claims": "", **given})
     pages = [client.get(f"{path}{then}").text for then in ("", "/cancel", "/delete")]
     pages.append(client.get("/batches").text)
-    assert client.post(f"{path}/delete", data={"csrf_token": token(client)}).status_code == 303
+    assert press(client, path, "delete").status_code == 303
     pages.append(client.get("/batches").text)
     for page in map(Page, pages):
         assert page.active_elements() == []

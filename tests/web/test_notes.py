@@ -1,15 +1,18 @@
-"""Notes on hops and the verdict are private, never overwritten unseen, and survive errors."""
+"""Notes are private, never overwritten unseen, and survive errors; the owner's own verdict is shown to everybody."""
 
 from __future__ import annotations
 
+import csv
 import html
+import io
 import re
 
 import pytest
 
-from tests.fakes import Gate, scripted_container
 from tests.waiting import LONG
-from tests.web.conftest import started, token
+from tests.web.conftest import ended_run, press, started, wait_for
+from tests.web.test_api import held_to
+from tests.web.test_batches import started as batch_of
 
 SCRIPT = {"HX-Request": "true"}
 
@@ -27,8 +30,8 @@ def write(client, path: str, hop="1", headers=None, **fields):
         if (f'id="note-{hop}"' in (page := client.get(path).text))
         else None
     )
-    form = {"csrf_token": token(client), "hop": hop, "seen": seen[1] if seen else "", "agrees": "no", **fields}
-    return client.post(f"{path}/notes", data=form, headers=headers)
+    form = {"hop": hop, "seen": seen[1] if seen else "", "agrees": "no", **fields}
+    return press(client, path, "notes", headers, **form)
 
 
 def typed(page: str, hop: int) -> str:
@@ -77,9 +80,8 @@ def test_a_second_tab_does_not_overwrite_the_note_of_the_first(client, path):
     assert "From the second." in client.get(path).text and "From the first tab." not in client.get(path).text
 
 
-def test_notes_are_offered_once_the_run_has_ended(make_app):
-    gate = Gate("answer 2")
-    client = make_app(scripted_container(gate=gate)).test_client()
+def test_notes_are_offered_once_the_run_has_ended(gated):
+    client, gate = gated("answer 2")
     path = started(client)
     assert gate.reached.wait(LONG)
     assert 'class="note"' not in client.get(path).text
@@ -103,3 +105,79 @@ def test_only_the_owner_can_export_notes_and_only_on_request(client, path):
     for reader, query in ((client, ""), (client, "?notes=no"), (stranger, "?notes=yes")):
         assert "notes" not in reader.get(f"{path}/export.json{query}").json
         assert "Stratford is" not in reader.get(f"{path}/export.md{query}").text
+
+
+def test_by_the_api_a_note_is_written_replaced_read_and_removed(client, path):
+    address = f"/api/v1{path}"
+    assert held_to("NoteList", client.get(f"{address}/notes").json) == {"notes": []}
+    held_to("Note", client.put(f"{address}/notes/2", json={"text": "Which\nShakespeare?"}).json)
+    client.put(f"{address}/notes/0", json={"agrees": False})
+    assert client.put(f"{address}/notes/0", json={"agrees": True, "text": "Rightly so."}).status_code == 200
+    body = held_to("NoteList", client.get(f"{address}/notes").json)["notes"]
+    assert [(note["hop"], note["agrees"], note["text"]) for note in body] == [
+        (0, True, "Rightly so."),
+        (2, None, "Which\nShakespeare?"),
+    ]
+    assert [client.delete(f"{address}/notes/0").status_code for _ in range(2)] == [204, 204]
+    assert [note["hop"] for note in client.get(f"{address}/notes").json["notes"]] == [2]
+
+
+def say(client, path: str, label: str = "REFUTED", **fields):
+    return press(client, path, "notes", **{"hop": "0", "seen": "", "label": label, **fields})
+
+
+def test_anybody_sees_the_own_verdict_with_its_reason_and_no_name_unless_it_is_signed(client, path):
+    stranger = client.application.test_client()
+    assert say(client, path, text="Marlowe wrote it.").status_code == 303
+    page = stranger.get(path).text
+    assert "The reader’s verdict: False" in page and "Marlowe wrote it." in page and 'class="signed"' not in page
+    seen = re.search(r'name="hop" value="0"><input type="hidden" name="seen" value="([^"]+)"', client.get(path).text)
+    say(client, path, label="SUPPORTED", signed="Ann", seen=seen[1])
+    page = stranger.get(path).text
+    assert "The reader’s verdict: True" in page and "<bdi>Ann</bdi>" in page
+
+
+def test_a_note_without_a_verdict_stays_private(client, path):
+    say(client, path, label="", text="To be continued.", signed="Ann")
+    assert "To be continued." in client.get(path).text
+    assert "To be continued." not in client.application.test_client().get(path).text
+
+
+def test_a_label_sent_with_the_note_on_a_step_is_no_verdict(client, path):
+    assert say(client, path, hop="1", text="The page is forged.", signed="Ann").status_code == 303
+    assert "The page is forged." in client.get(path).text
+    assert "reader’s verdict" not in client.application.test_client().get(path).text
+    assert "You: " not in client.get("/history").text
+
+
+def test_history_shows_own_verdicts_and_finds_those_that_differ(client, path):
+    other = ended_run(client, "Hamlet was written in England.")
+    say(client, path)
+    say(client, other, label="SUPPORTED")
+    assert client.get("/history").text.count("You: ") == 2
+    differing = client.get("/history?disagreed=yes").text
+    assert path in differing and other not in differing
+
+
+@pytest.mark.parametrize(
+    ("file", "words"),
+    [("export.md", "verdict: False"), ("export.json", '"REFUTED"'), ("export.html", "verdict: False")],
+)
+def test_exports_have_the_own_verdict_and_no_other_note_of_it(client, path, file, words):
+    say(client, path)
+    say(client, path, label="", hop="1", text="Secret.")
+    text = client.application.test_client().get(f"{path}/{file}").text
+    assert words in text and "Secret." not in text
+
+
+def test_the_table_of_a_batch_has_own_verdicts_and_what_decided(client):
+    batch = batch_of(client, "Hamlet's author was born in England.")
+    page = wait_for(client, batch, "1 of 1 checked")
+    say(client, re.search(r'id="claim-1" href="([^"]+)"', page)[1], text="=1+1", signed="Ann")
+    assert "The reader’s verdict: False" in client.get(batch).text
+    row = next(csv.DictReader(io.StringIO(client.get(f"{batch}/results.csv").text)))
+    assert (row["verdict"], row["answer"], row["own_label"], row["own_reason"], row["own_name"]) == (
+        *("True", "William Shakespeare", "REFUTED", "'=1+1", "Ann"),
+    )
+    assert row["quote"] == "Hamlet is a play by William Shakespeare."
+    assert row["url"] == "https://en.wikipedia.org/wiki/Hamlet" and "CC BY-SA" in row["source"]

@@ -1,8 +1,9 @@
-"""The pages over HTTP: content, errors, and whose runs are listed."""
+"""The pages over HTTP: content, errors, whose runs are listed, and forms that are sent twice."""
 
 from __future__ import annotations
 
 import re
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from html import unescape
 
@@ -24,7 +25,6 @@ from tests.fakes import (
     SUPPORTED,
     TWO_HOPS,
     Component,
-    Gate,
     Script,
     ScriptedHop,
     scripted_container,
@@ -352,23 +352,19 @@ class TestRun:
         assert "Source: Council minutes" in markdown and "- Corpora: Council minutes" in markdown
         assert runs.report(report.id).report.options.corpora == ("minutes",)
 
-    def test_a_running_run_is_streamed_or_refreshed_without_javascript(self, make_app):
-        gate = Gate("answer 1")
-        client = make_app(scripted_container(gate=gate)).test_client()
+    def test_a_running_run_is_streamed_or_refreshed_without_javascript(self, gated):
+        client, _ = gated("answer 1")
         page = wait_for(client, started(client), "Who wrote Hamlet?")
         assert "sse-connect" in page and 'sse-close="end"' in page
         assert '<noscript><meta http-equiv="refresh" content="2"></noscript>' in page
         assert '<li id="hop-2" hidden></li>' in page
-        gate.open()
 
-    def test_without_a_free_stream_slot_the_page_refreshes_itself(self, make_app):
-        gate = Gate("answer 1")
-        app = make_app(scripted_container(gate=gate), threads=1)
-        client = app.test_client()
+    def test_without_a_free_stream_slot_the_page_refreshes_itself(self, gated):
+        client, _ = gated("answer 1", threads=1)
+        app = client.application
         with app.extensions["hopcheck"].followers.slot():
             page = client.get(started(client)).text
         assert "sse-connect" not in page and '<meta http-equiv="refresh" content="3">' in page
-        gate.open()
 
     def test_a_failed_hop_is_shown_as_failed(self, make_app):
         script = Script((ScriptedHop("Who?", CallFailed("The reader took too long.")), *TWO_HOPS.hops), SUPPORTED)
@@ -437,3 +433,32 @@ class TestRun:
             assert answer.status_code == 501 and "stored by another version of Hopcheck" in answer.text
         assert "schema version 99" in caplog.text and "Traceback" not in caplog.text
         assert client.get("/").status_code == 200, "the list of runs is still there"
+
+
+def hidden_fields(page: str) -> dict[str, str]:
+    """Return the hidden fields of a form."""
+    return dict(re.findall(r'<input type="hidden" name="(csrf_token|form_name|hop)" value="([^"]+)"', page))
+
+
+def test_a_double_click_starts_one_run(client):
+    sent = {**hidden_fields(client.get("/").text), "claim": "Hamlet is a play."}
+    assert set(sent) == {"csrf_token", "form_name", "claim"}
+    cookie = client.get_cookie("hopcheck").value
+
+    def click(_):
+        other = client.application.test_client()
+        other.set_cookie("hopcheck", cookie)
+        return other.post("/runs", data=sent).location
+
+    with ThreadPoolExecutor(3) as pool:
+        places = set(pool.map(click, range(3)))
+    assert len(places) == 1
+    wait_for(client, places.pop(), 'id="verdict-heading"')
+    assert len(client.get("/api/v1/runs").json["runs"]) == 1
+
+
+def test_a_refused_form_comes_back_as_a_fresh_one(client):
+    sent = hidden_fields(client.get("/").text)
+    refused = client.post("/runs", data={**sent, "claim": "x"})
+    assert refused.status_code == 422
+    assert hidden_fields(refused.text)["form_name"] != sent["form_name"]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import re
 from dataclasses import replace
 
 import pytest
@@ -23,8 +22,9 @@ from tests.backends.web_search.search_server import KEY, Reply, SearchServer
 from tests.fakes import scripted_container
 from tests.modules.answering.test_web_search import SNIPPET, TEXT, ask, at
 from tests.modules.answering.web_fakes import hit
-from tests.web.conftest import finished, token
-from tests.web.test_batches import fed_until
+from tests.web.conftest import ended_run
+from tests.web.test_batches import fed_until, started
+from tests.web.test_import import imported
 
 CLAIM = "Hamlet's author was born in England."
 REVIEW = {
@@ -126,11 +126,10 @@ def test_the_key_in_the_settings_offers_the_lookup_and_names_where_claims_go(tmp
 def report(make_app):
     """Check the claim with a lookup at this server, or without one, and return the browser and the report's path."""
 
-    def check(search: FactCheckSearch | None, **fields):
+    def check(search: FactCheckSearch | None):
         client = make_app(scripted_container(look_up=search and search.look_up)).test_client()
         ticked = {"look_up_fact_checks": "yes"} if search else {}
-        page = finished(client, CLAIM, **{**ticked, **fields})
-        return client, re.search(r'action="(/runs/[\w-]+)/notes"', page)[1]
+        return client, ended_run(client, CLAIM, **ticked)
 
     return check
 
@@ -155,9 +154,7 @@ def test_the_lookup_is_shown_and_exported_and_changes_nothing_of_the_verdict(rep
         text = client.get(f"{path}{file}").text
         assert all(part in text for part in ("The Stage", "Mostly true", "2020-03-04", PUBLISHED.url)), file
     assert "The Stage" not in client.get(f"{path}/claimreview.json").text
-    form = {"csrf_token": token(client), "report": json.dumps(exported)}
-    imported = client.post("/import", data=form, follow_redirects=True)
-    assert "The Stage" in imported.text
+    assert "The Stage" in client.get(imported(client, exported)).text
 
 
 @pytest.mark.parametrize(
@@ -187,8 +184,7 @@ def test_a_failed_lookup_is_shown_as_such_and_the_check_has_its_verdict(report, 
 def test_the_fact_checks_are_a_column_of_the_results_of_a_batch(make_app):
     other = replace(PUBLISHED, publisher="The Other", published=None)
     client = make_app(scripted_container(look_up=lambda claim: (PUBLISHED, other))).test_client()
-    fields = {"csrf_token": token(client), "claims": CLAIM, "look_up_fact_checks": "yes"}
-    path = client.post("/batches", data=fields).location
+    path = started(client, CLAIM, look_up_fact_checks="yes")
     fed_until(client, path, "1 of 1 checked")
     (record,) = csv.DictReader(io.StringIO(client.get(f"{path}/results.csv").text, newline=""))
     assert record["fact_checks"].splitlines() == [

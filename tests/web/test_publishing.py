@@ -6,7 +6,8 @@ import re
 
 import pytest
 
-from tests.web.conftest import ended_run, token
+from tests.web.conftest import ended_run, press
+from tests.web.test_api import held_to
 
 NOINDEX = '<meta name="robots" content="noindex">'
 
@@ -15,10 +16,6 @@ NOINDEX = '<meta name="robots" content="noindex">'
 def client(make_app):
     """A browser on an application whose operator lets people publish."""
     return make_app(publishing=True).test_client()
-
-
-def press(client, path: str, button: str, **fields):
-    return client.post(f"{path}/{button}", data={"csrf_token": token(client), **fields})
 
 
 def publishing_of(client):
@@ -62,3 +59,15 @@ def test_the_owner_sees_that_a_report_was_taken_down_and_cannot_publish_it(clien
     assert pressed.status_code == 409
     assert re.search(r'role="alert">The operator of this site has taken this report down', pressed.text)
     assert client.application.test_client().get(path).status_code == 200
+
+
+def test_a_published_report_is_in_the_gallery_until_it_is_unpublished(client, path):
+    address = f"/api/v1{path}"
+    for _ in range(2):  # publishing again changes nothing
+        published = held_to("Run", client.post(f"{address}/publish", json={}).json)
+    assert published["published_at"]
+    body = held_to("Gallery", client.application.test_client().get("/api/v1/gallery").json)
+    assert [(each["id"], each["label"]) for each in body["reports"]] == [(published["id"], "SUPPORTED")]
+    for _ in range(2):
+        assert client.post(f"{address}/unpublish", json={}).json["published_at"] is None
+    assert client.get("/api/v1/gallery").json == {"reports": [], "next": None}

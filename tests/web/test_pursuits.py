@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import re
 from dataclasses import dataclass, field, replace
 
@@ -12,7 +11,9 @@ from app.capabilities.options import Capabilities
 from app.domain.model import RunOptions
 from tests.fakes import AWAY, FakeContainer
 from tests.strategies.pursuit import Script
-from tests.web.conftest import started, token, wait_for
+from tests.web.conftest import started, wait_for
+from tests.web.test_branching import branch, questions
+from tests.web.test_import import imported
 
 ENDED = 'id="verdict-heading"'
 ASKED = ["First?", "Second?", "First, 1?", "Second, 1?", "First, 2?"]
@@ -50,13 +51,9 @@ def path(client, container) -> str:
     return found
 
 
-def questions(page: str) -> list[str]:
-    return re.findall(r'<li id="hop-\d+" class="hop.*?<h3[^>]*>(.*?)</h3>', page, re.DOTALL)
-
-
 def branched(client, path: str, hop: int, **fields) -> str:
     """Branch from this hop and return the page of the new check once it has ended."""
-    sent = client.post(f"{path}/branch", data={"csrf_token": token(client), "hop": hop, "question": "Mine?", **fields})
+    sent = branch(client, path, hop, question="Mine?", **fields)
     assert sent.status_code == 303, sent.text
     return wait_for(client, sent.location, ENDED)
 
@@ -97,10 +94,8 @@ def test_a_form_whose_default_is_a_pursuit_keeps_the_default_preset_of_other_str
 
 def test_the_export_of_a_pursuit_is_imported_as_the_same_report(client, path):
     exported = client.get(f"{path}/export.json")
-    sent = {"csrf_token": token(client), "file": (io.BytesIO(exported.data), "pursuit.json")}
-    kept = client.post("/import", data=sent, content_type="multipart/form-data")
-    assert kept.status_code == 303, kept.text
-    again = client.get(f"{kept.location}/export.json").json
+    copy = imported(client, exported.data)
+    again = client.get(f"{copy}/export.json").json
     assert {**again, "id": "", "created_at": "", "imported": None} == {**exported.json, "id": "", "created_at": ""}
-    assert questions(client.get(kept.location).text) == ASKED
+    assert questions(client.get(copy).text) == ASKED
     assert all(f"**{each}" in client.get(f"{path}/export.md").text.replace("\\", "") for each in ASKED)

@@ -11,7 +11,7 @@ from app.capabilities.options import Choice
 from app.domain.errors import CallFailed
 from app.domain.model import Label, Verdict
 from tests.fakes import TWO_HOPS, Script, ScriptedHop, scripted_container
-from tests.web.conftest import finished, token, wait_for
+from tests.web.conftest import ended_run, finished, press, wait_for
 
 EXTRACTS = Choice("vital", "Wikipedia extracts (offline)", scope="the first lines of 12 articles")
 LIVE = Choice("wikipedia-live", "Wikipedia, live", destination="en.wikipedia.org", scope="whole articles")
@@ -31,10 +31,6 @@ def browser(make_app):
     return make
 
 
-def address_of(page: str) -> str:
-    return re.search(r'action="(/runs/[\w-]+)/notes"', page)[1]
-
-
 def test_the_form_and_an_undecided_report_say_how_much_was_searched(browser):
     client = browser(UNDECIDED)
     assert "Searches the first lines of 12 articles." in client.get("/").text
@@ -49,11 +45,9 @@ def test_a_report_names_the_scope_only_if_the_corpus_is_as_it_was(browser):
 
 def test_each_step_and_the_verdict_can_ask_another_source_in_a_branch(browser):
     client = browser(UNDECIDED)
-    page = finished(client)
+    page = client.get(path := ended_run(client)).text
     assert page.count('value="wikipedia-live" title="Sends your claim and questions to en.wikipedia.org"') == 3
-    path = address_of(page)
-    sent = {"csrf_token": token(client), "hop": 2, "question": "Where was he born?", "source": "wikipedia-live"}
-    branch = client.post(f"{path}/branch", data=sent)
+    branch = press(client, path, "branch", hop=2, question="Where was he born?", source="wikipedia-live")
     assert branch.status_code == 303
     assert "Source: <b>Wikipedia, live</b>" in wait_for(client, branch.location, 'id="verdict-heading"')
     stranger = client.application.test_client().get(path).text
@@ -62,9 +56,9 @@ def test_each_step_and_the_verdict_can_ask_another_source_in_a_branch(browser):
 
 def test_a_question_can_be_added_after_the_last_step(browser):
     client = browser(TWO_HOPS)
-    path = address_of(finished(client))
+    path = ended_run(client)
     assert "Add a question</h1>" in client.get(f"{path}/branch?hop=3").text
-    added = client.post(f"{path}/branch", data={"csrf_token": token(client), "hop": 3, "question": "When was he born?"})
+    added = press(client, path, "branch", hop=3, question="When was he born?")
     page = wait_for(client, added.location, 'id="verdict-heading"')
     assert page.count("From the earlier check") == 2 and "When was he born?" in page
     assert "Step 3 was added." in page

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 
 import pytest
+from flask import Flask, session
 from flask.testing import FlaskClient
+from itsdangerous import TimestampSigner
 from werkzeug.test import TestResponse
 
 from app.extensions import db
 from app.runs.db import DatabaseUnavailable
 from app.web.access import host_name
+from app.web.security import SessionCookies
 from tests.web.conftest import finished, send, started, token
 
 
@@ -22,10 +26,6 @@ def broken() -> str:
 ANSWERS: dict[int | str, Callable[[FlaskClient], TestResponse]] = {
     200: lambda client: client.get("/"),
     303: lambda client: send(client),
-    304: lambda client: client.get(
-        "/static/style.css", headers={"If-None-Match": client.get("/static/style.css").headers["ETag"]}
-    ),
-    308: lambda client: client.get("/strict"),
     400: lambda client: client.post("/runs", data={"claim": "A claim from a stale page."}),
     404: lambda client: client.get("/no/such/page"),
     405: lambda client: client.get("/runs"),
@@ -35,14 +35,9 @@ ANSWERS: dict[int | str, Callable[[FlaskClient], TestResponse]] = {
     500: lambda client: client.get("/broken"),
     503: lambda client: client.get("/unavailable"),
     "a file": lambda client: client.get("/static/style.css"),
-    "a fragment": lambda client: client.get("/parts"),
-    "JSON": lambda client: client.get("/readyz"),
-    "plain text": lambda client: client.get("/healthz"),
     "a stream": lambda client: whole(client.get(started(client) + "/events")),
-    "an unknown stream": lambda client: client.get("/runs/none/events"),
-    "an unknown file": lambda client: client.get("/static/none.css"),
 }
-"""How to get each kind of response of this application, by status code or description."""
+"""How to get kinds of responses of this application, by status code or description."""
 
 
 def whole(stream: TestResponse) -> TestResponse:
@@ -64,7 +59,6 @@ def every_client(make_app) -> Callable[..., FlaskClient]:
         app = make_app(rate_limit="1 per hour", **settings)
         app.add_url_rule("/broken", view_func=broken)
         app.add_url_rule("/unavailable", view_func=unavailable)
-        app.add_url_rule("/strict/", view_func=lambda: "ok", endpoint="strict")
         return app.test_client()
 
     return make
@@ -92,11 +86,13 @@ def test_an_invalid_form_is_kept_when_the_database_is_unavailable(make_app, fiel
     client = app.test_client()
     form = {"csrf_token": token(client), "claim": "A claim to keep.", **fields}
     with app.app_context():
-        db.session.execute(db.text("DROP TABLE runs"))
+        for table in ("runs", "batches"):
+            db.session.execute(db.text(f"DROP TABLE {table}"))
         db.session.commit()
     answer = client.post("/runs", data=form)
     assert answer.status_code == 503 and "flask --app app db upgrade" in answer.text
     assert "A claim to keep.</textarea>" in answer.text and int(answer.headers["Retry-After"]) > 0
+    assert client.post("/batches", data={"csrf_token": form["csrf_token"], "claims": "?"}).status_code in (400, 503)
 
 
 MALFORMED = (
@@ -173,3 +169,49 @@ def test_the_cookie_is_hidden_from_scripts_and_secure_on_an_https_site(make_app)
     cookie = make_app().test_client().get("/").headers["Set-Cookie"]
     assert "HttpOnly" in cookie and "SameSite=Lax" in cookie and "Secure" not in cookie
     assert "Secure" in make_app(https=True).test_client().get("/").headers["Set-Cookie"]
+
+
+DAY, YEAR = timedelta(days=1), timedelta(days=365)
+
+
+@pytest.fixture
+def cookie_app() -> Flask:
+    """An application that returns the owner in the session cookie, and sets one if there is none."""
+    app = Flask(__name__)
+    app.secret_key = "x" * 40
+    app.permanent_session_lifetime = YEAR
+    app.session_interface = SessionCookies()
+
+    @app.get("/")
+    def whose() -> str:
+        return session.setdefault("owner", "nobody yet")
+
+    return app
+
+
+def signed(app: Flask, ahead: timedelta, owner: str = "me") -> str:
+    """Return a cookie signed by a web process whose clock is `ahead` of the real time."""
+
+    class Clock(TimestampSigner):
+        def get_timestamp(self) -> int:
+            return int((datetime.now(UTC) + ahead).timestamp())
+
+    serializer = SessionCookies().get_signing_serializer(app)
+    serializer.signer = Clock
+    return serializer.dumps({"owner": owner})
+
+
+def owner_of(app: Flask, cookie: str) -> str:
+    client = app.test_client()
+    client.set_cookie("session", cookie)
+    return client.get("/").text
+
+
+@pytest.mark.parametrize("hours", [-1, 0, 1, 23])
+def test_a_cookie_signed_by_a_clock_up_to_a_day_ahead_is_accepted(cookie_app, hours):
+    assert owner_of(cookie_app, signed(cookie_app, timedelta(hours=hours))) == "me"
+
+
+@pytest.mark.parametrize("ahead", [2 * DAY, -YEAR - DAY])
+def test_a_cookie_from_further_ahead_or_older_than_a_year_is_rejected(cookie_app, ahead):
+    assert owner_of(cookie_app, signed(cookie_app, ahead)) == "nobody yet"

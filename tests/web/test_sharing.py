@@ -1,4 +1,4 @@
-"""The ways in from browsers and other sites, and sharing a report: its card, the picture that a link to it shows."""
+"""The ways in from browsers and other sites, the preview of a link, and the card, the picture in it."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ import pytest
 from PIL import Image
 
 from app.web.sharing import UNREADABLE, ShareCard, as_png
-from tests.fakes import FAILING, Gate, scripted_container
+from tests.fakes import FAILING, scripted_container
 from tests.waiting import LONG
 from tests.web.conftest import finished, started, wait_for
-from tests.web.test_previews import tags
 
 CLAIM = "Hamlet's author was born in England."
+MARKED_UP = 'The "author" of Hamlet & Macbeth was <b>born</b> in England.'
 CARD = ShareCard("Claim", CLAIM, "True", "Supported", "Shakespeare was born in Stratford.", "supported")
 
 
@@ -83,9 +83,8 @@ def test_a_card_that_the_client_has_is_not_drawn_again(client, drawn):
     assert len(drawn) == 2
 
 
-def test_only_a_report_with_a_verdict_has_a_card(make_app):
-    gate = Gate("answer 1")
-    client = make_app(scripted_container(gate=gate)).test_client()
+def test_only_a_report_with_a_verdict_has_a_card(make_app, gated):
+    client, gate = gated("answer 1")
     path = started(client, CLAIM)
     assert gate.reached.wait(LONG)
     running = client.get(path).text
@@ -165,3 +164,34 @@ def test_a_site_with_a_password_cannot_be_embedded(make_app):
     client = make_app(embed_on=("*",), site_password="correct horse").test_client()
     asked = client.get("/runs/none/embed")
     assert asked.status_code == 403 and framed_by(asked) == "'none'"
+
+
+def tags(page: str) -> dict[str, str]:
+    """The head's title, meta tags and canonical address, as a machine reads them."""
+    head = page.partition("</head>")[0]
+    found = {"title": re.search(r"<title>(.*?)</title>", head, re.DOTALL)[1].strip()}
+    found |= dict(re.findall(r'<meta (?:name|property)="([\w:]+)" content="([^"]*)"', head))
+    found |= dict(re.findall(r'<link rel="(canonical)" href="([^"]+)"', head))
+    return {name: unescape(value) for name, value in found.items()}
+
+
+def test_the_preview_of_a_finished_run_has_its_claim_and_verdict(client):
+    path = started(client, MARKED_UP)
+    meta = tags(wait_for(client, path, 'id="verdict-heading"'))
+    assert meta["og:title"] == meta["title"] and meta["title"].startswith('True: The "author" of Hamlet')
+    assert (
+        meta["description"]
+        == meta["og:description"]
+        == (f"True, high confidence: {MARKED_UP} 2 questions asked, 2 answers used, with the evidence for each.")
+    )
+    assert meta["canonical"] == meta["og:url"] == f"http://localhost{path}"
+    assert meta["og:type"] == "article" and meta["robots"] == "noindex"
+
+
+def test_every_other_page_has_its_own_description_and_error_pages_are_not_indexed(client):
+    pages = {path: tags(client.get(path).text) for path in ("/", "/how-it-works", "/choices", "/api")}
+    assert len({meta["description"] for meta in pages.values()}) == len(pages)
+    assert all(meta["canonical"] == f"http://localhost{path}" for path, meta in pages.items())
+    assert not any("robots" in meta for meta in pages.values())
+    lost = tags(client.get("/nowhere").text)
+    assert "canonical" not in lost and "og:url" not in lost and lost["robots"] == "noindex"

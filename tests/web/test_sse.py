@@ -12,9 +12,9 @@ from lxml import html
 from app.extensions import db
 from app.web import sse as streaming
 from app.web.sse import message
-from tests.fakes import TWO_HOPS, Gate, scripted_container
+from tests.fakes import TWO_HOPS, scripted_container
 from tests.waiting import LONG
-from tests.web.conftest import ended_run, started, wait_for
+from tests.web.conftest import started, wait_for
 
 
 def read(client, path: str, after: str = "", **headers) -> str:
@@ -41,38 +41,27 @@ def test_a_stream_follows_a_run_to_its_end_and_closes(make_app):
     assert {"hop-1", "hop-2", "status", "clock", "verdict"} <= set(swapped(answer.text))
 
 
-def test_every_streamed_section_has_its_element_on_the_initial_page(make_app):
-    gate = Gate("question 1")
-    client = make_app(scripted_container(gate=gate)).test_client()
+def test_every_streamed_section_has_its_element_on_the_initial_page(gated):
+    client, gate = gated("question 1")
     path = started(client)
     page = wait_for(client, path, 'id="at-work"')
     gate.open()
     assert all(page.count(f'id="{piece}"') == 1 for piece in set(swapped(read(client, path))))
 
 
-def test_last_event_id_resumes_the_stream_and_overrides_the_query(client):
-    path = ended_run(client)
-    last = ids(read(client, path))[-1]
-    assert ids(read(client, path, "?after=1", **{"Last-Event-ID": str(last - 1)})) == [last]
-    assert ids(read(client, path, f"?after={last - 1}")) == [last]
-
-
-def test_without_a_free_slot_a_stream_sends_the_current_state_and_closes(make_app):
-    gate = Gate("answer 2")
-    app = make_app(scripted_container(gate=gate), threads=1)
-    client = app.test_client()
+def test_without_a_free_slot_a_stream_sends_the_current_state_and_closes(gated):
+    client, gate = gated("answer 2", threads=1)
+    app = client.application
     path = started(client)
     assert gate.reached.wait(LONG)
     with app.extensions["hopcheck"].followers.slot():
         stream = read(client, path)
     assert "hop-1" in swapped(stream) and "event: end" not in stream
-    gate.open()
 
 
-def test_a_stream_slot_is_released_when_the_reader_leaves(make_app):
-    gate = Gate("answer 1")
-    app = make_app(scripted_container(gate=gate), threads=1)
-    client = app.test_client()
+def test_a_stream_slot_is_released_when_the_reader_leaves(gated):
+    client, _ = gated("answer 1", threads=1)
+    app = client.application
     followers = app.extensions["hopcheck"].followers
     answer = client.get(started(client) + "/events")
     chunks = answer.iter_encoded()
@@ -81,7 +70,6 @@ def test_a_stream_slot_is_released_when_the_reader_leaves(make_app):
     assert not followers.has_room
     answer.close()
     assert followers.has_room
-    gate.open()
 
 
 def test_line_ends_inside_a_message_cannot_end_it():
@@ -112,10 +100,8 @@ def chunks_until(answer, *texts: str) -> list[str]:
     raise AssertionError(f"the stream ended without {texts}: {sent}")
 
 
-def test_the_stream_of_a_queued_run_sends_its_position_and_then_the_run(make_app, follow):
-    gate = Gate("answer 1")
-    app = make_app(scripted_container(TWO_HOPS, TWO_HOPS, gate=gate), workers=1)
-    client = app.test_client()
+def test_the_stream_of_a_queued_run_sends_its_position_and_then_the_run(gated, follow):
+    client, gate = gated("answer 1", TWO_HOPS, TWO_HOPS, workers=1)
     first, _second, third = started(client), started(client), started(client)
     assert gate.reached.wait(LONG)
     assert "2nd in line" in client.get(third).text and "in line" not in client.get(first).text
@@ -126,10 +112,9 @@ def test_the_stream_of_a_queued_run_sends_its_position_and_then_the_run(make_app
     assert "Who wrote Hamlet?" in "".join(chunks_until(answer, "event: end"))
 
 
-def test_a_waiting_reader_holds_no_database_connection(make_app, follow):
-    gate = Gate("answer 1")
-    app = make_app(scripted_container(gate=gate), workers=1)
-    client = app.test_client()
+def test_a_waiting_reader_holds_no_database_connection(gated, follow):
+    client, _ = gated("answer 1", workers=1)
+    app = client.application
     started(client)
     waiting = started(client)
     answer = follow(client, waiting, "?after=2")
@@ -137,23 +122,21 @@ def test_a_waiting_reader_holds_no_database_connection(make_app, follow):
     chunks_until(answer, streaming.HEARTBEAT)
     with app.app_context():
         assert db.engine.pool.checkedout() == 0
-    gate.open()
 
 
-def test_a_stopping_server_closes_streams_without_an_end_message(make_app, follow):
-    gate = Gate("answer 1")
-    app = make_app(scripted_container(gate=gate))
-    answer = follow(app.test_client(), started(app.test_client()))
+def test_a_stopping_server_closes_streams_without_an_end_message(gated, follow):
+    client, _ = gated("answer 1")
+    app = client.application
+    answer = follow(client, started(client))
     chunks_until(answer, "Who wrote Hamlet?")
     threading.Timer(0.2, app.extensions["hopcheck"].runs.stop).start()
     assert "event: end" not in "".join(chunk.decode() for chunk in answer.iter_encoded())
-    gate.open()
 
 
-def test_a_database_failure_closes_the_stream_and_is_logged(make_app, follow, caplog):
-    gate = Gate("answer 1")
-    app = make_app(scripted_container(gate=gate))
-    answer = follow(app.test_client(), started(app.test_client()))
+def test_a_database_failure_closes_the_stream_and_is_logged(gated, follow, caplog):
+    client, _ = gated("answer 1")
+    app = client.application
+    answer = follow(client, started(client))
     chunks_until(answer, "Who wrote Hamlet?")
     with app.app_context():
         db.session.execute(db.text("ALTER TABLE runs RENAME TO lost"))
@@ -163,4 +146,3 @@ def test_a_database_failure_closes_the_stream_and_is_logged(make_app, follow, ca
     with app.app_context():
         db.session.execute(db.text("ALTER TABLE lost RENAME TO runs"))
         db.session.commit()
-    gate.open()

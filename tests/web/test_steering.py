@@ -10,38 +10,27 @@ from flask import session
 
 from app.domain.events import RunInterrupted
 from app.runs.service import StoredRun
-from app.web.pages.run_actions import NOTHING_KEPT
+from app.web.runs import NOTHING_KEPT
 from app.web.sse import PageUpdates
-from tests.fakes import Gate, scripted_container
 from tests.waiting import LONG
-from tests.web.conftest import started, token, wait_for
-from tests.web.test_page_updates import STORED, after, report
+from tests.web.conftest import press, started, wait_for
+from tests.web.test_cut_streams import ASKED_TWICE, after, report
 
 SCRIPT = {"HX-Request": "true"}
 ENDED = "This check had ended already, so nothing was changed."
 
 
 @pytest.fixture
-def held(make_app):
-    """Start a run that waits before a step; return the owner's browser, the path of the page and the gate."""
-    gates = []
+def held(gated):
+    """Start a run that waits before a step; return the owner's browser and the path of the page."""
 
     def start(step: str = "answer 2"):
-        gates.append(Gate(step))
-        client = make_app(scripted_container(gate=gates[-1])).test_client()
+        client, gate = gated(step)
         path = started(client)
-        assert gates[-1].reached.wait(LONG)
-        return client, path, gates[-1]
+        assert gate.reached.wait(LONG)
+        return client, path
 
-    yield start
-    for gate in gates:
-        gate.open()
-
-
-def press(client, path: str, button: str, **fields):
-    """Post as the button of the page does."""
-    headers = fields.pop("headers", {})
-    return client.post(f"{path}/{button}", data={"csrf_token": token(client), **fields}, headers=headers)
+    return start
 
 
 def without_tokens(page: str) -> str:
@@ -50,7 +39,7 @@ def without_tokens(page: str) -> str:
 
 
 def test_with_script_a_button_returns_only_the_steering_section(held):
-    client, path, _ = held()
+    client, path = held()
     answer = press(client, path, "conclude", headers=SCRIPT)
     assert answer.status_code == 200
     assert re.match(r'\s*<div id="steering" class="steering" hx-swap-oob="true" tabindex="-1">', answer.text)
@@ -59,7 +48,7 @@ def test_with_script_a_button_returns_only_the_steering_section(held):
 
 
 def test_a_run_without_kept_answers_cannot_conclude(held):
-    client, path, _ = held("answer 1")
+    client, path = held("answer 1")
     (decide,) = re.findall(r'<button[^>]*id="conclude"[^>]*>', client.get(path).text)
     pressed = press(client, path, "conclude")
     assert "disabled" in decide and pressed.status_code == 409 and NOTHING_KEPT in pressed.text
@@ -75,7 +64,7 @@ def test_an_ended_run_is_not_changed_and_the_page_says_so(client, button):
     assert without_tokens(client.get(path).text) == without_tokens(before)
 
 
-@pytest.mark.parametrize("read", [2, len(STORED)])
+@pytest.mark.parametrize("read", [2, len(ASKED_TWICE)])
 @pytest.mark.parametrize("reader, times", [("somebody", 2), ("another", 0)])
 def test_the_stream_updates_the_buttons_only_for_the_owner(make_app, reader, times, read):
     """The first kept hop enables the conclude button, and the end removes all buttons.
@@ -84,9 +73,9 @@ def test_the_stream_updates_the_buttons_only_for_the_owner(make_app, reader, tim
     """
     with make_app().test_request_context():
         session["owner"] = reader
-        following = PageUpdates(StoredRun("r", "somebody", datetime.now(UTC), read, report(STORED[:read])))
-        messages = [following.render(STORED[2:])]
-        messages.append(following.render([after(STORED, RunInterrupted("Stopped."))]))
+        following = PageUpdates(StoredRun("r", "somebody", datetime.now(UTC), read, report(ASKED_TWICE[:read])))
+        messages = [following.render(ASKED_TWICE[2:])]
+        messages.append(following.render([after(ASKED_TWICE, RunInterrupted("Stopped."))]))
     drawn = [each for each in messages if 'id="steering"' in each]
     assert len(drawn) == times
     assert ['id="conclude"' in each for each in drawn] == [True, False][:times]

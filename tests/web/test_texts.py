@@ -9,7 +9,7 @@ import pytest
 
 from app.domain.errors import CallFailed
 from app.domain.model import Page, RunOptions
-from app.web.pages.batches import NOTHING_TICKED
+from app.web.batches import NOTHING_TICKED
 from tests.fakes import AWAY, scripted_container
 from tests.text_generators import PlayedModel, playing
 from tests.web.conftest import send, token

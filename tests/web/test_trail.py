@@ -1,4 +1,4 @@
-"""The state of a run between its hops, and the evidence in a hop's card."""
+"""The state of a run between its hops, the module at work, and the evidence in a hop's card."""
 
 from __future__ import annotations
 
@@ -22,11 +22,20 @@ from app.domain.events import (
 )
 from app.domain.messages import Code
 from app.domain.model import Answer, Claim, Judgement, Passage, Question, RunOptions, Span
-from app.domain.report import Report, reduce_events
+from app.domain.report import Report, apply_event, reduce_events
 from app.runs.event_store import WAITING
 from app.web.report_view import relevance
-from app.web.views import current_activity, upcoming_hop
-from tests.fakes import TWO_HOPS, Script, ScriptedHop, answer, scripted_container
+from app.web.views import at_work, current_activity, is_announced, upcoming_hop
+from tests.fakes import (
+    FAILING,
+    ONE_SET_ASIDE,
+    TWO_HOPS,
+    Script,
+    ScriptedHop,
+    answer,
+    scripted_container,
+    scripted_strategy,
+)
 from tests.web.conftest import ended_run, finished
 
 STARTING = PhaseEntered("starting")
@@ -36,9 +45,9 @@ KEPT = HopKept(1, "tied")
 JUDGED = SufficiencyJudged(Judgement(False, "more"))
 
 
-def after(*events) -> Report:
-    """The report of a run of at most two hops, each event a second after the last."""
-    started_with = RunStarted(Claim("Hamlet is by Shakespeare."), RunOptions(max_hops=2))
+def after(*events, max_hops: int = 2) -> Report:
+    """The report of a run, each event a second after the last."""
+    started_with = RunStarted(Claim("Hamlet is by Shakespeare."), RunOptions(max_hops=max_hops))
     return reduce_events((event, float(at)) for at, event in enumerate((started_with, WAITING, *events)))
 
 
@@ -157,3 +166,38 @@ def test_every_text_of_users_and_sources_has_its_own_direction(make_app):
         "<bdi>سبب</bdi>",
     ):
         assert words in page
+
+
+BOXES = {
+    "question": "generator",
+    "answer": "answerer",
+    "validation": "validator",
+    "sufficiency": "verifier",
+    "conclusion": "reasoner",
+}
+
+
+@pytest.mark.parametrize("script", [TWO_HOPS, ONE_SET_ASIDE, FAILING])
+def test_the_highlighted_module_is_the_one_being_called(script):
+    """Run the real loop over scripted modules and compare each call with the module that the report highlights."""
+    report, called, lit = after(STARTING, max_hops=5), [], []
+
+    def before_step(step: str) -> None:
+        called.append(BOXES[step.split()[0]])
+        lit.append(at_work(report).box)
+
+    try:
+        for event in scripted_strategy(script, before_step).run(report.claim, report.options):
+            report = apply_event(report, event, 0.0)
+    except RuntimeError:
+        assert script is FAILING
+    assert lit == called and len(called) > 4
+
+
+def test_a_resumed_run_announces_only_cards_after_which_nothing_was_answered():
+    failed = (QuestionAsked(2, Question("Where?")), HopFailed(2, "answerer", "No reply."))
+    report = after(STARTING, ASKED, FOUND, KEPT, *failed)
+    assert [is_announced(hop, report) for hop in report.hops] == [True, True]
+    later = (QuestionAsked(3, Question("When?")), AnswerFound(3, answer("Then")), HopKept(3, "It helps."))
+    report = after(STARTING, ASKED, FOUND, KEPT, *failed, *later, RunResumed("Cut off."))
+    assert [is_announced(hop, report) for hop in report.hops] == [False, False, True]

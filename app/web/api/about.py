@@ -16,8 +16,7 @@ from app.runs.event_store import event_schema, in_words
 from app.runs.json_schema import json_schemas
 from app.runs.report_schema import RunReport
 from app.runs.transfer import options_of
-from app.web import capabilities
-from app.web.api import batches, reports, runs
+from app.web import batches, capabilities, notes, reports
 from app.web.api.blueprint import (
     API,
     COUNT,
@@ -36,7 +35,7 @@ from app.web.api.schemas import Choices, Labels, Message, Problem, Readiness
 from app.web.forms import EXAMPLES
 from app.web.observability import healthz, readyz
 
-__all__ = ["api", "batches", "reports", "runs"]
+__all__ = ["batches", "notes", "reports"]  # imported for their operations
 
 ABOUT = (
     "Check a claim one question at a time, with the evidence for every answer. Programs can do here most of what the "
@@ -164,11 +163,11 @@ def list_choices() -> Choices:
 
 OPERATIONS += (
     Operation(
-        "get /healthz", "site", healthz, name="checkHealth", about="Check that the process responds",
+        "get", "/healthz", "site", healthz, name="checkHealth", about="Check that the process responds",
         content=("text/plain", TEXT),
     ),
     Operation(
-        "get /readyz", "site", readyz, name="checkReadiness", about="Check that runs can be executed",
+        "get", "/readyz", "site", readyz, name="checkReadiness", about="Check that runs can be executed",
         content=("application/json", reference("Readiness")),
     ),
 )  # fmt: skip

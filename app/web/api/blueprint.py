@@ -44,6 +44,8 @@ TOO_FAST = "You have started as many checks as you may for now."
 RETRY_SECONDS = 30
 """Suggested wait after a failure of unknown length."""
 
+REPEATED = "Any text. A repeated request with the same key returns the run or batch that the first one created."
+
 api = Blueprint("api", __name__)
 csrf.exempt(api)
 
@@ -79,9 +81,17 @@ def _unavailable(error: HopcheckError) -> Response:
     return problem(503, str(error), wait=RETRY_SECONDS)
 
 
-api.register_error_handler(InvalidInput, lambda error: problem(422, str(error), error.field))
-api.register_error_handler(NotNow, lambda error: problem(409, str(error)))
-api.register_error_handler(NotThere, lambda error: problem(404, str(error)))
+@api.errorhandler(InvalidInput)
+def _refused(error: InvalidInput) -> Response:
+    code = status_of(error)
+    return problem(code, str(error), error.field if code == HTTPStatus.UNPROCESSABLE_ENTITY else None)
+
+
+def status_of(error: InvalidInput) -> int:
+    """Return the status code of a refused request, for pages and programs."""
+    return 409 if isinstance(error, NotNow) else 404 if isinstance(error, NotThere) else 422
+
+
 api.register_error_handler(Rejected, lambda error: problem(429, str(error), wait=error.retry_after))
 api.register_error_handler(Unreadable, lambda error: problem(501, str(error)))
 
@@ -141,8 +151,8 @@ def _validated(validate: Callable[[], Model]) -> Model:
 class Operation:
     """One operation, with what its function's annotations and docstring do not say."""
 
-    route: str
-    """Method and path, such as "get /runs/<run_id>"."""
+    method: str
+    path: str
     tag: str
     function: Callable[..., Any]
     owned: bool = False
@@ -160,14 +170,6 @@ class Operation:
     """Its id in the document, by default derived from the function's name."""
     about: str = ""
     """Its summary and description, by default the function's docstring."""
-
-    @property
-    def method(self) -> str:
-        return self.route.split()[0]
-
-    @property
-    def path(self) -> str:
-        return self.route.split()[1]
 
     @property
     def id(self) -> str:
@@ -259,7 +261,7 @@ OPERATIONS: list[Operation] = []
 
 
 def operation(route: str, tag: str, **details: Any) -> Callable[[View], View]:
-    """Make the decorated function an operation of the API; `details` are fields of Operation.
+    """Make the decorated function the operation of a route, such as "get /runs/<run_id>", with fields of Operation.
 
     It gets the path's parameters and, where it has an argument of that name, a validated `body` and `query`. It returns
     a dataclass, which is sent as JSON, None for 204, or a response. A created object is sent with its address.
@@ -267,7 +269,7 @@ def operation(route: str, tag: str, **details: Any) -> Callable[[View], View]:
 
     def register(view: View) -> View:
         method, path = route.split()
-        each = Operation(f"{method} {API}{path}", tag, view, **details)
+        each = Operation(method, API + path, tag, view, **details)
         OPERATIONS.append(each)
         types = each.types
 
@@ -288,7 +290,7 @@ def operation(route: str, tag: str, **details: Any) -> Callable[[View], View]:
                 created["Location"] = url_for(f"api.read{kind}", **{f"{kind.lower()}_id": answer.id})
             return jsonify(as_json(answer)), each.status, created
 
-        api.add_url_rule(API + path, each.id, respond, methods=[method.upper()])
+        api.add_url_rule(each.path, each.id, respond, methods=[method.upper()])
         return view
 
     return register

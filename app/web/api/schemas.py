@@ -19,7 +19,6 @@ from app.runs.notes import MAX_SIGNATURE_LENGTH
 from app.runs.projections import RunSummary
 from app.runs.report_schema import STATES, Options, RunNote, RunReport, RunUsage
 from app.text.claims import MAX_CLAIM_LENGTH, MAX_DATE_LENGTH, MAX_SPEAKER_LENGTH, MIN_CLAIM_LENGTH
-from app.web.pages.history import MAX_SEARCH
 
 MAX_HOP_NUMBER = 999
 """Upper limit of hop numbers in requests; no run has as many hops."""
@@ -178,7 +177,7 @@ class Listing(Limited):
 class RunListing(Listing):
     """The query of the list of runs."""
 
-    q: str = Field("", max_length=MAX_SEARCH)
+    q: str = Field("", max_length=MAX_CLAIM_LENGTH)
     """Words of the claim, whatever their case."""
     label: Label | Literal["running", "failed", "interrupted"] | None = None
     """The label of the verdict, or the state of a run without one."""

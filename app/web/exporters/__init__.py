@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
-from typing import Any, NamedTuple
+from typing import Any
 
 from app.domain.model import Note
 from app.runs import json_schema
@@ -28,14 +28,6 @@ class Export:
     notes: tuple[Note, ...] | None = None  # None leaves them out
 
 
-class ExportOperation(NamedTuple):
-    """The texts of a format's operation in the API document."""
-
-    name: str
-    about: str
-    """Its summary, and a description after the first line."""
-
-
 @dataclass(frozen=True)
 class Exporter:
     """A download format of a run, for anybody with its link."""
@@ -50,8 +42,10 @@ class Exporter:
     without_content: str = ""
     """The reason why there is no content, for the reader."""
     takes_notes: bool = False
-    operation: ExportOperation | None = None
-    """Its operation in the API; None for JSON, which the API has as GET /runs/{run_id}."""
+    operation: str = ""
+    """The name of its operation in the API; "" for JSON, which the API has as GET /runs/{run_id}, and for HTML."""
+    about: str = ""
+    """The operation's summary, and a description after the first line."""
 
 
 @cache
@@ -60,11 +54,6 @@ def exporters() -> tuple[Exporter, ...]:
     found = [import_module(f"{__name__}.{name}").EXPORTERS for name in MODULES]
     first, *others = (each for group in found for each in group)
     return first, JSON, *others  # Markdown, JSON, then the others
-
-
-def exporter_of(file: str) -> Exporter:
-    """Return the exporter of that file. Raises KeyError for an unknown one."""
-    return {each.file: each for each in exporters()}[file]
 
 
 def to_json(value: dict[str, Any]) -> str:

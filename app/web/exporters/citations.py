@@ -14,7 +14,7 @@ from typing import NamedTuple
 from app.domain.comparison import pages
 from app.domain.model import Passage
 from app.runs.service import StoredRun
-from app.web.exporters import Exporter, ExportOperation
+from app.web.exporters import Exporter
 from app.web.exporters.markdown import IMPORTED, encoded
 from app.web.report_view import web_link
 
@@ -128,12 +128,9 @@ def _exporter(ending: str, title: str, media_type: str, write: Callable[[StoredR
         write=lambda export: write(export.run),
         has_content=lambda run: bool(_cited(run)),
         without_content="No kept answer of this report cites a source, so there is nothing to list.",
-        operation=ExportOperation(
-            f"export{title.capitalize()}",
-            f"Read the cited sources in {title}\n"
-            "What kept answers cite, for a reference manager; 409 while the run is running or where there is "
-            "no source.",
-        ),
+        operation=f"export{title.capitalize()}",
+        about=f"Read the cited sources in {title}\n"
+        "What kept answers cite, for a reference manager; 409 while the run is running or where there is no source.",
     )
 
 

@@ -10,9 +10,9 @@ from typing import Any
 
 from app.domain.model import Claim, Label, Verdict
 from app.runs.service import StoredRun
-from app.web.exporters import Exporter, ExportOperation, to_json
+from app.web.exporters import Export, Exporter, to_json
 from app.web.exporters.markdown import disclaimer
-from app.web.report_view import PLAIN_LABELS
+from app.web.views import FACES
 
 WORST, BEST = 1, 5
 RATINGS = {Label.REFUTED: WORST, Label.SUPPORTED: BEST}
@@ -23,26 +23,23 @@ def has_review(run: StoredRun) -> bool:
     return run.report.verdict is not None and not run.report.imported
 
 
-def claim_review(run: StoredRun, address: str, home: str) -> dict[str, Any] | None:
-    """Return the JSON-LD object; None for a run without a verdict and for an imported one.
-
-    `address` is the run's page, `home` the site's first page.
-    """
-    report = run.report
+def claim_review(export: Export) -> dict[str, Any] | None:
+    """Return the JSON-LD object; None for a run without a verdict and for an imported one."""
+    run, report = export.run, export.run.report
     # The first test repeats has_review's, for the type checker.
     if report.verdict is None or not has_review(run):
         return None
     return {
         "@context": "https://schema.org",
         "@type": "ClaimReview",
-        "url": address,
+        "url": export.address,
         "datePublished": run.created_at.date().isoformat(),
         "claimReviewed": report.claim.text,
         "itemReviewed": _claim(report.claim),
         "author": {
             "@type": "Organization",  # Google's type for an author; the description says that it is a machine
             "name": "Hopcheck",
-            "url": home,
+            "url": export.home,
             "description": disclaimer(report.options),
         },
         "reviewRating": _rating(report.verdict),
@@ -60,7 +57,7 @@ def _claim(claim: Claim) -> dict[str, Any]:
 
 
 def _rating(verdict: Verdict) -> dict[str, Any]:
-    rating: dict[str, Any] = {"@type": "Rating", "alternateName": PLAIN_LABELS[verdict.label]}
+    rating: dict[str, Any] = {"@type": "Rating", "alternateName": FACES[verdict.label].word}
     if verdict.label in RATINGS:
         rating |= {"ratingValue": RATINGS[verdict.label], "bestRating": BEST, "worstRating": WORST}
     reasons = " ".join(str(sentence.text) for sentence in verdict.rationale)
@@ -73,13 +70,11 @@ EXPORTERS = (
         title="ClaimReview",
         hint="the verdict, for programs",
         media_type="application/ld+json",
-        write=lambda export: to_json(claim_review(export.run, export.address, export.home) or {}),
+        write=lambda export: to_json(claim_review(export) or {}),
         has_content=has_review,
         without_content="There is no ClaimReview of this report: only a verdict that was reached here has one.",
-        operation=ExportOperation(
-            "exportClaimReview",
-            "Read a verdict as ClaimReview\n"
-            "In JSON-LD: schema.org's ClaimReview; 409 for a run without a verdict of its own.",
-        ),
+        operation="exportClaimReview",
+        about="Read a verdict as ClaimReview\n"
+        "In JSON-LD: schema.org's ClaimReview; 409 for a run without a verdict of its own.",
     ),
 )

@@ -15,11 +15,10 @@ from app.runs.notes import VERDICT
 from app.runs.service import StoredRun
 from app.text.fact_checkers import is_fact_check
 from app.text.wording import escape_direction
-from app.web.exporters import Exporter, ExportOperation
+from app.web.exporters import Exporter
 from app.web.report_view import (
-    FORMAL_LABELS,
-    PLAIN_LABELS,
     corpora_words,
+    formal_label,
     models_words,
     safe_address,
     source_words,
@@ -123,7 +122,7 @@ def _head(run: StoredRun, address: str) -> Iterator[str]:
 def _verdict(report: Report) -> Iterator[str]:
     if report.verdict:
         label = report.verdict.label
-        yield f"## Verdict: {PLAIN_LABELS[label]} ({FORMAL_LABELS[label]})"
+        yield f"## Verdict: {FACES[label].word} ({formal_label(label)})"
         yield from _reasons(report.verdict, report)
     else:
         yield f"## No verdict: the check {'failed' if report.ended == 'failed' else 'was interrupted'}"
@@ -195,7 +194,7 @@ def _notes(notes: Sequence[Note], hop: int) -> Iterator[str]:
     for note in notes:
         if note.hop == hop:
             if note.label:
-                heading = f"The reader’s verdict: {PLAIN_LABELS[note.label]}."
+                heading = f"The reader’s verdict: {FACES[note.label].word}."
             else:
                 heading = {True: "My note. I agree.", False: "My note. I disagree.", None: "My note."}[note.agrees]
             signed = f" – {plain(note.signed)}" if note.signed else ""
@@ -243,10 +242,8 @@ EXPORTERS = (
         media_type="text/markdown",
         write=lambda export: report_as_markdown(export.run, export.address, export.notes or ()),
         takes_notes=True,
-        operation=ExportOperation(
-            "exportMarkdown",
-            "Read a report in Markdown\n"
-            "The claim, the verdict and every hop with its cited passage; 409 while the run is running.",
-        ),
+        operation="exportMarkdown",
+        about="Read a report in Markdown\n"
+        "The claim, the verdict and every hop with its cited passage; 409 while the run is running.",
     ),
 )

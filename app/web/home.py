@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from typing import Any, TypeVar
 
-from flask import Blueprint, Response, abort, current_app, redirect, render_template, request, session, url_for
+from flask import Blueprint, Response, current_app, render_template, request, session, url_for
 from flask.typing import ResponseReturnValue
 from itsdangerous import BadSignature, URLSafeSerializer
 
-from app.capabilities.options import source_of
+from app.capabilities.options import VITAL, source_of
 from app.config import FLASK
 from app.domain.errors import CallFailed, InvalidInput, UnparseableOutput
 from app.domain.model import RANGES, RunOptions, SourceText
@@ -33,20 +33,19 @@ from app.text.claims import (
     names_before,
 )
 from app.text.clean import clean_text
-from app.web import capabilities, services, views
-from app.web.auth import client
+from app.web import available_sources, capabilities, services, views
+from app.web.auth import client, stored_run
 from app.web.forms import (
     PAPER_CLAIMS,
     ClaimForm,
     answerers_of_presets,
     chosen_source,
-    deciding_sources,
     example_groups,
     featured_outcome,
     memory_sources,
 )
-from app.web.observability import log_run
 from app.web.run_view import run_page
+from app.web.runs import to_run
 from app.web.security import owner
 from app.web.views import GUIDED_MODULES, PURSUIT_MODULES
 
@@ -71,7 +70,7 @@ def home() -> str:
     earlier = request.args.get("again")
     if earlier is None:
         return home_page(replace(_with_last_source(_blank_form()), claim=request.args.get("claim", "")))
-    run = services().runs.report(earlier) or abort(404)
+    run = stored_run(earlier)
     return home_page(ClaimForm.repeating(run.report.claim, run.report.options, _blank_form()))
 
 
@@ -91,8 +90,7 @@ def start() -> ResponseReturnValue:
     if hint := _hint(kind, sent):
         return home_page(form, hint=hint)
     run_id = services().runs.start(sent.claim, sent.options, owner(), request.form.get("form_name", ""), client())
-    log_run(run_id)
-    return redirect(url_for("pages.run", run_id=run_id), 303)
+    return to_run(run_id)
 
 
 def _check_length(text: str) -> None:
@@ -105,7 +103,7 @@ def _check_length(text: str) -> None:
 @pages.get("/runs/<run_id>")
 def run(run_id: str) -> str:
     """Show a run: static once it has ended, else updated by a stream or, without a free slot, by reloading."""
-    return run_page(services().runs.report(run_id) or abort(404))
+    return run_page(stored_run(run_id))
 
 
 @pages.get("/parts")
@@ -277,7 +275,7 @@ def _with_last_source(blank: ClaimForm) -> ClaimForm:
     found = runs.recent(session.get("owner", ""), MAX_RECENT)
     recent = [each.id for each in found if each.state in WORKING and each.claim not in PAPER_CLAIMS]
     options = runs.queries.options_of(recent)
-    usable = {each.name for each in capabilities().sources if each.available}
+    usable = {each.name for each in available_sources()}
     used = (source_of(options[run_id]) for run_id in recent if run_id in options)
     last = next((name for name in used if name in usable), blank.from_source)
     return replace(blank, from_source=last)
@@ -308,6 +306,6 @@ def home_page(form: ClaimForm, error: InvalidInput | None = None, hint: Hint | N
         recent=services().runs.recent(owner(), MAX_RECENT),
         parts=services().components(),
         paper_claims=PAPER_CLAIMS,
-        deciding_sources=deciding_sources(capabilities()),
+        deciding_sources=available_sources(besides=VITAL),
         **form_context(form, error, hint),
     )

@@ -19,7 +19,7 @@ from app.web import services
 from app.web.access import operator_proof, operator_state
 from app.web.auth import token_hash
 from app.web.observability import log_refusal
-from app.web.pages.run_actions import is_htmx_request
+from app.web.runs import is_htmx_request
 from app.web.security import MAX_UPLOAD_BYTES, STALE
 
 if TYPE_CHECKING:

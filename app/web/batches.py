@@ -1,14 +1,15 @@
-"""Pages for batches of claims: upload, progress, results, steering, deletion and restoration.
+"""Batches of claims, as pages and in the API: start, progress, results, commands, deletion and restoration.
 
-Anybody with a batch's link can read it; only the browser that started it can change it.
+Anybody with a batch's link can read it; only the browser or token that started it can change it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import count
 from textwrap import shorten
+from typing import Any
 
 from flask import (
     Blueprint,
@@ -23,32 +24,25 @@ from flask import (
     url_for,
 )
 from flask.typing import ResponseReturnValue
-from werkzeug.exceptions import RequestEntityTooLarge
+from werkzeug.exceptions import NotFound, RequestEntityTooLarge
 
-from app.batches.files import (
-    MAX_BYTES,
-    TOO_LARGE,
-    as_csv,
-    as_jsonl,
-    check_lines,
-    ignored_words,
-    line_of,
-    read_claims,
-    title_of,
-)
+from app.batches import files
 from app.batches.service import UNREADABLE, Batch, BatchClaim, BatchState
 from app.capabilities.options import PURSUIT, Choice, source_of
-from app.domain.errors import CallFailed, InvalidInput
-from app.domain.model import BatchLine, Label, SourceText
-from app.run_request import raw_options, resolve_options
+from app.domain.errors import CallFailed, HopcheckError, InvalidInput, NotNow
+from app.domain.model import BatchLine, Label, RunOptions, SourceText
+from app.run_request import CLAIM_FIELDS, raw_options, resolve_options
 from app.runs.models import RUNNING
 from app.text.claims import Candidate
 from app.text.wording import with_name
-from app.web import capabilities, report_view, services, views
-from app.web.auth import owned_batch, stored_batch
+from app.web import available_sources, capabilities, report_view, services, views
+from app.web.api import schemas
+from app.web.api.blueprint import REPEATED, operation, sent_key, status_of
+from app.web.auth import current_principal, owned_batch, principal_for_new_run, stored_batch
 from app.web.corrections import Marked, marked_pieces
+from app.web.errors import SwitchedOff, unavailable
 from app.web.forms import SET_BY_SOURCE
-from app.web.pages.home import claims_page, sent_form, sent_source
+from app.web.home import claims_page, sent_form, sent_source
 from app.web.run_view import verdict_details
 from app.web.security import owner
 
@@ -60,8 +54,6 @@ CLOSED = "This site takes no batches of claims: its operator has switched them o
 NOTHING_SENT = "Choose a file of claims, or paste some."
 NOT_NOW = "The present state of this batch does not allow that, so nothing was changed."
 NOTHING_FAILED = "There is nothing to try again, or the batch was cancelled."
-COMMANDS = {"pause": NOT_NOW, "resume": NOT_NOW, "cancel": NOT_NOW, "retry": NOTHING_FAILED}
-"""The commands of a batch's owner, each with what is said where it changes nothing."""
 NOTHING_TICKED = "Tick at least one claim."
 NOT_TICKED = "Not ticked"
 NOT_REWRITTEN = "The local model has no other words for claim {}: please edit it."
@@ -85,13 +77,54 @@ def start() -> ResponseReturnValue:
     """Start a batch and redirect to its page; a button beside a claim of a text returns the form with it changed."""
     if not most_claims():
         return form_page(), 404
+    if "change" in request.form:
+        return _changed(*request.form["change"].partition(":")[::2])
+    return _to_batch(_start_from_text() if "source" in request.form else _start_from_claims())
+
+
+@batches.errorhandler(InvalidInput)
+def _refused(error: InvalidInput) -> ResponseReturnValue:
+    """Return the page of the batch, or the submitted form, with the error."""
     try:
-        if "change" in request.form:
-            return _changed(*request.form["change"].partition(":")[::2])
-        batch_id = _start()
-    except InvalidInput as error:
-        return _form_again(str(error)), 422
-    return redirect(url_for("batches.page", batch_id=batch_id), 303)
+        batch = services().batches.get((request.view_args or {}).get("batch_id", ""))
+        return (_page(batch, str(error)) if batch else _form_again(str(error))), status_of(error)
+    except HopcheckError as failure:
+        return unavailable(failure)
+
+
+@operation("post /batches", "batches", owned=True, status=201, errors=(404,), headers={"Idempotency-Key": REPEATED})
+def start_batch(body: schemas.NewBatch) -> schemas.Batch:
+    """Start a batch.
+
+    Checks many claims, a few at a time, after the runs that single people start. A line that is no claim is kept with
+    the reason; 422 where all are. 404 where the operator takes no batches.
+    """
+    principal = principal_for_new_run()
+    if not most_claims():
+        raise SwitchedOff(CLOSED)
+    fields = {name: value for name, value in body if value is not None}
+    claims, title = fields.pop("claims"), fields.pop("title", "")
+    if not isinstance(claims, list):
+        raise InvalidInput(schemas.INVALID["claims"], "claims")
+    read = (files.line_of(number, _claim_fields(each)) for number, each in enumerate(claims, 1))
+    lines = files.check_lines(read, most_claims())
+    options = resolve_options(fields, capabilities())
+    return _described(services().batches.start(lines, options, principal, _title(lines, title), sent_key()))
+
+
+def _claim_fields(claim: Any) -> dict[str, str]:
+    """Return the fields of one claim of a batch, which may be sent as plain text. Raises InvalidInput."""
+    fields = {"claim": claim} if isinstance(claim, str) else claim
+    is_object = isinstance(fields, dict) and "claim" in fields and set(fields) <= set(CLAIM_FIELDS)
+    if not is_object or fields["claim"] is None or not all(isinstance(each, str | None) for each in fields.values()):
+        raise InvalidInput(schemas.INVALID["claims"], "claims")
+    return fields
+
+
+@operation("get /batches", "batches", owned=True)
+def list_batches(query: schemas.Limited) -> schemas.BatchList:
+    """List your batches, newest first."""
+    return _list(services().batches.of_owner(current_principal(), query.limit))
 
 
 @batches.get("/batches/<batch_id>")
@@ -106,17 +139,37 @@ def confirm(batch_id: str) -> str:
     return render_template("batch_cancel.html", batch=owned_batch(batch_id))
 
 
-def steer(batch_id: str, command: str) -> ResponseReturnValue:
-    """Pause, resume or cancel a batch, or check its failed claims again."""
-    batch = owned_batch(batch_id)
-    if not getattr(services().batches, command)(batch_id):
-        return _page(batch, COMMANDS[command]), 409
-    services().batches.feed()
-    return redirect(url_for("batches.page", batch_id=batch_id), 303)
+COMMANDS = {
+    "pause": "Pause a batch.\nStarts no more of its runs; those that have started come to their end. 409 unless it was "
+    "going.",
+    "resume": "Resume a paused batch.",
+    "cancel": "Cancel a batch.\nStarts no more of its runs, for good, and ends those that are running. 409 for one "
+    "that is over.",
+    "retry": "Try again what failed.\nGives claims whose run failed or was interrupted a new one. 409 for none, or a "
+    "cancelled batch.",
+}
+"""The commands of a batch's owner, each with its summary and description in the API document."""
 
 
-for _name in COMMANDS:
-    batches.add_url_rule(f"/batches/<batch_id>/{_name}", _name, steer, methods=["POST"], defaults={"command": _name})
+def _add_command(command: str, about: str) -> None:
+    def steer(batch_id: str) -> None:
+        if not getattr(services().batches, command)(owned_batch(batch_id).id):
+            raise NotNow(NOTHING_FAILED if command == "retry" else NOT_NOW)
+        services().batches.feed()
+
+    @batches.post(f"/batches/<batch_id>/{command}", endpoint=command)
+    def press(batch_id: str) -> ResponseReturnValue:
+        steer(batch_id)
+        return _to_batch(batch_id)
+
+    @operation(f"post /batches/<batch_id>/{command}", "batches", name=f"{command}Batch", about=about, owned=True)
+    def call(batch_id: str, body: schemas.Nothing) -> schemas.Batch:
+        steer(batch_id)
+        return _described(batch_id)
+
+
+for _each in COMMANDS.items():
+    _add_command(*_each)
 
 
 @batches.post("/batches/<batch_id>/recheck")
@@ -126,35 +179,41 @@ def recheck(batch_id: str) -> ResponseReturnValue:
     undecided = batches.claims(batch.id, limit=most_claims(), status=Label.NOT_ENOUGH_EVIDENCE)
     options = batches.options_of(batch.id)
     if not undecided or options is None:
-        return _page(batch, NOT_NOW), 409
+        raise NotNow(NOT_NOW)
     raw = {name: value for name, value in raw_options(options).items() if name not in SET_BY_SOURCE}
-    try:
-        again = resolve_options({**raw, "source": request.form.get("source", "")}, capabilities())
-    except InvalidInput as error:
-        return _page(batch, str(error)), 422
+    again = resolve_options({**raw, "source": request.form.get("source", "")}, capabilities())
     source = batch.source
     if source:
         source = replace(source, spans=tuple(source.spans[each.number - 1] for each in undecided))
     lines = tuple(BatchLine(each.claim) for each in undecided)
-    title = title_of(f"{batch.title} ({report_view.source_words(again)})")
-    form_id = request.form.get("form_name", "")
-    started = batches.start(lines, again, owner(), title, form_id, source)
-    return redirect(url_for("batches.page", batch_id=started), 303)
+    title = files.title_of(f"{batch.title} ({report_view.source_words(again)})")
+    return _to_batch(_start(lines, again, title, source))
 
 
-@batches.get("/batches/<batch_id>/results.csv")
-def results_csv(batch_id: str) -> Response:
-    """Return the results as CSV."""
-    return _results(batch_id, as_csv, "text/csv", "csv")
+def _add_results(suffix: str, media: str, write: Callable[..., Iterator[str]]) -> None:
+    @batches.get(f"/batches/<batch_id>/results.{suffix}", endpoint=f"results_{suffix}")
+    def results(batch_id: str) -> Response:
+        """Stream the results, so that a long batch is never held in memory."""
+        lines = write(services().batches.all_claims(stored_batch(batch_id).id), _details_of)
+        response = Response(stream_with_context(lines), mimetype=media)
+        response.headers["Content-Disposition"] = f"attachment; filename=hopcheck-batch.{suffix}"
+        return response
 
 
-@batches.get("/batches/<batch_id>/results.jsonl")
-def results_jsonl(batch_id: str) -> Response:
-    """Return the results as JSON Lines."""
-    return _results(batch_id, as_jsonl, "application/jsonl", "jsonl")
+_add_results("csv", "text/csv", files.as_csv)
+_add_results("jsonl", "application/jsonl", files.as_jsonl)
 
 
-def details_of(claim: BatchClaim) -> dict[str, str]:
+@operation("get /batches/<batch_id>/results", "batches")
+def list_batch_results(batch_id: str, query: schemas.ResultListing) -> schemas.BatchResults:
+    """Read the claims of a batch and the result of each, in order."""
+    claims = services().batches.claims(stored_batch(batch_id).id, query.after, query.limit + 1)
+    page = claims[: query.limit]
+    found = tuple(files.result(each, _details_of) for each in page)
+    return schemas.BatchResults(found, page[-1].number if len(claims) > query.limit else None)
+
+
+def _details_of(claim: BatchClaim) -> dict[str, str]:
     """Return the address of the claim's report, its verdict in everyday words, and the sentence that decides."""
     if not claim.run_id:
         return {}
@@ -165,28 +224,26 @@ def details_of(claim: BatchClaim) -> dict[str, str]:
 @batches.errorhandler(RequestEntityTooLarge)
 def _too_large(error: RequestEntityTooLarge) -> ResponseReturnValue:
     """Report the size; the request was refused by its Content-Length, unread."""
-    return form_page(TOO_LARGE, read=False), 413
+    return form_page(files.TOO_LARGE, read=False), 413
 
 
-def _start() -> str:
-    if "source" in request.form:
-        return _start_from_text()
+def _start_from_claims() -> str:
     file = request.files.get("file")
     name = file.filename or "" if file else ""
     sent = file.read() if file and name else request.form.get("claims", "").encode(errors="replace")
     if not sent.strip():
         raise InvalidInput(NOTHING_SENT, "claims")
-    lines, ignored = read_claims(sent, name, most_claims())
+    lines, ignored = files.read_claims(sent, name, most_claims())
     options = resolve_options(sent_form().raw(), capabilities())
-    title = batch_title(lines, request.form.get("title", ""), name)
+    title = _title(lines, request.form.get("title", ""), name)
     if ignored:
-        flash(ignored_words(ignored))
-    return services().batches.start(lines, options, owner(), title, request.form.get("form_name", ""))
+        flash(files.ignored_words(ignored))
+    return _start(lines, options, title)
 
 
-def batch_title(lines: Sequence[BatchLine], *names: str) -> str:
+def _title(lines: Sequence[BatchLine], *names: str) -> str:
     """Return the first name with visible characters, or else the number of claims."""
-    return title_of(*names) or f"{len(lines):,} claim{'' if len(lines) == 1 else 's'}"
+    return files.title_of(*names) or f"{len(lines):,} claim{'' if len(lines) == 1 else 's'}"
 
 
 def _start_from_text() -> str:
@@ -196,12 +253,17 @@ def _start_from_text() -> str:
     fields = [{"claim": request.form.get(f"claim-{number}", ""), **context} for number in ticked]
     if not ticked:
         raise InvalidInput(NOTHING_TICKED, "claims")
-    check_lines(map(line_of, ticked, fields), most_claims())  # a refusal names the claims as the form numbers them
-    lines = tuple(map(line_of, count(1), fields))
+    # A refusal names the claims as the form numbers them.
+    files.check_lines(map(files.line_of, ticked, fields), most_claims())
+    lines = tuple(map(files.line_of, count(1), fields))
     options = resolve_options(form.raw(), capabilities())
-    title = title_of(source.title, shorten(source.text, MAX_TITLE_FROM_TEXT, placeholder="…"))
+    title = files.title_of(source.title, shorten(source.text, MAX_TITLE_FROM_TEXT, placeholder="…"))
     ticked_source = replace(source, spans=tuple(source.spans[number - 1] for number in ticked))
-    return services().batches.start(lines, options, owner(), title, request.form.get("form_name", ""), ticked_source)
+    return _start(lines, options, title, ticked_source)
+
+
+def _start(lines: Sequence[BatchLine], options: RunOptions, title: str, source: SourceText | None = None) -> str:
+    return services().batches.start(lines, options, owner(), title, request.form.get("form_name", ""), source)
 
 
 def _form_again(problem: str) -> str:
@@ -265,7 +327,7 @@ def form_page(problem: str = "", read: bool = True, notice: str = "") -> str:
         deleted=services().batches.restorable(owner_id),
         closed=CLOSED,
         notice=notice,
-        megabytes=MAX_BYTES // 1024**2,
+        megabytes=files.MAX_BYTES // 1024**2,
     )
 
 
@@ -313,16 +375,26 @@ def _pieces(batch: Batch, taken: set[int]) -> list[Marked]:
 def _other_sources(batch: Batch) -> tuple[Choice, ...]:
     options = services().batches.options_of(batch.id)
     own = source_of(options) if options else ""
-    return tuple(each for each in capabilities().sources if each.available and each.name != own) if own else ()
+    return available_sources(besides=own) if own else ()
 
 
-def _results(batch_id: str, write: Callable[..., Iterator[str]], media: str, suffix: str) -> Response:
-    """Stream the results, so that a long batch is never held in memory."""
-    batch = stored_batch(batch_id)
-    lines = write(services().batches.all_claims(batch.id), details_of)
-    response = Response(stream_with_context(lines), mimetype=media)
-    response.headers["Content-Disposition"] = f"attachment; filename=hopcheck-batch.{suffix}"
-    return response
+@operation("get /batches/<batch_id>", "batches")
+def read_batch(batch_id: str) -> schemas.Batch:
+    """Read how far a batch is."""
+    return _described(batch_id)
+
+
+def _described(batch_id: str) -> schemas.Batch:
+    batch, progress = stored_batch(batch_id), services().batches.progress(batch_id)
+    held_up = services().batches.held_up(batch_id)
+    summary = (batch.id, batch.title, batch.state, batch.created_at)
+    return schemas.Batch(*summary, progress.counts, progress.done, progress.total, held_up)
+
+
+def _list(batches: Iterable[Batch]) -> schemas.BatchList:
+    return schemas.BatchList(
+        tuple(schemas.BatchSummary(each.id, each.title, each.state, each.created_at) for each in batches)
+    )
 
 
 batch_deleting = Blueprint("batch_deleting", __name__)
@@ -340,20 +412,55 @@ def confirm_delete(batch_id: str) -> ResponseReturnValue:
 
 @batch_deleting.post("/batches/<batch_id>/delete")
 def delete(batch_id: str) -> ResponseReturnValue:
-    """Delete the batch, cancelling it first where it has not ended. Idempotent."""
+    """Delete the batch and redirect to the list. Idempotent."""
     if not _is_deleted(batch_id):
-        services().batches.delete(owned_batch(batch_id).id)
+        delete_batch(batch_id)
     return _to_batches()
+
+
+@operation("delete /batches/<batch_id>", "batches", owned=True, status=204)
+def delete_batch(batch_id: str) -> None:
+    """Delete a batch.
+
+    Cancels the batch if it has not ended and hides it and all its runs from everybody. Its owner can restore them
+    together for ten minutes. Then they are purged.
+    """
+    services().batches.delete(owned_batch(batch_id).id)
 
 
 @batch_deleting.post("/batches/<batch_id>/restore")
 def restore(batch_id: str) -> ResponseReturnValue:
     """Restore a deleted batch and redirect to it. Idempotent."""
-    owner_id = session.get("owner", "")
-    if not services().batches.restore(batch_id, owner_id):
-        batch = services().batches.get(batch_id)
-        if batch is None or batch.owner != owner_id:
-            return form_page(notice=TOO_LATE), 404
+    try:
+        _restore(batch_id)
+    except NotFound:
+        return form_page(notice=TOO_LATE), 404
+    return _to_batch(batch_id)
+
+
+@operation("post /batches/<batch_id>/restore", "batches", owned=True)
+def restore_batch(batch_id: str, body: schemas.Nothing) -> schemas.Batch:
+    """Restore a deleted batch.
+
+    Also restores the runs that were deleted with it. A batch that had not ended when it was deleted is cancelled. A
+    second time changes nothing.
+    """
+    _restore(batch_id)
+    return _described(batch_id)
+
+
+@operation("get /deleted/batches", "batches", owned=True)
+def list_deleted_batches() -> schemas.BatchList:
+    """List the batches that can be restored, the last deleted first."""
+    return _list(services().batches.restorable(current_principal()))
+
+
+def _restore(batch_id: str) -> None:
+    if not services().batches.restore(batch_id, current_principal()):
+        owned_batch(batch_id)  # raises NotFound, but for a batch that is not deleted
+
+
+def _to_batch(batch_id: str) -> ResponseReturnValue:
     return redirect(url_for("batches.page", batch_id=batch_id), 303)
 
 
@@ -362,4 +469,4 @@ def _to_batches() -> ResponseReturnValue:
 
 
 def _is_deleted(batch_id: str) -> bool:
-    return any(each.id == batch_id for each in services().batches.restorable(session.get("owner", "")))
+    return any(each.id == batch_id for each in services().batches.restorable(current_principal()))

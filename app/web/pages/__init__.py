@@ -1,1 +1,0 @@
-"""The HTML pages and their forms, one module per subject."""

@@ -23,7 +23,7 @@ MODELS = {"torch", "transformers", "peft", "pyserini", "jnius", "onnxruntime", "
 SLOW = {
     "alembic",
     "flask_migrate",
-    "openai",
+    "httpx2",
     "httpx",
     "requests",
     "trafilatura",

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from datetime import UTC
 from email.utils import parsedate_to_datetime
 from functools import cache
+from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -37,7 +38,7 @@ _NO_CREDIT = re.compile(rb"(?i)insufficient_quota|billing_hard_limit_reached|QUO
 """Codes and messages for an account without credit (OpenAI, Brave, Serper), where waiting does not help."""
 
 log = logging.getLogger(__name__)
-_loop_lock = threading.Lock()
+_start_lock = threading.Lock()
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +78,55 @@ def run_with_deadline(request: Coroutine[Any, Any, HttpResult], seconds: float) 
     except TimeoutError:
         future.cancel()
         return HttpResult(timed_out=True)
+
+
+def send(method: str, url: str, seconds: float, max_bytes: int, **sent: Any) -> HttpResult:
+    """Send a request and wait at most `seconds` for its whole reply, which may have `max_bytes`. Never raises.
+
+    `sent` are the arguments of httpx2's `request` for headers, query and body.
+    """
+    return run_with_deadline(_send(open_client(), method, url, seconds, max_bytes, sent), seconds)
+
+
+async def _send(
+    client: Any, method: str, url: str, seconds: float, max_bytes: int, sent: Mapping[str, Any]
+) -> HttpResult:
+    import httpx2
+
+    try:
+        async with asyncio.timeout(seconds), client.stream(method, url, **sent) as reply:
+            return HttpResult(reply.status_code, dict(reply.headers), await body_of(reply, max_bytes))
+    except TimeoutError:
+        return HttpResult(timed_out=True)
+    except ReplyTooLarge:
+        return HttpResult(error=f"sent more than {max_bytes:,} bytes in one reply", permanent=True)
+    except httpx2.HTTPError as error:
+        return result_from_error(error)
+    except Exception as error:  # its message may contain the key (an invalid header value does)
+        return HttpResult(error=f"could not be asked ({type(error).__name__})", permanent=True)
+
+
+def open_client() -> Any:
+    """Return the process's client. Its first call may take a moment, so make it before a deadline starts."""
+    with _start_lock:
+        return _create_client()
+
+
+@cache
+def _create_client() -> Any:
+    import httpx2
+
+    # At INFO httpx2 logs every URL, and with it the query; at DEBUG httpcore2 logs its steps.
+    for name in ("httpx2", "httpcore2"):
+        logging.getLogger(name).setLevel(logging.WARNING)
+    return httpx2.AsyncClient(
+        timeout=None,
+        # A redirect would send the claim to a host that users were not shown.
+        follow_redirects=False,
+        headers={"User-Agent": "Hopcheck", "Accept": "application/json"},
+        # Cookies would link the requests of different users.
+        cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),
+    )
 
 
 class ReplyTooLarge(Exception):
@@ -129,7 +179,7 @@ def quoted(text: str, key: str | None) -> str:
 
 def _loop() -> asyncio.AbstractEventLoop:
     """Return the process's event loop, shared by all threads: a client's connections are tied to their loop."""
-    with _loop_lock:  # two first calls at once would otherwise both start a loop
+    with _start_lock:  # two first calls at once would otherwise both start a loop
         return _start_loop()
 
 

@@ -6,30 +6,18 @@ greedy (temperature 0, seed 1) unless a run sets other values. Setup: docs/model
 
 from __future__ import annotations
 
-import asyncio
 import json
-import logging
 import re
-import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from contextvars import ContextVar
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 from typing import Any
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
-from app.backends.http import (
-    HttpResult,
-    ReplyTooLarge,
-    RetryPolicy,
-    body_of,
-    quoted,
-    result_from_error,
-    run_with_deadline,
-)
+from app.backends.http import HttpResult, RetryPolicy, open_client, quoted, send
 from app.backends.llm.negotiation import (
     JSON_SCHEMA,
     NO_CHOICE,
@@ -44,7 +32,7 @@ from app.backends.llm.negotiation import (
     with_options_listed,
     with_reported_status,
 )
-from app.backends.llm.registry import CHAT, RESPONSES, ModelSettings, Transport, unavailable_reason
+from app.backends.llm.registry import RESPONSES, ModelSettings, Transport, unavailable_reason
 from app.backends.llm.responses import as_completion, request_from
 from app.backends.local.llama_cpp import one_of_grammar
 from app.domain.errors import CallFailed, UnparseableOutput
@@ -55,71 +43,36 @@ from app.domain.ports import Chat, OptionChoice
 from app.text.options import json_in, json_values, unwrapped
 
 KEY = "{key}"
-NO_KEY = "none"
-"""Placeholder where no key is set: the client requires one, and local servers ignore it."""
+_ENDPOINT = re.compile(r"(?:/(?:chat/completions|responses))?/*\Z")
+"""The end of an address that is the endpoint's own, or a slash."""
 
 
 class OpenAITransport:
-    """Client for one server and key, without streaming. Thread-safe; the client is created at first use."""
+    """Requests to a model's server, without streaming."""
 
-    def __init__(
-        self, base_url: str, api_key: str | None, headers: Mapping[str, str] | None = None, api: str = CHAT
-    ) -> None:
-        """`base_url` may have a query, which each request gets. "{key}" in `headers` stands for the key."""
-        self._base_url = base_url
-        self._has_responses = api == RESPONSES
-        self.address = f"{base_url} ({api})" if self._has_responses else base_url
-        self._api_key = api_key
-        self._headers = headers or {}
-        self._client: Any = None
-        self._client_lock = threading.Lock()
+    def __init__(self, model: ModelSettings) -> None:
+        self._has_responses = model.api == RESPONSES
+        self.address = f"{model.base_url} ({model.api})" if self._has_responses else model.base_url
+        url = urlsplit(model.base_url)
+        path = _ENDPOINT.sub("", url.path) + ("/responses" if self._has_responses else "/chat/completions")
+        query = urlencode(parse_qsl(url.query))  # such as Azure's api-version
+        self._url = url._replace(path=path, query=query, fragment="").geturl()
+        self._headers = {name.lower(): text.replace(KEY, model.api_key or "") for name, text in model.headers.items()}
+        if not any(KEY in text for text in model.headers.values()):
+            self._headers.setdefault("authorization", f"Bearer {model.api_key or 'none'}")
+        self._extra = model.extra
+
+    def open(self) -> None:
+        """Prepare the first request."""
+        open_client()
 
     def post(self, parameters: Mapping[str, Any], seconds: float) -> HttpResult:
         """Request a chat completion and wait at most `seconds`. Never raises."""
-        if not self._has_responses:
-            return run_with_deadline(_post(self.open(), parameters, seconds), seconds)
-        return as_completion(run_with_deadline(_post(self.open(), parameters, seconds, request_from), seconds))
-
-    def open(self) -> Any:
-        """Create the client once. This takes a second or two, so do it before a deadline starts."""
-        with self._client_lock:
-            if self._client is None:
-                self._client = self._create_client()
-            return self._client
-
-    def _create_client(self) -> Any:
-        import openai
-
-        has_own_key_header = any(
-            KEY in text and name.lower() != "authorization" for name, text in self._headers.items()
-        )
-
-        class LimitedClient(openai.DefaultAsyncHttpxClient):
-            """Reads at most `_reply_limit` bytes of a reply, decompressed."""
-
-            async def send(self, request: Any, **options: Any) -> Any:
-                if has_own_key_header:
-                    request.headers.pop("authorization", None)
-                return await _read_up_to_limit(await super().send(request, **(options | {"stream": True})))
-
-        # At DEBUG these log whole prompts, at INFO a line for every call.
-        for name in ("openai", "httpx2", "httpcore2"):
-            logging.getLogger(name).setLevel(logging.WARNING)
-        url = urlsplit(self._base_url)
-        return openai.AsyncOpenAI(
-            api_key=self._api_key or NO_KEY,
-            base_url=_ENDPOINT.sub("", url._replace(query="", fragment="").geturl()),
-            default_headers={name: text.replace(KEY, self._api_key or "") for name, text in self._headers.items()},
-            default_query=dict(parse_qsl(url.query)),  # such as Azure's api-version
-            timeout=None,
-            max_retries=0,
-            # A redirect would send the claim to a host that users were not shown.
-            http_client=LimitedClient(follow_redirects=False),
-        )
+        body = {**(request_from(parameters) if self._has_responses else parameters), **self._extra}
+        result = send("POST", self._url, seconds, max_reply_bytes(parameters), headers=self._headers, json=body)
+        return as_completion(result) if self._has_responses else result
 
 
-_ENDPOINT = re.compile(r"/(?:chat/completions|responses)/*\Z")
-"""The end of a whole address, which the client appends itself."""
 REPLY_OVERHEAD_BYTES = 200_000
 BYTES_PER_TOKEN, BYTES_PER_TOKEN_WITH_ALTERNATIVES = 80, 3_000
 MAX_REPLY_CHARACTERS = 50_000
@@ -135,48 +88,6 @@ def max_reply_bytes(parameters: Mapping[str, Any]) -> int:
     tokens = parameters.get("max_tokens") or parameters.get("max_completion_tokens") or 0
     per_token = BYTES_PER_TOKEN_WITH_ALTERNATIVES if "top_logprobs" in parameters else BYTES_PER_TOKEN
     return int(REPLY_OVERHEAD_BYTES + (tokens + THINKING_TOKENS) * per_token)  # a server may reason unasked
-
-
-_reply_limit: ContextVar[int] = ContextVar("bytes that the reply to the current request may have")
-
-
-async def _read_up_to_limit(response: Any) -> Any:
-    """Return the response with its body read. Raises ReplyTooLarge."""
-    try:
-        content = await body_of(response, _reply_limit.get())
-    finally:
-        await response.aclose()
-    headers = [each for each in response.headers.multi_items() if each[0] not in ("content-encoding", "content-length")]
-    return type(response)(response.status_code, headers=headers, content=content, request=response.request)
-
-
-async def _post(
-    client: Any,
-    parameters: Mapping[str, Any],
-    seconds: float,
-    as_response: Callable[[Mapping[str, Any]], dict[str, Any]] | None = None,
-) -> HttpResult:
-    import openai
-
-    _reply_limit.set(max_reply_bytes(parameters))  # each request is a task with a context of its own
-    try:
-        async with asyncio.timeout(seconds):
-            if as_response:
-                sent = client.responses.with_raw_response.create(**as_response(parameters))
-            else:
-                sent = client.chat.completions.with_raw_response.create(**parameters)
-            reply = (await sent).http_response
-    except TimeoutError:
-        return HttpResult(timed_out=True)
-    except ReplyTooLarge:
-        return HttpResult(error=f"sent more than {_reply_limit.get():,} bytes in one reply", permanent=True)
-    except openai.APIStatusError as error:
-        reply = error.response
-    except openai.APIConnectionError as error:
-        return result_from_error(error.__cause__)
-    except Exception as error:  # its message may contain the key (an invalid header value does)
-        return HttpResult(error=f"could not be asked ({type(error).__name__})", permanent=True)
-    return HttpResult(reply.status_code, dict(reply.headers), reply.content)
 
 
 FILTERED = ("content_filter", "sensitive", "safety", "recitation", "prohibited_content", "blocklist")
@@ -240,9 +151,7 @@ class OpenAIChat:
         self._model = model
         self._call_seconds = call_seconds
         self._retry_policy = retry_policy or RetryPolicy()
-        self._transport: Transport = transport or OpenAITransport(
-            model.base_url, model.api_key, model.headers, model.api
-        )
+        self._transport: Transport = transport or OpenAITransport(model)
         self._negotiation = ParameterNegotiation(model.model, model.thinking_tokens)
         self._sampling = Sampling()
         self._is_text_only = False
@@ -362,9 +271,7 @@ class OpenAIChat:
                 raise NoJsonSchema
 
     def _post(self, adapted: Mapping[str, Any], seconds: float) -> HttpResult:
-        extra = {"extra_body": self._model.extra} if self._model.extra else {}
-        sent = {"model": self._model.model, **adapted, **extra}
-        result = with_reported_status(self._transport.post(sent, seconds))
+        result = with_reported_status(self._transport.post({"model": self._model.model, **adapted}, seconds))
         # Some servers answer 500 to a schema or a system message: without one they may answer at once.
         return replace(result, permanent=True) if result.status in (500, 501) and JSON_SCHEMA in adapted else result
 

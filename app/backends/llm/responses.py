@@ -27,9 +27,7 @@ def request_from(completion: Mapping[str, Any]) -> dict[str, Any]:
         request["text"] = {"format": {"type": "json_schema", **schema["json_schema"]}}
     if "top_logprobs" in completion:
         request["include"] = ["message.output_text.logprobs"]
-    return request | {
-        name: completion[name] for name in ("temperature", "top_logprobs", "extra_body") if name in completion
-    }
+    return request | {name: completion[name] for name in ("temperature", "top_logprobs") if name in completion}
 
 
 def as_completion(outcome: HttpResult) -> HttpResult:

@@ -17,17 +17,8 @@ from typing import Any
 from urllib.parse import parse_qsl, unquote, urlencode, urlsplit
 
 from app.backends.fetch.html import fragment_of, paragraphs_of
-from app.backends.http import HttpResult, RetryPolicy, destination_of, host_of
-from app.backends.web_search.base import (
-    Fields,
-    Limits,
-    Provider,
-    SearchRequest,
-    SearchTransport,
-    error_message,
-    key_problem,
-    no_results,
-)
+from app.backends.http import HttpResult, RetryPolicy, destination_of, host_of, open_client, send
+from app.backends.web_search.base import Fields, Limits, Provider, error_message, key_problem, no_results
 from app.config.settings import SEARCHES
 from app.domain.errors import CallFailed
 from app.domain.instrumentation import Call, cached_call, report_phase, report_problem, report_usage
@@ -202,6 +193,10 @@ def plain_text(text: object, limit: int) -> str:
     return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
 
 
+MAX_REPLY_BYTES = 2_000_000
+"""Limit of a decompressed reply. A hundred results with long snippets are a tenth of that."""
+
+
 class ProviderSearch:
     """Implements `WebSearch` with one provider. Thread-safe; keep one per process."""
 
@@ -220,7 +215,6 @@ class ProviderSearch:
         self._call_seconds = call_seconds
         self._retry_policy = retry_policy or RetryPolicy()
         self._today = today
-        self._transport = SearchTransport(provider.url)
 
     @staticmethod
     def load() -> None:
@@ -247,14 +241,17 @@ class ProviderSearch:
         found = parse_hits(self._listed(self._fetched(request)), self._provider.fields, self._today(), before)
         return list(islice(found, k))
 
-    def _fetched(self, request: SearchRequest) -> HttpResult:
+    def _fetched(self, request: dict[str, Any]) -> HttpResult:
         """Return a reply with status 200. Raises CallFailed for everything else."""
         if error := key_problem(self._provider):
             raise CallFailed(f"The search engine {self.title} {error}.")
         report_phase(Code.SEARCHING_WITH(engine=self.title))
-        self._transport.open()
-        deadline = self._retry_policy.clock() + self._call_seconds
-        outcome = self._retry_policy.run(partial(self._transport.send, request), deadline, host_of(self._provider.url))
+        open_client()
+        deadline, url = self._retry_policy.clock() + self._call_seconds, self._provider.url
+        name, prefix = self._provider.key_header
+        headers = {name: prefix + self._provider.api_key} if name else {}
+        asked = partial(send, url=url, max_bytes=MAX_REPLY_BYTES, headers=headers, **request)
+        outcome = self._retry_policy.run(lambda left: asked(seconds=left), deadline, host_of(url))
         if outcome.status != 200:
             raise CallFailed(error_message(outcome, self._provider, self._call_seconds))
         report_usage(Usage(calls=1))

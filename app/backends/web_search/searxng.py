@@ -14,7 +14,7 @@ from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 from app.backends.http import quoted
-from app.backends.web_search.base import Fields, Limits, Provider, SearchRequest
+from app.backends.web_search.base import Fields, Limits, Provider
 from app.domain.errors import CallFailed, SettingsError
 
 
@@ -43,10 +43,10 @@ class Searxng(Provider):
         path = parts.path.rstrip("/").removesuffix("/search") + "/search"
         super().__init__("", urlunsplit(parts._replace(path=path, fragment="")))
 
-    def build_request(self, query: str, k: int, before: date | None) -> SearchRequest:
+    def build_request(self, query: str, k: int, before: date | None) -> dict[str, Any]:
         """Build a form request, which keeps the query out of access logs, without SearXNG's command prefixes."""
         words = [word for each in query.split() if (word := each.lstrip("!:<"))]  # !engine, !!bang, :language, <seconds
-        return SearchRequest("POST", {"data": {"q": " ".join(words), "format": "json"}})
+        return {"method": "POST", "data": {"q": " ".join(words), "format": "json"}}
 
     def results(self, body: Mapping[str, Any]) -> Any:
         """Return the results. Raises CallFailed when there are none because engines did not answer."""

@@ -8,8 +8,8 @@ import time
 
 import pytest
 
-from app.backends.web_search.base import MAX_RESPONSE_BYTES
-from app.backends.web_search.registry import ProviderSearch
+from app.backends.http import open_client
+from app.backends.web_search.registry import MAX_REPLY_BYTES, ProviderSearch
 from app.backends.web_search.searxng import Searxng
 from tests.backends.web_search.search_server import KEY, Reply, SearchServer
 from tests.backends.web_search.searching_at import ALL, HAMLET, KEYED, REPLIES, failure, searching
@@ -59,7 +59,7 @@ def test_a_refusal_names_the_setting_to_check(name, reply, sentence):
         (Reply(b"[" * 100_000), "did not send search results"),
         (Reply(b"", 301, {"Location": "http://127.0.0.1:9/"}), "sends searches on to another address"),
         (Reply({"message": ["odd"], "detail": [], "errors": [{"x": 1}]}, 418), "turned the search down (418)."),
-        (Reply(b" " * (MAX_RESPONSE_BYTES + 1)), "sent more than 2,000,000 bytes"),
+        (Reply(b" " * (MAX_REPLY_BYTES + 1)), "sent more than 2,000,000 bytes"),
         (Reply(gzip.compress(b" " * 50_000_000), headers={"Content-Encoding": "gzip"}), "sent more than 2,000,000"),
     ],
     ids=lambda value: value[:24] if isinstance(value, str) else "",
@@ -102,7 +102,7 @@ def test_a_retry_that_would_exceed_the_deadline_is_not_attempted():
 def test_a_slow_provider_is_given_up_at_the_deadline(name, late):
     with SearchServer([Reply(REPLIES[name](HAMLET), **late)]) as server:
         search = searching(name, server, seconds=0.5)
-        search._transport.open()
+        open_client()
         begun = time.monotonic()
         assert "did not answer within 0.5 seconds." in failure(search)
         assert time.monotonic() - begun < LONG

@@ -55,6 +55,13 @@ class HttpResult:
     timed_out: bool = False
     permanent: bool = False
     """A retry would fail in the same way."""
+    url: str = ""
+    """The address that replied, where redirects are followed."""
+
+    @property
+    def kind(self) -> str:
+        """Return the media type without parameters, in lower case; "" when none was sent."""
+        return self.headers.get("content-type", "").partition(";")[0].strip().lower()
 
     @property
     def parsed(self) -> Any:

@@ -36,7 +36,7 @@ class TestRequests:
     def test_a_page_is_returned_with_its_url_status_type_and_content(self):
         with WebServer({"/a?b=c": PAGE}) as site:
             fetched = client(site).get(site.url("/a?b=c"), Budget(SECONDS))
-        assert (fetched.url, fetched.host, fetched.status) == (site.url("/a?b=c"), "good.test", 200)
+        assert (fetched.url, fetched.status) == (site.url("/a?b=c"), 200)
         assert (fetched.kind, fetched.content) == ("text/html", b"<p>Hello</p>")
 
     def test_requests_send_host_and_user_agent_and_no_cookies(self):
@@ -52,7 +52,7 @@ class TestRequests:
         asked = []
         with WebServer({"/": PAGE}) as site:
             http = client(site, resolve=lambda host, port: asked.append(host) or (HERE,))
-            assert http.get(site.url(host="Tübingen.test"), Budget(SECONDS)).host == "xn--tbingen-n2a.test"
+            assert "//xn--tbingen-n2a.test:" in http.get(site.url(host="Tübingen.test"), Budget(SECONDS)).url
         assert asked == ["xn--tbingen-n2a.test"]
 
     def test_proxies_from_the_environment_are_ignored(self, monkeypatch):

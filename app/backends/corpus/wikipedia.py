@@ -116,14 +116,13 @@ class MediaWiki:
         raise CallFailed(_failure(self.host, outcome))
 
     def _request(self, url: str, seconds: float) -> HttpResult:
-        reply = self._http.get(
+        outcome = self._http.get(
             url,
             Budget(min(seconds, REQUEST_SECONDS)),
             limit=MAX_REPLY_BYTES,
             kinds=("application/json",),
             check_allowed=self._check_host,
         )
-        outcome = HttpResult(reply.status, {"retry-after": reply.retry_after}, reply.content)
         return replace(outcome, status=503) if _error(outcome.parsed).get("code") in BUSY else outcome
 
     def _check_host(self, url: str) -> None:

@@ -20,8 +20,9 @@ from urllib.parse import urlsplit
 from app.backends.corpus.pdf import read_pdf
 from app.backends.fact_checks import MAX_FACT_CHECKS, fact_check
 from app.backends.fetch.html import PageText, read_html
-from app.backends.fetch.safe_http import Budget, GuardedHttp, HttpReply
+from app.backends.fetch.safe_http import Budget, GuardedHttp
 from app.backends.fetch.sandbox import UnreadableSource
+from app.backends.http import HttpResult
 from app.config import VERSION
 from app.domain.errors import CallFailed
 from app.domain.instrumentation import Call, cached_call, report_phase
@@ -181,7 +182,7 @@ class RobotsCache:
         return rules
 
 
-def _rules_from(reply: HttpReply, host: str) -> str:
+def _rules_from(reply: HttpResult, host: str) -> str:
     """Return the rules of a reply: 401 and 403 disallow everything, a missing file allows everything."""
     if reply.status == 429 or reply.status >= 500:
         raise CallFailed(f"{host} answers {reply.status} for its robots.txt, so none of its pages is read.")
@@ -236,7 +237,7 @@ class WebPages:
         robots = self._robots
         check_allowed: Callable[[str], None] = (lambda at: robots.check(at, budget)) if robots else (lambda at: None)
         reply = self._http.get(url, budget, kinds=_READERS, check_allowed=check_allowed)
-        site = reply.host.removeprefix("www.")
+        site = (urlsplit(reply.url).hostname or "").removeprefix("www.")
         if reply.status != 200:
             phrase = f" ({responses[reply.status]})" if reply.status in responses else ""
             raise CallFailed(f"{site} answers {reply.status}{phrase} for this page.")
@@ -252,15 +253,15 @@ class WebPages:
         return Page(reply.url, title, site, text, page.published, page.is_fact_check, reviews)
 
 
-def _read_html(reply: HttpReply, seconds: float) -> PageText:
-    return read_html(decode_page(reply.content, reply.content_type), reply.url, seconds)
+def _read_html(reply: HttpResult, seconds: float) -> PageText:
+    return read_html(decode_page(reply.content, reply.headers.get("content-type", "")), reply.url, seconds)
 
 
-def _read_text(reply: HttpReply, seconds: float) -> PageText:
-    return PageText(decode_page(reply.content, reply.content_type), "", None)
+def _read_text(reply: HttpResult, seconds: float) -> PageText:
+    return PageText(decode_page(reply.content, reply.headers.get("content-type", "")), "", None)
 
 
-def _read_pdf(reply: HttpReply, seconds: float) -> PageText:
+def _read_pdf(reply: HttpResult, seconds: float) -> PageText:
     with tempfile.TemporaryDirectory(prefix="hopcheck-page-") as folder:
         pdf, text = Path(folder, "page.pdf"), Path(folder, "page.txt")
         pdf.write_bytes(reply.content)

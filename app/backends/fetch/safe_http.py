@@ -18,7 +18,7 @@ from functools import partial
 from typing import Any
 
 from app.backends.fetch.addresses import AddressFilter, Resolver, checked_addresses, is_public, system_resolve
-from app.backends.http import ReplyTooLarge, body_of, error_chain
+from app.backends.http import HttpResult, ReplyTooLarge, body_of, error_chain
 from app.domain.errors import CallFailed
 from app.domain.instrumentation import check_cancelled
 
@@ -67,7 +67,7 @@ CONNECT_SECONDS = 5.0
 """For each address; the next one is tried after it."""
 MAX_URL_CHARACTERS = 4096
 PAGE_TYPES = "text/html, application/xhtml+xml, application/pdf, text/plain;q=0.9"
-Reader = Callable[[str, Any], Awaitable["HttpReply"]]
+Reader = Callable[[Any], Awaitable[HttpResult]]
 INVALID_URL = "The address of a page cannot be read, so it was not asked for."
 
 _HOST = re.compile(r"[a-z0-9_:]([a-z0-9_.:-]*[a-z0-9_:])?")
@@ -87,28 +87,6 @@ class Budget:
             yield lambda: end - time.monotonic()
         finally:
             self._left = end - time.monotonic()
-
-
-@dataclass(frozen=True, slots=True)
-class HttpReply:
-    """The reply to one request."""
-
-    url: str
-    host: str
-    status: int
-    content_type: str = ""
-    """As sent."""
-    content: bytes = b""
-    """Empty unless the status is 200."""
-    location: str = ""
-    """The target of a redirect; "" in what `GuardedHttp.get` returns."""
-    retry_after: str = ""
-    """The header Retry-After, as sent."""
-
-    @property
-    def kind(self) -> str:
-        """Return the media type without parameters, in lower case; "" when none was sent."""
-        return self.content_type.partition(";")[0].strip().lower()
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +155,7 @@ class GuardedHttp:
         limit: int = MAX_RESPONSE_BYTES,
         kinds: Collection[str] | None = None,
         check_allowed: Callable[[str], None] = lambda url: None,
-    ) -> HttpReply:
+    ) -> HttpResult:
         """Fetch `url`, following at most MAX_REDIRECTS redirects. Raises CallFailed, with the host in its message.
 
         `check_allowed` is called before each request and raises to prevent it. `kinds` are the accepted media types
@@ -187,13 +165,14 @@ class GuardedHttp:
             target = Target.of(url, self._ports)
             check_allowed(str(target.url))
             with self._limiter.slot(target.host), budget.running() as left:
-                reply = self._request(target, left, budget.seconds, partial(_reply, target.host, limit, kinds))
-            if not reply.location:
+                reply = self._request(target, left, budget.seconds, partial(_reply, target, limit, kinds))
+            location = reply.headers.get("location")
+            if not (location and 300 <= reply.status < 400):
                 return reply
-            url = _redirect_url(target, reply.location)
+            url = _redirect_url(target, location)
         raise CallFailed(f"{target.host} redirects more than {MAX_REDIRECTS} times.")
 
-    def _request(self, target: Target, left: Callable[[], float], seconds: float, reader: Reader) -> HttpReply:
+    def _request(self, target: Target, left: Callable[[], float], seconds: float, reader: Reader) -> HttpResult:
         import httpx2
 
         checked = checked_addresses(target.host, target.port, left(), self._resolve, self._allowed)
@@ -204,7 +183,7 @@ class GuardedHttp:
         except (httpx2.HTTPError, httpx2.InvalidURL) as error:
             raise CallFailed(f"{target.host} {_describe_error(error)}.") from error
 
-    async def _exchange(self, target: Target, checked: tuple[str, ...], seconds: float, reader: Reader) -> HttpReply:
+    async def _exchange(self, target: Target, checked: tuple[str, ...], seconds: float, reader: Reader) -> HttpResult:
         """Return the reply of the first address that accepts a connection."""
         import httpx2
 
@@ -217,7 +196,7 @@ class GuardedHttp:
                     continue
             return await self._request_at(target, last, reader)
 
-    async def _request_at(self, target: Target, address: str, reader: Reader) -> HttpReply:
+    async def _request_at(self, target: Target, address: str, reader: Reader) -> HttpResult:
         """Connect to the address, but use the name in the Host header and for TLS (SNI and verification)."""
         import httpx2
 
@@ -236,7 +215,7 @@ class GuardedHttp:
         async with httpx2.AsyncHTTPTransport(verify=self._ssl_context(), trust_env=False) as transport:
             response = await transport.handle_async_request(request)
             try:
-                return await reader(str(target.url), response)
+                return await reader(response)
             finally:
                 await response.aclose()
 
@@ -270,12 +249,12 @@ class _HeadLimit:
         return data
 
 
-async def _reply(host: str, limit: int, kinds: Collection[str] | None, url: str, response: Any) -> HttpReply:
+async def _reply(target: Target, limit: int, kinds: Collection[str] | None, response: Any) -> HttpResult:
     """Read a reply's content if its media type and size are accepted."""
-    sent, status = response.headers, response.status_code
-    head = HttpReply(url, host, status, sent.get("content-type", ""), retry_after=sent.get("retry-after", ""))
-    if status != 200:
-        return replace(head, location=sent.get("location", "") if 300 <= status < 400 else "")
+    host, sent = target.host, response.headers
+    head = HttpResult(response.status_code, dict(sent), url=str(target.url))
+    if head.status != 200:
+        return head
     if kinds is not None and head.kind not in kinds:
         raise CallFailed(f"{host} sent {head.kind[:50] or 'something'}, which is not a kind of page that can be read.")
     if sent.get("content-encoding", "").strip().lower() not in ("", "identity", "gzip", "deflate"):

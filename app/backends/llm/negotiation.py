@@ -138,11 +138,10 @@ def _is_moderated(outcome: HttpResult) -> bool:
 
 def no_reply_message(outcome: HttpResult, model: ModelSettings) -> str:
     """Return the sentence for a reply with status 200 that is no chat completion."""
-    kind = outcome.headers.get("content-type", "").partition(";")[0].strip().casefold()
     begin = outcome.content[:200].lstrip().lower()
-    if kind == "text/event-stream" or begin.startswith((b"data:", b"event:", b":")):
+    if outcome.kind == "text/event-stream" or begin.startswith((b"data:", b"event:", b":")):
         return f"The server {model.host} sends its replies only as streams, which are not read."
-    if kind == "text/html" or begin.startswith((b"<!doctype html", b"<html")):
+    if outcome.kind == "text/html" or begin.startswith((b"<!doctype html", b"<html")):
         return f"The server {model.host} sent a web page and not a language model's reply: its address may be wrong."
     said = quoted_message(outcome, model.api_key)
     return f"The server {model.host} did not send a language model's reply{said}."

@@ -32,9 +32,9 @@ from app.backends.llm.negotiation import (
     with_options_listed,
     with_reported_status,
 )
-from app.backends.llm.registry import RESPONSES, ModelSettings, Transport, unavailable_reason
+from app.backends.llm.registry import RESPONSES, ModelSettings, unavailable_reason
 from app.backends.llm.responses import as_completion, request_from
-from app.backends.local.llama_cpp import one_of_grammar
+from app.backends.local.llama_cpp import ChatTransport, one_of_grammar
 from app.domain.errors import CallFailed, UnparseableOutput
 from app.domain.instrumentation import Call, cached_call, cached_if_readable, report_problem, report_usage
 from app.domain.messages import Code
@@ -143,7 +143,7 @@ class OpenAIChat:
         model: ModelSettings,
         call_seconds: float,
         retry_policy: RetryPolicy | None = None,
-        transport: Transport | None = None,
+        transport: ChatTransport | None = None,
     ) -> None:
         """`call_seconds` limits one call, including waits and retries. `transport` replaces the one to a server."""
         self.name = model.name
@@ -151,7 +151,7 @@ class OpenAIChat:
         self._model = model
         self._call_seconds = call_seconds
         self._retry_policy = retry_policy or RetryPolicy()
-        self._transport: Transport = transport or OpenAITransport(model)
+        self._transport = transport or OpenAITransport(model)
         self._negotiation = ParameterNegotiation(model.model, model.thinking_tokens)
         self._sampling = Sampling()
         self._is_text_only = False

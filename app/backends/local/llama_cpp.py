@@ -171,7 +171,7 @@ CHAT_SLOTS = 4
 
 
 class ChatTransport:
-    """Implements `Transport` (llm/registry.py) over one GGUF file in this process, with the file's chat template.
+    """Answers as `OpenAITransport` does, over one GGUF file in this process, with the file's chat template.
 
     llama.cpp reads OpenAI's parameters, `response_format` and `logprobs` among them, and "grammar" (GBNF).
     """

@@ -8,9 +8,9 @@ import pytest
 
 from app.backends.corpus.bm25 import DEFAULT_JAVA, Bm25Retriever
 from app.backends.corpus.builder import BuildRequest, build_corpus
-from app.backends.corpus.registry import Article, Corpus, CorpusPages, CorpusSearch, build_built_in
+from app.backends.corpus.registry import Article, Corpus, CorpusSearch, build_built_in
 from app.domain.errors import CallFailed
-from app.domain.model import Claim, Origin, Passage, SearchHit
+from app.domain.model import Claim, Origin, Page, Passage, SearchHit
 from app.modules.answerers.web_search import WebSearchAnswerer
 from tests.modules.answering.web_fakes import QUESTION, FindsWord, Takes
 
@@ -34,7 +34,7 @@ class Table:
 
 
 def test_a_hit_names_its_corpus_and_licence_as_its_site() -> None:
-    search = CorpusSearch(Table(passage("It opened in 1889.")))
+    search = CorpusSearch([Table(passage("It opened in 1889."))])
     (hit,) = search.search("When?", 10, before="2020-01-01")
     assert hit == SearchHit("Tower", "Towers (Somebody, CC0)", "It opened in 1889.", "https://a.example/Tower", None)
     assert (search.name, search.destination) == ("corpus", None)
@@ -42,9 +42,8 @@ def test_a_hit_names_its_corpus_and_licence_as_its_site() -> None:
 
 def test_each_document_is_returned_once_by_its_best_passage() -> None:
     """Documents without an address are identified by title."""
-    found = CorpusSearch(
-        Table(passage("a"), passage("b"), passage("c", "Bridge", None), passage("d", "Dam", None))
-    ).search("x", 2)
+    table = Table(passage("a"), passage("b"), passage("c", "Bridge", None), passage("d", "Dam", None))
+    found = CorpusSearch([table]).search("x", 2)
     assert [(hit.title, hit.snippet, hit.url) for hit in found] == [
         ("Tower", "a", "https://a.example/Tower"),
         ("Bridge", "c", ""),
@@ -52,22 +51,16 @@ def test_each_document_is_returned_once_by_its_best_passage() -> None:
 
 
 def test_an_empty_result_has_no_hits_and_a_missing_article_fails_the_call() -> None:
-    assert CorpusSearch(Table()).search("x", 10) == ()
+    assert CorpusSearch([Table()]).search("x", 10) == ()
     with pytest.raises(CallFailed, match="The article Tower is not in the corpus"):
-        CorpusPages([Table(), Table()]).read(SearchHit("Tower", "", "x", ""))
+        CorpusSearch([Table(), Table()]).read(SearchHit("Tower", "", "x", ""))
 
 
 def test_the_article_is_read_from_the_first_corpus_that_has_it() -> None:
-    page = CorpusPages([Table(), Table(Tower="All of it.")]).read(
+    page = CorpusSearch([Table(), Table(Tower="All of it.")]).read(
         SearchHit("Tower", "Towers", "x", "https://a.example")
     )
-    assert (page.text, page.title, page.site, page.url, page.published) == (
-        "All of it.",
-        "Tower",
-        "Towers",
-        "https://a.example",
-        None,
-    )
+    assert page == Page("https://a.example", "Tower", "Towers", "All of it.", None)
 
 
 RIVER = [f"Part {number} of the river {word} is long and wide." for number, word in enumerate("abc def ghi".split())]
@@ -121,9 +114,8 @@ class TestWholeArticles:
 
     def test_the_answer_comes_from_the_article_around_the_passage(self, built) -> None:
         """End to end, with the corpus as the search engine: cited passages are the corpus's own."""
-        answerer = WebSearchAnswerer(
-            CorpusSearch(built), CorpusPages([built]), Takes(), FindsWord("Cairo"), origin=Origin.CORPUS
-        )
+        corpus = CorpusSearch([built])
+        answerer = WebSearchAnswerer(corpus, corpus, Takes(), FindsWord("Cairo"), origin=Origin.CORPUS)
         said = answerer.answer(QUESTION, Claim("The Nile flows through Cairo."))
         assert (said.text, said.cited.passage.origin) == ("Cairo", Origin.CORPUS)
         assert said.cited.passage.text == "The Nile flows through Cairo & <Giza>. It ends in a delta."

@@ -9,7 +9,7 @@ import threading
 
 import pytest
 
-from app.backends.corpus.registry import CorpusPages, CorpusRegistry
+from app.backends.corpus.registry import CorpusRegistry, CorpusSearch
 from app.backends.corpus.wikipedia import (
     LIVE,
     SharedLimiter,
@@ -286,10 +286,9 @@ class TestFailures:
 
 class TestWholeArticles:
     def test_the_article_behind_a_hit_is_the_revision_that_its_address_names(self, wiki):
-        registry = CorpusRegistry(None, live=wikipedia(wiki))
-        search, pages = registry.search([LIVE])
+        search = CorpusRegistry(None, live=wikipedia(wiki)).search([LIVE])
         hit = search.search(QUESTION, 5, "2020-01-01")[0]
-        page = pages.read(hit)
+        page = search.read(hit)
         assert (page.text, page.url, page.published) == (OLD, hit.url, "2019-05-01")
         assert search.destination == "good.test"
 
@@ -298,7 +297,7 @@ class TestWholeArticles:
     )
     def test_an_address_that_names_no_revision_of_this_wiki_has_no_article(self, wiki, url):
         with pytest.raises(CallFailed, match="The article A is not in the corpus"):
-            CorpusPages([wikipedia(wiki)]).read(SearchHit("A", "", "text", url))
+            CorpusSearch([wikipedia(wiki)]).read(SearchHit("A", "", "text", url))
         assert wiki.requests == []
 
 

@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib.metadata import version
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Literal
 from urllib.parse import quote
 
 from app.backends.corpus import jvm
@@ -275,6 +275,11 @@ class FusedRetriever:
         return tuple(replace(passages[text], score=scores[text]) for text in best)
 
 
+def fused(retrievers: Sequence[Retriever]) -> Retriever:
+    """Return a retriever over all of these, of which there is at least one."""
+    return retrievers[0] if len(retrievers) == 1 else FusedRetriever(retrievers)
+
+
 class CorpusRegistry:
     """The retrievers of all corpora, each with one index that is opened at its first search, and of live Wikipedia."""
 
@@ -298,20 +303,16 @@ class CorpusRegistry:
 
     def over(self, names: Sequence[str]) -> Retriever:
         """Return a retriever over these corpora together; at least one name must be given."""
-        if len(names) == 1:
-            return self.retriever(names[0])
-        return FusedRetriever([self.retriever(name) for name in names])
+        return fused([self.retriever(name) for name in names])
 
     def open(self, name: str) -> None:
         """Open the index of a corpus, if it has one, so that its first search does not wait."""
         if isinstance(retriever := self.retriever(name), Bm25Retriever):
             retriever.open()
 
-    def search(self, names: Sequence[str]) -> tuple[CorpusSearch, CorpusPages]:
-        """Return these corpora as a search engine, and the articles that it finds."""
-        corpora = [self.retriever(name) for name in names]
-        hosts = [each.host for each in corpora if isinstance(each, Wikipedia)]
-        return CorpusSearch(self.over(names), destination=hosts[0] if hosts else None), CorpusPages(corpora)
+    def search(self, names: Sequence[str]) -> CorpusSearch:
+        """Return these corpora as a search engine that also reads the articles that it finds."""
+        return CorpusSearch([self.retriever(name) for name in names])
 
 
 PASSAGES_PER_HIT = 3
@@ -319,42 +320,29 @@ PASSAGES_PER_HIT = 3
 
 
 class CorpusSearch:
-    """Implements `WebSearch` over a retriever. The site of a hit is its corpus with its licence, the snippet a passage.
+    """Implements `WebSearch` and `PageReader` over corpora.
 
-    The URL is "" where the corpus has none. `destination` is the host of a corpus that is not on this machine.
+    The site of a hit is its corpus with its licence, the snippet a passage, the URL "" where the corpus has none.
+    `destination` is the host of a corpus that is not on this machine.
     """
 
     name = CORPUS_SEARCH
 
-    def __init__(self, retriever: Retriever, destination: str | None = None) -> None:
-        self.destination = destination
-        self._retriever = retriever
+    def __init__(self, corpora: Sequence[Bm25Retriever | Wikipedia]) -> None:
+        self.destination = next((each.host for each in corpora if isinstance(each, Wikipedia)), None)
+        self._corpora, self._retriever = corpora, fused(corpora)
 
     def search(self, query: str, k: int, before: str | None = None) -> tuple[SearchHit, ...]:
-        """Return the `k` best documents, each ranked by its best passage. Raises what the retriever raises."""
+        """Return the `k` best documents, each ranked by its best passage. Raises what a retriever raises."""
         found: dict[tuple[str, str, str | None], SearchHit] = {}
         for each in self._retriever.retrieve(query, k * PASSAGES_PER_HIT, before):
             hit = SearchHit(each.title, each.source, each.text, each.url or "", each.published)
             found.setdefault((each.title, each.source, each.url), hit)
         return tuple(found.values())[: max(k, 0)]
 
-
-class ArticleSource(Protocol):
-    """Returns the whole document of a passage; `url` is "" where the document has no address."""
-
-    def article(self, title: str, text: str, url: str) -> str | None: ...
-
-
-class CorpusPages:
-    """Implements `PageReader` over the corpora that a `CorpusSearch` searches, in the same order."""
-
-    def __init__(self, corpora: Sequence[ArticleSource]) -> None:
-        self._corpora = tuple(corpora)
-
     def read(self, hit: SearchHit) -> Page:
         """Return the whole article of the hit's passage. Raises CallFailed if no corpus has it any more."""
         for corpus in self._corpora:
-            text = corpus.article(hit.title, hit.snippet, hit.url)
-            if text:
+            if text := corpus.article(hit.title, hit.snippet, hit.url):
                 return Page(hit.url, hit.title, hit.site, text, hit.published)
         raise CallFailed(f"The article {hit.title} is not in the corpus.")

@@ -232,7 +232,7 @@ def ranked(texts: Sequence[str], query: str) -> list[int]:
 
 
 class Wikipedia:
-    """Implements `Retriever` and `ArticleSource` over the articles that a search of Wikipedia finds. Thread-safe."""
+    """Implements `Retriever` over the articles that a search of Wikipedia finds. Thread-safe."""
 
     def __init__(
         self, wiki: MediaWiki, language: str = "en", today: Callable[[], date] = lambda: datetime.now(UTC).date()

@@ -8,6 +8,7 @@ import threading
 import time
 import tracemalloc
 import zlib
+from concurrent.futures import ThreadPoolExecutor
 from gzip import compress
 from ipaddress import ip_address
 
@@ -296,20 +297,9 @@ class TestTimeouts:
 
 class TestConcurrency:
     def fetch_all(self, http, urls, seconds: float = SECONDS) -> list[str]:
-        failed: list[str] = []
-
-        def fetch(url):
-            try:
-                http.get(url, Budget(seconds))
-            except CallFailed as error:
-                failed.append(str(error))
-
-        threads = [threading.Thread(target=fetch, args=(url,)) for url in urls]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        return failed
+        with ThreadPoolExecutor(len(urls)) as pool:
+            done = [pool.submit(http.get, url, Budget(seconds)) for url in urls]
+        return [str(error) for each in done if (error := each.exception())]
 
     def test_one_page_of_a_site_is_fetched_at_a_time(self):
         with WebServer({"/": Sent(delay=0.1)}) as site:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -137,17 +137,9 @@ def test_a_prompt_that_is_too_long_fails_the_call_and_the_model_keeps_working(mo
 def test_two_threads_get_their_own_texts(model: LocalLM) -> None:
     prompts = ("One, two, three,", "Monday, Tuesday, Wednesday,")
     alone = {prompt: model.complete(prompt, max_tokens=3) for prompt in prompts}
-    got: dict[str, str] = {}
-
-    def ask(prompt: str) -> None:
-        got[prompt] = model.complete(prompt, max_tokens=3)
-
-    threads = [threading.Thread(target=ask, args=(prompt,)) for prompt in prompts]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert got == alone and len(set(alone.values())) == 2
+    with ThreadPoolExecutor(2) as pool:
+        texts = pool.map(lambda prompt: model.complete(prompt, max_tokens=3), prompts)
+    assert dict(zip(prompts, texts, strict=True)) == alone and len(set(alone.values())) == 2
 
 
 @pytest.mark.slow

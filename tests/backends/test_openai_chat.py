@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -94,15 +95,6 @@ def test_several_threads_call_concurrently():
         everyone.wait()  # no reply is sent before all requests have arrived
         return Reply(asked.prompt)
 
-    replies = {}
-    with OpenAIServer(script) as server:
+    with OpenAIServer(script) as server, ThreadPoolExecutor(4) as pool:
         model = chat(server)
-        asking = [
-            threading.Thread(target=lambda n=n: replies.update({n: model.complete(str(n), max_tokens=5)}))
-            for n in range(4)
-        ]
-        for each in asking:
-            each.start()
-        for each in asking:
-            each.join(LONG)
-    assert replies == {n: str(n) for n in range(4)}
+        assert list(pool.map(lambda prompt: model.complete(prompt, max_tokens=5), "abcd")) == list("abcd")

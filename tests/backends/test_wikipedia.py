@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -178,11 +178,8 @@ class TestEtiquette:
 
     def test_one_request_is_made_at_a_time(self, wiki):
         source = wikipedia(wiki)
-        threads = [threading.Thread(target=source.retrieve, args=(QUESTION, 5)) for _ in range(4)]
-        for each in threads:
-            each.start()
-        for each in threads:
-            each.join()
+        with ThreadPoolExecutor(4) as pool:
+            assert all(pool.map(lambda _: source.retrieve(QUESTION, 5), range(4)))
         assert wiki.most_at_once == 1 and len(wiki.requests) > 4
 
     def test_processes_with_the_same_locks_make_one_request_at_a_time(self, tmp_path):

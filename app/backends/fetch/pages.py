@@ -10,7 +10,6 @@ import re
 import tempfile
 import threading
 import time
-from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import asdict, replace
 from http.client import responses
@@ -154,32 +153,25 @@ class RobotsCache:
     def __init__(self, http: GuardedHttp, name: str, now: Callable[[], float] = time.monotonic) -> None:
         """`name` is the product token by which robots.txt files refer to this program."""
         self._http, self._name, self._now = http, name, now
-        self._rules_by_site: OrderedDict[str, tuple[float, str]] = OrderedDict()
+        self._rules_by_site: dict[str, tuple[float, str]] = {}
         self._lock = threading.Lock()
 
     def check(self, url: str, budget: Budget) -> None:
         """Raise CallFailed if robots.txt disallows this page or cannot be read."""
         parts = urlsplit(url)
         origin = f"{parts.scheme}://{parts.netloc}"
-        rules = self._cached(origin)
-        if rules is None:
-            rules = self._fetch_rules(origin, parts.hostname or "", budget)
+        with self._lock:
+            since, rules = self._rules_by_site.get(origin, (-CACHE_SECONDS, ""))
+        if self._now() - since >= CACHE_SECONDS:
+            reply = self._http.get(f"{origin}/robots.txt", budget, limit=MAX_ROBOTS_BYTES)
+            rules = _rules_from(reply, parts.hostname or "")
+            with self._lock:
+                self._rules_by_site.pop(origin, None)  # to become the newest
+                self._rules_by_site[origin] = self._now(), rules
+                if len(self._rules_by_site) > MAX_SITES:
+                    del self._rules_by_site[next(iter(self._rules_by_site))]
         if not is_page_allowed(rules, self._name, url):
             raise CallFailed(f"{parts.hostname} asks that programs do not read this page (its robots.txt).")
-
-    def _cached(self, origin: str) -> str | None:
-        with self._lock:
-            since, rules = self._rules_by_site.get(origin, (0.0, None))
-            return rules if self._now() - since < CACHE_SECONDS else None
-
-    def _fetch_rules(self, origin: str, host: str, budget: Budget) -> str:
-        rules = _rules_from(self._http.get(f"{origin}/robots.txt", budget, limit=MAX_ROBOTS_BYTES), host)
-        with self._lock:
-            self._rules_by_site[origin] = (self._now(), rules)
-            self._rules_by_site.move_to_end(origin)
-            if len(self._rules_by_site) > MAX_SITES:
-                self._rules_by_site.popitem(last=False)
-        return rules
 
 
 def _rules_from(reply: HttpResult, host: str) -> str:

@@ -12,7 +12,7 @@ import ssl
 import threading
 import time
 from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -190,10 +190,8 @@ class GuardedHttp:
         async with asyncio.timeout(seconds):
             *others, last = checked
             for address in others:
-                try:
+                with suppress(httpx2.ConnectError, httpx2.ConnectTimeout):
                     return await self._request_at(target, address, reader)
-                except (httpx2.ConnectError, httpx2.ConnectTimeout):
-                    continue
             return await self._request_at(target, last, reader)
 
     async def _request_at(self, target: Target, address: str, reader: Reader) -> HttpResult:

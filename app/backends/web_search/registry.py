@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import re
-import threading
 import time as clocks
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -216,13 +215,6 @@ class ProviderSearch:
         self._retry_policy = retry_policy or RetryPolicy()
         self._today = today
 
-    @staticmethod
-    def load() -> None:
-        """Import what reads the results, which takes about a second; a search does so too if nobody did."""
-        import courlan.clean  # noqa: F401
-        import dateparser  # noqa: F401
-        import lxml.html  # noqa: F401
-
     def search(self, query: str, k: int, before: str | None = None) -> tuple[SearchHit, ...]:
         """Return at most `k` hits, without those dated on or after `before` or unreadably. Raises CallFailed."""
         words = shorten_query(query, self._provider.limits)
@@ -302,45 +294,32 @@ class FailoverSearch:
         self.destination = " or ".join(dict.fromkeys(each.destination for each in searches if each.destination)) or None
         self._searches = tuple(searches)
         self._clock = clock
-        self._failed: dict[int, float] = {}
-        self._lock = threading.Lock()
+        self._failed_at: dict[str, float] = {}
 
     @staticmethod
     def load() -> None:
-        """Import what reads the results."""
-        ProviderSearch.load()
+        """Import what reads the results, which takes about a second; a search does so too if nobody did."""
+        import courlan.clean  # noqa: F401
+        import dateparser  # noqa: F401
+        import lxml.html  # noqa: F401
 
     def search(self, query: str, k: int, before: str | None = None) -> tuple[SearchHit, ...]:
         """Return the hits of the first engine that answers. Raises CallFailed with every reason when none does."""
-        reasons = []
-        order = self._order()
-        for at in order:
+        reasons: list[str] = []
+        resting = [name for name, at in self._failed_at.copy().items() if self._clock() - at < COOLDOWN_SECONDS]
+        for engine in sorted(self._searches, key=lambda each: each.name in resting):
             try:
-                found = self._searches[at].search(query, k, before)
+                found = engine.search(query, k, before)
             except CallFailed as failure:
                 reasons.append(str(failure))
-                self._record(at, failed=True)
+                self._failed_at[engine.name] = self._clock()
                 log.warning("%s", failure)
-                if at != order[-1]:
+                if len(reasons) < len(self._searches):
                     report_problem(Code.OTHER_ENGINE_ASKED(problem=str(failure)))
             else:
-                self._record(at, failed=False)
+                self._failed_at.pop(engine.name, None)
                 return found
         raise CallFailed(" ".join(reasons))
-
-    def _order(self) -> list[int]:
-        """Return the indices of the engines, those that failed recently last."""
-        with self._lock:
-            now = self._clock()
-            resting = {at for at, since in self._failed.items() if now - since < COOLDOWN_SECONDS}
-        return sorted(range(len(self._searches)), key=lambda at: at in resting)
-
-    def _record(self, at: int, failed: bool) -> None:
-        with self._lock:
-            if failed:
-                self._failed[at] = self._clock()
-            else:
-                self._failed.pop(at, None)
 
 
 def with_failover(searches: Sequence[WebSearch]) -> dict[str, FailoverSearch]:

@@ -12,7 +12,7 @@ import socket
 import ssl
 import threading
 import time
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC
 from email.utils import parsedate_to_datetime
@@ -77,22 +77,18 @@ class HttpResult:
         return self.status == 402 or bool(_NO_CREDIT.search(self.content))
 
 
-def run_with_deadline(request: Coroutine[Any, Any, HttpResult], seconds: float) -> HttpResult:
-    """Run a request, which should end by itself after `seconds`, on the shared event loop."""
-    future = asyncio.run_coroutine_threadsafe(request, _loop())
-    try:
-        return future.result(seconds + DEADLINE_GRACE_SECONDS)
-    except TimeoutError:
-        future.cancel()
-        return HttpResult(timed_out=True)
-
-
 def send(method: str, url: str, seconds: float, max_bytes: int, **sent: Any) -> HttpResult:
     """Send a request and wait at most `seconds` for its whole reply, which may have `max_bytes`. Never raises.
 
     `sent` are the arguments of httpx2's `request` for headers, query and body.
     """
-    return run_with_deadline(_send(open_client(), method, url, seconds, max_bytes, sent), seconds)
+    client, loop = open_client()
+    future = asyncio.run_coroutine_threadsafe(_send(client, method, url, seconds, max_bytes, sent), loop)
+    try:
+        return future.result(seconds + DEADLINE_GRACE_SECONDS)
+    except TimeoutError:
+        future.cancel()
+        return HttpResult(timed_out=True)
 
 
 async def _send(
@@ -113,20 +109,23 @@ async def _send(
         return HttpResult(error=f"could not be asked ({type(error).__name__})", permanent=True)
 
 
-def open_client() -> Any:
-    """Return the process's client. Its first call may take a moment, so make it before a deadline starts."""
-    with _start_lock:
-        return _create_client()
+def open_client() -> tuple[Any, asyncio.AbstractEventLoop]:
+    """Return the process's client and the loop of its connections, shared by all threads.
+
+    The first call may take a moment, so make it before a deadline starts.
+    """
+    with _start_lock:  # two first calls at once would otherwise start two
+        return _start_client()
 
 
 @cache
-def _create_client() -> Any:
+def _start_client() -> tuple[Any, asyncio.AbstractEventLoop]:
     import httpx2
 
     # At INFO httpx2 logs every URL, and with it the query; at DEBUG httpcore2 logs its steps.
     for name in ("httpx2", "httpcore2"):
         logging.getLogger(name).setLevel(logging.WARNING)
-    return httpx2.AsyncClient(
+    client = httpx2.AsyncClient(
         timeout=None,
         # A redirect would send the claim to a host that users were not shown.
         follow_redirects=False,
@@ -134,6 +133,9 @@ def _create_client() -> Any:
         # Cookies would link the requests of different users.
         cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),
     )
+    loop = asyncio.new_event_loop()
+    threading.Thread(target=loop.run_forever, name="requests", daemon=True).start()
+    return client, loop
 
 
 class ReplyTooLarge(Exception):
@@ -182,19 +184,6 @@ def quoted(text: str, key: str | None) -> str:
     """Return the beginning of a server's message on one line, without the key and without control characters."""
     line = "".join(each for each in " ".join(text.split()) if each.isprintable())
     return (line.replace(key, "[key]") if key else line)[:MAX_QUOTED_CHARACTERS]
-
-
-def _loop() -> asyncio.AbstractEventLoop:
-    """Return the process's event loop, shared by all threads: a client's connections are tied to their loop."""
-    with _start_lock:  # two first calls at once would otherwise both start a loop
-        return _start_loop()
-
-
-@cache
-def _start_loop() -> asyncio.AbstractEventLoop:
-    loop = asyncio.new_event_loop()
-    threading.Thread(target=loop.run_forever, name="requests", daemon=True).start()
-    return loop
 
 
 @dataclass(frozen=True)

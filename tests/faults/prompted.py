@@ -5,7 +5,6 @@ from __future__ import annotations
 from flask import Flask
 
 from app import create_app
-from app.backends.http import open_client
 from app.config.settings import load_settings
 from app.container.container import Container
 from app.text.wording import stems
@@ -24,6 +23,7 @@ def prompted_app(commands: bool = False) -> Flask:
     settings = load_settings()
     if commands:
         # Imported now: on a busy machine the imports at the first call take longer than a whole run may take.
-        open_client()
+        import httpx2  # noqa: F401
+
         stems("England")
     return create_app(settings, Cold(settings), commands)

@@ -306,29 +306,25 @@ _HEADING = re.compile(r"\S.{0,98}[^\s.!?:;,…\"”]|\S")
 
 def parquet_articles(path: Path) -> Iterator[Entry]:
     """Yield the articles of all files. At most a batch of rows is held in memory."""
-    bytes_before = 0
-    for file, _ in files_in(path, PARQUET):
-        size = file.stat().st_size
-        yield from _articles(file, bytes_before, size)
-        bytes_before += size
-
-
-def _articles(file: Path, bytes_before: int, size: int) -> Iterator[Entry]:
     import pyarrow
     from pyarrow import parquet
 
-    try:
-        with parquet.ParquetFile(file) as table:
-            if missing := set(COLUMNS) - set(table.schema_arrow.names):
-                raise UnreadableSource(f"has no column {min(missing)} in {file.name}")
-            total = max(table.metadata.num_rows, 1)
-            batches = table.iter_batches(ROWS_AT_ONCE, columns=COLUMNS)
-            for row, article in enumerate(chain.from_iterable(each.to_pylist() for each in batches), 1):
-                yield _entry(f"{file.name}, row {row}", bytes_before + size * row // total, _article, article)
-    except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
-        if isinstance(error, OSError) and error.errno is not None:  # of the disk; pyarrow's own have no number
-            raise
-        raise UnreadableSource(f"cannot be read as Parquet at {file.name} ({type(error).__name__})") from error
+    bytes_before = 0
+    for file, _ in files_in(path, PARQUET):
+        size = file.stat().st_size
+        try:
+            with parquet.ParquetFile(file) as table:
+                if missing := set(COLUMNS) - set(table.schema_arrow.names):
+                    raise UnreadableSource(f"has no column {min(missing)} in {file.name}")
+                total = max(table.metadata.num_rows, 1)
+                batches = table.iter_batches(ROWS_AT_ONCE, columns=COLUMNS)
+                for row, article in enumerate(chain.from_iterable(each.to_pylist() for each in batches), 1):
+                    yield _entry(f"{file.name}, row {row}", bytes_before + size * row // total, _article, article)
+        except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
+            if isinstance(error, OSError) and error.errno is not None:  # of the disk; pyarrow's own have no number
+                raise
+            raise UnreadableSource(f"cannot be read as Parquet at {file.name} ({type(error).__name__})") from error
+        bytes_before += size
 
 
 def _article(row: dict[str, Any]) -> SourceDocument:

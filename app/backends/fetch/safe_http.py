@@ -14,7 +14,7 @@ import time
 from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 from app.backends.fetch.addresses import AddressFilter, Resolver, checked_addresses, is_public, system_resolve
@@ -140,8 +140,7 @@ class GuardedHttp:
         """
         self._agent, self._accept = agent, accept
         self._resolve, self._allowed, self._ports = resolve, allowed, ports
-        self._tls, self._tls_lock = tls, threading.Lock()
-        self._limiter = limiter or FetchLimiter()
+        self._tls, self._limiter = tls, limiter or FetchLimiter()
 
     def host_of(self, url: str) -> str:
         """Return the host that `get` would contact. Raises CallFailed for a URL that it refuses."""
@@ -210,20 +209,19 @@ class GuardedHttp:
             "trace": _HeadLimit(target.host),
         }
         request = httpx2.Request("GET", target.url.copy_with(host=address), headers=headers, extensions=extensions)
-        async with httpx2.AsyncHTTPTransport(verify=self._ssl_context(), trust_env=False) as transport:
+        async with httpx2.AsyncHTTPTransport(verify=self._tls or _system_trust(), trust_env=False) as transport:
             response = await transport.handle_async_request(request)
             try:
                 return await reader(response)
             finally:
                 await response.aclose()
 
-    def _ssl_context(self) -> ssl.SSLContext:
-        import httpx2
 
-        with self._tls_lock:
-            if self._tls is None:
-                self._tls = httpx2.create_ssl_context()
-            return self._tls
+@cache
+def _system_trust() -> ssl.SSLContext:
+    import httpx2
+
+    return httpx2.create_ssl_context()
 
 
 class _HeadLimit:

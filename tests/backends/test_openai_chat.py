@@ -36,7 +36,7 @@ def test_a_prompt_is_sent_as_one_user_message_with_greedy_decoding():
 def test_a_run_may_have_its_own_seed_temperature_and_tokens_and_others_keep_theirs():
     with OpenAIServer([Reply("Yes")]) as server:
         usual = chat(server)
-        usual.sampled(Sampling.of(42, 0.7, 300)).complete("Ask.", max_tokens=20)
+        usual.sampled(Sampling(42, 0.7, 300)).complete("Ask.", max_tokens=20)
         usual.complete("Ask.", max_tokens=20)
     sent = [tuple(asked.body[name] for name in ("seed", "temperature", "max_tokens")) for asked in server.asked]
     assert sent == [(42, 0.7, 300), (SEED, 0, 20)]

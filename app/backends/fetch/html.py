@@ -109,9 +109,9 @@ def extract_text(html: str, url: str) -> PageText:
     beside = "//aside" if text else "//aside|//header|//footer"
     if len(text) < MIN_CHARACTERS_BESIDE_ASIDES and len(longer := _text_with(tree, url, beside)) > 2 * len(text):
         text = longer
-    return PageText(
-        text, metadata.title or "", metadata.date, _is_fact_check(tree, linked), _claim_reviews(linked, url)
-    )
+    reviews = _claim_reviews(linked, url)
+    is_fact_check = bool(reviews) or any(each.endswith("ClaimReview") for each in tree.xpath("//@typeof"))
+    return PageText(text, metadata.title or "", metadata.date, is_fact_check, reviews)
 
 
 def _main_text(tree: Any, url: str, **options: Any) -> str:
@@ -159,10 +159,6 @@ def _microdata(scope: Any) -> dict[str, Any]:
             for name in each.get("itemprop").split():
                 item.setdefault(name, []).append(_microdata(each) if each.get("itemscope") is not None else text)
     return item
-
-
-def _is_fact_check(tree: Any, linked: list[dict[str, Any]]) -> bool:
-    return any(each.endswith("ClaimReview") for each in tree.xpath("//@typeof")) or any(map(_is_claim_review, linked))
 
 
 def _is_claim_review(item: dict[str, Any]) -> bool:

@@ -97,16 +97,11 @@ SEED = 1
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """Sampling parameters. `max_tokens` replaces the limit of texts, not that of choices among options."""
+    """Sampling parameters, None for the usual ones. `max_tokens` limits texts, but not choices among options."""
 
-    seed: int = SEED
-    temperature: float = 0
+    seed: int | None = None
+    temperature: float | None = None
     max_tokens: int | None = None
-
-    @classmethod
-    def of(cls, seed: int | None, temperature: float | None, max_tokens: int | None) -> Sampling:
-        """Return the sampling with the defaults for what is None."""
-        return cls(SEED if seed is None else seed, temperature or 0, max_tokens)
 
 
 Messages = list[dict[str, str]]
@@ -231,8 +226,8 @@ class OpenAIChat:
         request: dict[str, Any] = {
             "messages": messages,
             "max_tokens": max_tokens,
-            "temperature": self._sampling.temperature,
-            "seed": self._sampling.seed,
+            "temperature": self._sampling.temperature or 0,
+            "seed": SEED if self._sampling.seed is None else self._sampling.seed,
             **more,
         }
         if stop:

@@ -11,11 +11,10 @@ from app.backends.llm.openai_client import OpenAIChat
 from app.backends.llm.registry import ModelSettings
 from app.config.settings import Settings
 from app.container.container import Container
-from app.domain.errors import CallFailed
 from app.domain.model import HopStatus, Origin, RunOptions
 from app.modules.claim_verifier import sufficiency_prompts
 from app.modules.question_generator import question_prompts
-from tests.backends.openai_asking import CONTEXT_TOKENS, llama_server, used_by
+from tests.backends.openai_asking import llama_server, used_by
 from tests.local_files import FILES
 from tests.modules.prompted.cases import AUTHOR, CLAIM
 from tests.one_claim import checked
@@ -43,17 +42,6 @@ def test_it_completes_up_to_the_stop_string_and_counts_its_tokens(model):
     assert usage.calls == 1
     assert usage.prompt_tokens > 5 and 0 < usage.completion_tokens <= 20
     assert usage.cost is None
-
-
-def test_it_chooses_by_the_probabilities_from_the_server(model):
-    choice = model.choose("Is Paris the capital of France? Answer with one word, Yes or No.", ("Yes", "No"))
-    assert choice.option in ("Yes", "No")
-    assert choice.probability is not None and 0.5 <= choice.probability <= 1
-
-
-def test_a_prompt_that_is_too_long_is_reported(model):
-    with pytest.raises(CallFailed, match=r"The prompt is too long for the language model smollm2 at 127\.0\.0\.1"):
-        model.complete("word " * 2 * CONTEXT_TOKENS, max_tokens=5)
 
 
 @pytest.mark.timeout(900)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -130,16 +129,6 @@ def test_a_prompt_that_is_too_long_fails_the_call_and_the_model_keeps_working(mo
     with pytest.raises(CallFailed, match="context"):
         model.complete("word " * 5_000, max_tokens=4)
     assert model.complete("One, two, three,", max_tokens=2)
-
-
-@pytest.mark.slow
-@pytest.mark.models
-def test_two_threads_get_their_own_texts(model: LocalLM) -> None:
-    prompts = ("One, two, three,", "Monday, Tuesday, Wednesday,")
-    alone = {prompt: model.complete(prompt, max_tokens=3) for prompt in prompts}
-    with ThreadPoolExecutor(2) as pool:
-        texts = pool.map(lambda prompt: model.complete(prompt, max_tokens=3), prompts)
-    assert dict(zip(prompts, texts, strict=True)) == alone and len(set(alone.values())) == 2
 
 
 @pytest.mark.slow

@@ -11,7 +11,7 @@ from dataclasses import asdict
 from datetime import date
 from typing import Any
 
-from app.backends.web_search.base import Fields, Limits, Provider
+from app.backends.web_search.base import Limits, Provider
 from app.backends.web_search.registry import ProviderSearch, parse_date, plain_text, shorten_query, site_of
 from app.domain.errors import CallFailed
 from app.domain.instrumentation import Call, cached_call
@@ -40,7 +40,6 @@ class FactCheckTools(Provider):
     setting = "FACT_CHECK_API_KEY"
     key_header = ("X-Goog-Api-Key", "")
     limits = Limits(characters=400, hits=MAX_FACT_CHECKS)
-    fields = Fields("title", "url", "textualRating", ("reviewDate",))
 
     def build_request(self, query: str, k: int, before: date | None) -> dict[str, Any]:
         """Build the request; the API cannot filter by a last day."""

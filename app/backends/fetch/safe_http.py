@@ -30,8 +30,8 @@ MAX_WAIT_SECONDS = 60.0
 class FetchLimiter:
     """Limits concurrent fetches in the process: a few in total, one per site."""
 
-    def __init__(self, limit: int = MAX_CONCURRENT_FETCHES, wait_seconds: float = MAX_WAIT_SECONDS) -> None:
-        self._limit, self._wait_seconds = limit, wait_seconds
+    def __init__(self, wait_seconds: float = MAX_WAIT_SECONDS) -> None:
+        self._wait_seconds = wait_seconds
         self._busy: set[str] = set()
         self._changed = threading.Condition()
 
@@ -54,7 +54,7 @@ class FetchLimiter:
                 self._changed.notify_all()
 
     def _free(self, site: str) -> bool:
-        return site not in self._busy and len(self._busy) < self._limit
+        return site not in self._busy and len(self._busy) < MAX_CONCURRENT_FETCHES
 
 
 ALLOWED_PORTS = (80, 443)

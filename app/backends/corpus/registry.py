@@ -15,9 +15,7 @@ import logging
 import shutil
 import threading
 from collections.abc import Callable, Collection, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Literal
@@ -168,21 +166,6 @@ def installed(instance: Path) -> tuple[CorpusInfo, ...]:
 
 def about(folder: Path) -> CorpusInfo:
     """Describe the corpus in that folder, whatever its state."""
-    return _about(folder, _stamp(folder))
-
-
-def _stamp(folder: Path) -> tuple[object, ...]:
-    """Return what changes when the manifest, a file of the index or an unfinished build does."""
-    stamp: list[object] = []
-    for path in (*folder.glob("*"), *folder.glob("index-*/*")):
-        with suppress(OSError):
-            about = path.stat()
-            stamp.append((path.name, about.st_mtime_ns, about.st_size))
-    return tuple(stamp)
-
-
-@lru_cache(maxsize=256)
-def _about(folder: Path, _stamp: tuple[object, ...]) -> CorpusInfo:
     name = folder.name
     known = CORPORA.get(name)
     title, source = (known.title, known.source) if known else (name, "")

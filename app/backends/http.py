@@ -252,11 +252,8 @@ def host_of(url: str) -> str:
 def destination_of(url: str) -> str | None:
     """Return the host that receives what is sent to `url`; None for this machine."""
     name = urlsplit(url).hostname or ""
-    return None if _is_loopback(name) else name
-
-
-def _is_loopback(host: str) -> bool:
     try:
-        return ipaddress.ip_address(host).is_loopback
+        is_here = ipaddress.ip_address(name).is_loopback
     except ValueError:
-        return host == "localhost" or host.endswith(".localhost")
+        is_here = name == "localhost" or name.endswith(".localhost")
+    return None if is_here else name

@@ -235,12 +235,9 @@ def _kilt_document(row: dict) -> SourceDocument:
     url = history.get("url") if isinstance(history, dict) else None
     url = url or f"https://en.wikipedia.org/wiki/{quote(title.replace(' ', '_'), safe='/:(),')}"
     body = lines[1:] if lines and lines[0].strip() == title else lines
-    return SourceDocument(_id(row, "wikipedia_id"), title, kilt_paragraphs(body), web_address(url))
-
-
-def kilt_paragraphs(lines: Iterable[str]) -> list[str]:
-    """Return KILT's paragraphs as plain text, without section headings and bullet marks."""
-    return [line.removeprefix("BULLET::::").lstrip("- ") for line in lines if not line.startswith("Section::::")]
+    # As plain text, without section headings and bullet marks.
+    paragraphs = [line.removeprefix("BULLET::::").lstrip("- ") for line in body if not line.startswith("Section::::")]
+    return SourceDocument(_id(row, "wikipedia_id"), title, paragraphs, web_address(url))
 
 
 def _id(row: dict, key: str) -> str:

@@ -66,11 +66,13 @@ def find_wikipedia(name: str) -> WikipediaSnapshot:
         raise InvalidInput(f"There is no Wikipedia of the language {named[1]} at {WIKIPEDIA}.", "name")
     newest = max(day for day, _, _ in of_language)
     files = {file: size for day, file, size in of_language if day == newest}
+    stated = getattr(listed.card_data, "license", None) or "CC BY-SA"
+    licences = [stated] if isinstance(stated, str) else stated
     return WikipediaSnapshot(
         name,
         _wikipedia_title(named[1]),
         datetime.strptime(newest, "%Y%m%d").date(),
-        _licence(listed),
+        ", ".join(each.upper().replace("CC-BY-SA-", "CC BY-SA ") for each in licences),
         listed.sha or "main",
         files,
     )
@@ -81,14 +83,6 @@ def _wikipedia_title(language: str) -> str:
         return "Simple Wikipedia"
     known = language_name(language)
     return f"{language if known == UNKNOWN_LANGUAGE else known} Wikipedia"
-
-
-def _licence(listed: object) -> str:
-    named = getattr(getattr(listed, "card_data", None), "license", None)
-    if not named:
-        return "CC BY-SA"
-    names = [named] if isinstance(named, str) else named
-    return ", ".join(each.upper().replace("CC-BY-SA-", "CC BY-SA ") for each in names)
 
 
 def install_wikipedia(

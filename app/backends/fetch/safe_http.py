@@ -160,6 +160,8 @@ class GuardedHttp:
         `check_allowed` is called before each request and raises to prevent it. `kinds` are the accepted media types
         ("" for a reply that names none), None for all. `limit` is in bytes after decompression.
         """
+        import httpx2
+
         for _ in range(MAX_REDIRECTS + 1):
             target = Target.of(url, self._ports)
             check_allowed(str(target.url))
@@ -168,7 +170,10 @@ class GuardedHttp:
             location = reply.headers.get("location")
             if not (location and 300 <= reply.status < 400):
                 return reply
-            url = _redirect_url(target, location)
+            try:
+                url = str(target.url.join(location))
+            except (httpx2.InvalidURL, ValueError):
+                raise CallFailed(f"{target.host} redirects to an address that cannot be read.") from None
         raise CallFailed(f"{target.host} redirects more than {MAX_REDIRECTS} times.")
 
     def _request(self, target: Target, left: Callable[[], float], seconds: float, reader: Reader) -> HttpResult:
@@ -262,15 +267,6 @@ async def _reply(target: Target, limit: int, kinds: Collection[str] | None, resp
         return replace(head, content=await body_of(response, limit))
     except ReplyTooLarge:
         raise CallFailed(f"{host} has a page larger than {limit / 1024**2:.3g} MB, which is not read.") from None
-
-
-def _redirect_url(target: Target, location: str) -> str:
-    import httpx2
-
-    try:
-        return str(target.url.join(location))
-    except (httpx2.InvalidURL, ValueError):
-        raise CallFailed(f"{target.host} redirects to an address that cannot be read.") from None
 
 
 def _describe_error(error: BaseException) -> str:

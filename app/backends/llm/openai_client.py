@@ -165,11 +165,6 @@ def _messages(prompt: str | Chat) -> Messages:
     return [{"role": role, "content": text} for role, text in messages]
 
 
-def _schema(chat: Chat) -> dict[str, Any]:
-    described = {"name": chat.name, "strict": True, "schema": chat.schema}
-    return {JSON_SCHEMA: {"type": "json_schema", "json_schema": described}}
-
-
 CHOICE_TOKENS = 16
 """Tokens for the reply to a choice: enough for an option with a few words, or JSON, around it."""
 ALTERNATIVES = 20
@@ -237,7 +232,9 @@ class OpenAIChat:
         if self._is_text_only or not self._negotiation.has_json_schema:
             return None
         with suppress(NoJsonSchema), cached_if_readable():
-            reply = self._cached_reply(_messages(chat), max_tokens, options=options, **_schema(chat))
+            described = {"name": chat.name, "strict": True, "schema": chat.schema}
+            form: dict[str, Any] = {JSON_SCHEMA: {"type": "json_schema", "json_schema": described}}
+            reply = self._cached_reply(_messages(chat), max_tokens, options=options, **form)
             text = unwrapped(reply["text"])
             wanted = chat.schema["properties"].keys()
             for value in json_values(text):

@@ -143,7 +143,9 @@ class LocalLM:
 
         reply = self._inference.run(complete)
         if "choices" not in reply:
-            raise CallFailed(f'The language model gave no text: "{_error_message(reply)}".')
+            error = reply.get("error", reply)
+            message = error.get("message", "no reason given") if isinstance(error, dict) else error
+            raise CallFailed(f'The language model gave no text: "{message}".')
         usage = reply.get("usage", {})
         report_usage(Usage(1, usage.get("prompt_tokens", 0), usage.get("completion_tokens", 0)))
         choice: dict[str, Any] = reply["choices"][0]
@@ -326,8 +328,3 @@ def _adapter(path: Path) -> Any:
     found = xllamacpp.CommonAdapterLoraInfo()
     found.path, found.scale = str(path), 1.0
     return found
-
-
-def _error_message(reply: dict) -> str:
-    error = reply.get("error", reply)
-    return str(error.get("message", "no reason given") if isinstance(error, dict) else error)

@@ -208,7 +208,9 @@ class RetryPolicy:
             if left <= 0:
                 return HttpResult(timed_out=True)
             result = request(left)
-            wait = self._wait(result, attempt)
+            # 50 to 100% of a doubling span, but at least what the server asks for
+            span = min(MAX_WAIT_SECONDS, INITIAL_WAIT_SECONDS * 2 ** (attempt - 1))
+            wait = max(span * (0.5 + 0.5 * self.jitter()), retry_after(result, self.now()) or 0.0)
             if attempt == MAX_ATTEMPTS or not is_retryable(result) or self.clock() + wait >= deadline:
                 break
             log.warning("%s: %s; trying again in %.1f s", host, result.status or result.error, wait)
@@ -216,11 +218,6 @@ class RetryPolicy:
                 report_phase(Code.WAITING_FOR_HOST(seconds=wait, host=host))
             self.sleep(wait)
         return result
-
-    def _wait(self, result: HttpResult, attempt: int) -> float:
-        """Return the seconds to wait after the given attempt: 50 to 100% of a doubling span, or Retry-After."""
-        span = min(MAX_WAIT_SECONDS, INITIAL_WAIT_SECONDS * 2 ** (attempt - 1))
-        return max(span * (0.5 + 0.5 * self.jitter()), retry_after(result, self.now()) or 0.0)
 
 
 def is_retryable(result: HttpResult) -> bool:

@@ -19,7 +19,6 @@ from app.backends.corpus.registry import (
     FusedRetriever,
     build_built_in,
     read_extracts,
-    vital_articles,
 )
 from app.domain.errors import CallFailed, ModelUnavailable
 from app.domain.model import Claim, Origin, Page, Passage, SearchHit
@@ -51,7 +50,7 @@ def test_a_damaged_file_is_reported_with_its_fix(tmp_path, content):
 
 
 def test_vital_has_every_article_of_the_package():
-    articles = vital_articles()
+    articles = VITAL.articles()
     assert len(articles) == 10_033
     assert len({article.id for article in articles}) == len(articles)
     assert CORPORA["vital"] is VITAL

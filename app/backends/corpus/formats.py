@@ -75,17 +75,13 @@ def _passage_length(text: list[str], paragraph_ends: list[int], words: int) -> i
     """Return the best number of words for a passage. Searches near `words` first, as splitting sentences is slow."""
     for reach in (words * 3 // 10, words // 2):
         low, high = words - reach, min(words + reach, len(text))
-        near = [low + end for end in _sentence_ends(text[low:high])]
+        joined = " ".join(text[low:high])
+        # Not at the end of the last sentence, which may be incomplete.
+        near = [low + joined.count(" ", 0, end) + 1 for _, end in sentence_spans(joined)[:-1]]
         near += [end for end in paragraph_ends if low <= end <= high]
         if near:
             return min(near, key=lambda end: abs(end - words))
     return words
-
-
-def _sentence_ends(text: list[str]) -> list[int]:
-    """Return the word count at the end of each sentence of `text`, except the last, which may be incomplete."""
-    joined = " ".join(text)
-    return [joined.count(" ", 0, end) + 1 for _, end in sentence_spans(joined)[:-1]]
 
 
 # The readable files of a folder, always in the same order.

@@ -100,11 +100,6 @@ def vital_file() -> Path:
     return found[0]
 
 
-def vital_articles() -> tuple[Article, ...]:
-    """Return the 10,033 articles of `vital`, in the package's order."""
-    return read_extracts(vital_file())
-
-
 def read_extracts(path: Path) -> tuple[Article, ...]:
     """Return the articles of a {title: {title, extract, description, topic}} file that have a text.
 
@@ -123,7 +118,9 @@ def _text(row: dict[str, str]) -> str:
     return f"{row['description']}. {row['extract']}" if row["description"] else row["extract"]
 
 
-VITAL = Corpus("vital", "Wikipedia's vital articles", "Wikipedia, CC BY-SA 4.0", vital_file, vital_articles)
+VITAL = Corpus(
+    "vital", "Wikipedia's vital articles", "Wikipedia, CC BY-SA 4.0", vital_file, lambda: read_extracts(vital_file())
+)
 
 CORPORA = {corpus.name: corpus for corpus in (VITAL,)}
 

@@ -54,14 +54,11 @@ GONE = ("missingtitle", "nosuchrevid", "missingcontent", "permissiondenied")
 
 def live_wikipedia(language: str, contact: str | None, call_seconds: float, locks: Path) -> Wikipedia | None:
     """Return Wikipedia in that language, None where it is OFF. Processes share the folder `locks`."""
-    http = GuardedHttp(user_agent(contact), accept="application/json", limiter=SharedLimiter(locks))
+    # In the form for which https://meta.wikimedia.org/wiki/User-Agent_policy asks.
+    agent = f"{PRODUCT_TOKEN}/{VERSION} ({contact or 'checks claims; its operator named no contact'})"
+    http = GuardedHttp(agent, accept="application/json", limiter=SharedLimiter(locks))
     address = f"https://{HOST.format(language)}/w/api.php"
     return Wikipedia(MediaWiki(address, http, call_seconds), language) if language != OFF else None
-
-
-def user_agent(contact: str | None) -> str:
-    """Return the User-Agent, in the form for which https://meta.wikimedia.org/wiki/User-Agent_policy asks."""
-    return f"{PRODUCT_TOKEN}/{VERSION} ({contact or 'checks claims; its operator named no contact'})"
 
 
 class SharedLimiter(FetchLimiter):

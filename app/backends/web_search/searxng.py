@@ -51,16 +51,12 @@ class Searxng(Provider):
     def results(self, body: Mapping[str, Any]) -> Any:
         """Return the results. Raises CallFailed when there are none because engines did not answer."""
         found = body.get("results")
-        unresponsive = _unresponsive(body.get("unresponsive_engines"))
-        if found == [] and unresponsive:
-            raise CallFailed(f"SearXNG found nothing because these search engines did not answer it: {unresponsive}.")
+        pairs = body.get("unresponsive_engines")  # [name, reason]
+        listed = pairs[:10] if isinstance(pairs, list) else []
+        names = ", ".join(quoted(str(pair[0]), None) for pair in listed if isinstance(pair, list) and pair)
+        if found == [] and names:
+            raise CallFailed(f"SearXNG found nothing because these search engines did not answer it: {names}.")
         return found
-
-
-def _unresponsive(engines: Any) -> str:
-    """Return the names of the engines that did not answer, from [name, reason] pairs."""
-    pairs = engines if isinstance(engines, list) else []
-    return ", ".join(quoted(str(pair[0]), None) for pair in pairs[:10] if isinstance(pair, list) and pair)
 
 
 PROVIDER = Searxng

@@ -222,20 +222,6 @@ def test_the_app_uses_the_guarded_client_without_exceptions():
     assert GuardedHttp(USER_AGENT)._ports == (80, 443)
 
 
-OWN_RULES = b"""\xef\xbb\xbf# ours
-User-agent: Hopcheck
-Allow: /private/open
-Disallow: /private
-
-User-agent: *
-Disallow: /
-"""
-
-
-def plain(body: bytes = b"", status: int = 200) -> Sent:
-    return Sent(body, kind="text/plain", status=status)
-
-
 def checked(robots: RobotsCache, url: str) -> str:
     """Return "" when the page may be read, otherwise the message."""
     try:
@@ -248,29 +234,29 @@ def checked(robots: RobotsCache, url: str) -> str:
 class TestRobotsFile:
     @pytest.mark.parametrize(("status", "may"), [(404, True), (410, True), (401, False), (403, False)])
     def test_a_missing_robots_file_allows_all_and_a_forbidden_one_allows_nothing(self, status, may):
-        with WebServer({"/robots.txt": plain(status=status)}) as site:
+        with WebServer({"/robots.txt": Sent(status=status)}) as site:
             assert (checked(RobotsCache(client(site), "Hopcheck"), site.url()) == "") is may
 
-    @pytest.mark.parametrize("sent", [plain(status=503), plain(status=429), plain(b"#" * 2_000_000)])
+    @pytest.mark.parametrize("sent", [Sent(status=503), Sent(status=429), Sent(b"#" * 2_000_000)])
     def test_unavailable_rules_allow_nothing_and_are_fetched_again(self, sent):
         with WebServer({"/robots.txt": sent}) as site:
             robots = RobotsCache(client(site), "Hopcheck")
             assert checked(robots, site.url()).startswith("good.test ")
-            site.pages["/robots.txt"] = plain()
+            site.pages["/robots.txt"] = Sent()
             assert checked(robots, site.url()) == ""
 
     @pytest.mark.parametrize(
         "rules", [b"", b"\0\xff\xfe", b"<html>soft 404</html>", b"Disallow: /\nUser-agent", b"::\n:"]
     )
     def test_malformed_rules_forbid_nothing(self, rules):
-        with WebServer({"/robots.txt": plain(rules)}) as site:
+        with WebServer({"/robots.txt": Sent(rules)}) as site:
             assert checked(RobotsCache(client(site), "Hopcheck"), site.url()) == ""
 
 
 class TestRobotsCache:
     def test_rules_are_fetched_once_an_hour(self):
         now = [0.0]
-        with WebServer({"/robots.txt": plain(OWN_RULES)}) as site:
+        with WebServer({"/robots.txt": TestRobots.RULES}) as site:
             robots = RobotsCache(client(site), "Hopcheck", lambda: now[0])
             for path in "/", "/a", "/private":
                 checked(robots, site.url(path))
@@ -280,7 +266,7 @@ class TestRobotsCache:
         assert site.asked == ["/robots.txt"] * 2
 
     def test_rules_are_kept_per_host_and_port(self):
-        with WebServer({"/robots.txt": plain(OWN_RULES)}) as site, WebServer({}) as other:
+        with WebServer({"/robots.txt": TestRobots.RULES}) as site, WebServer({}) as other:
             robots = RobotsCache(client(site, other), "Hopcheck")
             assert checked(robots, site.url("/private")) and not checked(robots, other.url("/private"))
             assert checked(robots, site.url("/private", host="other.test"))

@@ -96,13 +96,6 @@ def test_a_transient_failure_is_retried_silently():
     assert len(server.asked) == 4
 
 
-def test_a_429_waits_as_long_as_the_server_asks():
-    sleeps: list[float] = []
-    with OpenAIServer([error(429, headers={"Retry-After": "7"}), Reply("Yes")]) as server:
-        assert chat(server, sleeps=sleeps).complete("Ask.", max_tokens=5) == "Yes"
-    assert sleeps == [7.0]
-
-
 @pytest.mark.parametrize("reply", [Reply("Yes", delay=LONGER), Reply("Yes", drip=1)], ids=["hung", "dripping"])
 def test_a_hanging_or_dripping_server_is_given_up_at_the_deadline(reply):
     started = time.monotonic()

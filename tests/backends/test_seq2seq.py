@@ -166,11 +166,6 @@ def test_a_model_that_cannot_be_loaded_is_reported_with_its_fix(tmp_path: Path, 
     assert "FLAN_T5" in raised.value.fix
 
 
-def test_a_missing_folder_is_named(tmp_path: Path) -> None:
-    with pytest.raises(ModelUnavailable, match="no folder"):
-        Seq2Seq(str(tmp_path / "gone")).choose("claim", LABELS)
-
-
 def test_another_kind_of_model_is_refused(tmp_path: Path) -> None:
     """A decoder would load and write nonsense, so the message names its type."""
     with pytest.raises(ModelUnavailable, match="of the type llama, not a sequence-to-sequence model"):

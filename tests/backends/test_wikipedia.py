@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -175,12 +174,6 @@ class TestEtiquette:
         assert {(each["accept"], each["accept-encoding"]) for each in wiki.headers} == {
             ("application/json", "gzip, deflate")
         }
-
-    def test_one_request_is_made_at_a_time(self, wiki):
-        source = wikipedia(wiki)
-        with ThreadPoolExecutor(4) as pool:
-            assert all(pool.map(lambda _: source.retrieve(QUESTION, 5), range(4)))
-        assert wiki.most_at_once == 1 and len(wiki.requests) > 4
 
     def test_processes_with_the_same_locks_make_one_request_at_a_time(self, tmp_path):
         with WebServer({"/slow": Sent(b"{}", JSON, delay=0.2)}) as server:

@@ -24,6 +24,7 @@ SLOW = {
     "alembic",
     "flask_migrate",
     "httpx2",
+    "openai",
     "httpx",
     "requests",
     "trafilatura",

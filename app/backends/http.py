@@ -12,7 +12,7 @@ import socket
 import ssl
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC
 from email.utils import parsedate_to_datetime
@@ -82,8 +82,17 @@ def send(method: str, url: str, seconds: float, max_bytes: int, **sent: Any) -> 
 
     `sent` are the arguments of httpx2's `request` for headers, query and body.
     """
-    client, loop = open_client()
-    future = asyncio.run_coroutine_threadsafe(_send(client, method, url, seconds, max_bytes, sent), loop)
+    return run_with_deadline(_send(open_client()[0], method, url, max_bytes, sent), seconds)
+
+
+async def _send(client: Any, method: str, url: str, max_bytes: int, sent: Mapping[str, Any]) -> HttpResult:
+    async with client.stream(method, url, **sent) as reply:
+        return HttpResult(reply.status_code, dict(reply.headers), await body_of(reply, max_bytes))
+
+
+def run_with_deadline(request: Coroutine[Any, Any, HttpResult], seconds: float) -> HttpResult:
+    """Return what the request returns within `seconds`, else the reason why there is no reply. Never raises."""
+    future = asyncio.run_coroutine_threadsafe(_result_of(request, seconds), open_client()[1])
     try:
         return future.result(seconds + DEADLINE_GRACE_SECONDS)
     except TimeoutError:
@@ -91,18 +100,16 @@ def send(method: str, url: str, seconds: float, max_bytes: int, **sent: Any) -> 
         return HttpResult(timed_out=True)
 
 
-async def _send(
-    client: Any, method: str, url: str, seconds: float, max_bytes: int, sent: Mapping[str, Any]
-) -> HttpResult:
+async def _result_of(request: Coroutine[Any, Any, HttpResult], seconds: float) -> HttpResult:
     import httpx2
 
     try:
-        async with asyncio.timeout(seconds), client.stream(method, url, **sent) as reply:
-            return HttpResult(reply.status_code, dict(reply.headers), await body_of(reply, max_bytes))
+        async with asyncio.timeout(seconds):
+            return await request
     except TimeoutError:
         return HttpResult(timed_out=True)
-    except ReplyTooLarge:
-        return HttpResult(error=f"sent more than {max_bytes:,} bytes in one reply", permanent=True)
+    except ReplyTooLarge as error:
+        return HttpResult(error=f"sent more than {error.args[0]:,} bytes in one reply", permanent=True)
     except httpx2.HTTPError as error:
         return result_from_error(error)
     except Exception as error:  # its message may contain the key (an invalid header value does)
@@ -151,7 +158,7 @@ async def body_of(response: Any, limit: int) -> bytes:
     async for piece in response.aiter_bytes():
         content += piece
         if len(content) > limit:
-            raise ReplyTooLarge
+            raise ReplyTooLarge(limit)
     return bytes(content)
 
 

@@ -7,17 +7,20 @@ greedy (temperature 0, seed 1) unless a run sets other values. Setup: docs/model
 from __future__ import annotations
 
 import json
+import logging
 import re
+import threading
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from contextvars import ContextVar
 from copy import copy
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from itertools import chain
 from typing import Any
-from urllib.parse import parse_qsl, urlencode, urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
-from app.backends.http import HttpResult, RetryPolicy, open_client, quoted, send
+from app.backends.http import HttpResult, RetryPolicy, body_of, quoted, result_from_error, run_with_deadline
 from app.backends.llm.negotiation import (
     JSON_SCHEMA,
     NO_CHOICE,
@@ -42,6 +45,8 @@ from app.domain.ports import Chat, OptionChoice
 from app.text.options import json_in, json_values, unwrapped
 
 KEY = "{key}"
+NO_KEY = "none"
+"""Placeholder where no key is set: the client requires one, and local servers ignore it."""
 _ENDPOINT = re.compile(r"(?:/(?:chat/completions|responses))?/*\Z")
 """The end of an address that is the endpoint's own, or a slash."""
 
@@ -50,26 +55,77 @@ class OpenAITransport:
     """Requests to a model's server, without streaming."""
 
     def __init__(self, model: ModelSettings) -> None:
+        self._model = model
         self._has_responses = model.api == RESPONSES
         self.address = f"{model.base_url} ({model.api})" if self._has_responses else model.base_url
-        url = urlsplit(model.base_url)
-        path = _ENDPOINT.sub("", url.path) + ("/responses" if self._has_responses else "/chat/completions")
-        query = urlencode(parse_qsl(url.query))  # such as Azure's api-version
-        self._url = url._replace(path=path, query=query, fragment="").geturl()
-        self._headers = {name.lower(): text.replace(KEY, model.api_key or "") for name, text in model.headers.items()}
-        if not any(KEY in text for text in model.headers.values()):
-            self._headers.setdefault("authorization", f"Bearer {model.api_key or 'none'}")
-        self._extra = model.extra
 
-    def open(self) -> None:
-        """Prepare the first request."""
-        open_client()
+    def open(self) -> Any:
+        """Create the client once. This takes a second or two, so do it before a deadline starts."""
+        with _client_lock:
+            return self._client
+
+    @cached_property
+    def _client(self) -> Any:
+        import openai
+
+        key, given, url = self._model.api_key, self._model.headers, urlsplit(self._model.base_url)
+        is_fixed = any(name.lower() == "authorization" for name in given)
+        has_own_key_header = not is_fixed and any(KEY in text for text in given.values())
+
+        class LimitedClient(openai.DefaultAsyncHttpxClient):
+            """Reads at most `_reply_limit` bytes of a reply, decompressed, also of an error."""
+
+            async def send(self, request: Any, **options: Any) -> Any:
+                if has_own_key_header:
+                    request.headers.pop("authorization", None)
+                response = await super().send(request, **(options | {"stream": True}))
+                try:
+                    content = await body_of(response, _reply_limit.get())
+                finally:
+                    await response.aclose()
+                headers = [each for each in response.headers.multi_items() if each[0] not in _OF_TRANSPORT]
+                return type(response)(response.status_code, headers=headers, content=content, request=request)
+
+        # At DEBUG these log whole prompts, at INFO a line for every call.
+        for name in ("openai", "httpx2", "httpcore2"):
+            logging.getLogger(name).setLevel(logging.WARNING)
+        return openai.AsyncOpenAI(
+            api_key=key or NO_KEY,
+            base_url=_ENDPOINT.sub("", url._replace(query="", fragment="").geturl()),
+            default_headers={name: text.replace(KEY, key or "") for name, text in given.items()},
+            default_query=dict(parse_qsl(url.query)),  # such as Azure's api-version
+            timeout=None,
+            max_retries=0,
+            # A redirect would send the claim to a host that users were not shown.
+            http_client=LimitedClient(follow_redirects=False),
+        )
 
     def post(self, parameters: Mapping[str, Any], seconds: float) -> HttpResult:
         """Request a chat completion and wait at most `seconds`. Never raises."""
-        body = {**(request_from(parameters) if self._has_responses else parameters), **self._extra}
-        result = send("POST", self._url, seconds, max_reply_bytes(parameters), headers=self._headers, json=body)
-        return as_completion(result) if self._has_responses else result
+        client, limit = self.open(), max_reply_bytes(parameters)
+        if not self._has_responses:
+            return run_with_deadline(_post(client.chat.completions, parameters, self._model.extra, limit), seconds)
+        request = request_from(parameters)
+        return as_completion(run_with_deadline(_post(client.responses, request, self._model.extra, limit), seconds))
+
+
+_client_lock = threading.Lock()
+_reply_limit: ContextVar[int] = ContextVar("bytes that the reply to the current request may have")
+_OF_TRANSPORT = ("content-encoding", "content-length")
+"""Headers that no longer hold for a body that was read."""
+
+
+async def _post(resource: Any, parameters: Mapping[str, Any], extra: Mapping[str, Any], limit: int) -> HttpResult:
+    import openai
+
+    _reply_limit.set(limit)  # each request is a task with a context of its own
+    try:
+        reply = (await resource.with_raw_response.create(**parameters, extra_body=extra or None)).http_response
+    except openai.APIStatusError as error:
+        reply = error.response
+    except openai.APIConnectionError as error:
+        return result_from_error(error.__cause__)
+    return HttpResult(reply.status_code, dict(reply.headers), reply.content)
 
 
 REPLY_OVERHEAD_BYTES = 200_000

@@ -23,6 +23,7 @@ MODELS = {"torch", "transformers", "peft", "pyserini", "jnius", "onnxruntime", "
 SLOW = {
     "alembic",
     "flask_migrate",
+    "httpx2",
     "openai",
     "httpx",
     "requests",

@@ -11,7 +11,7 @@ from dataclasses import asdict
 from datetime import date
 from typing import Any
 
-from app.backends.web_search.base import Fields, Limits, Provider, SearchRequest
+from app.backends.web_search.base import Limits, Provider
 from app.backends.web_search.registry import ProviderSearch, parse_date, plain_text, shorten_query, site_of
 from app.domain.errors import CallFailed
 from app.domain.instrumentation import Call, cached_call
@@ -38,12 +38,12 @@ class FactCheckTools(Provider):
     name = "fact-checks"
     title = "Google Fact Check Tools"
     setting = "FACT_CHECK_API_KEY"
+    key_header = ("X-Goog-Api-Key", "")
     limits = Limits(characters=400, hits=MAX_FACT_CHECKS)
-    fields = Fields("title", "url", "textualRating", ("reviewDate",))
 
-    def build_request(self, query: str, k: int, before: date | None) -> SearchRequest:
+    def build_request(self, query: str, k: int, before: date | None) -> dict[str, Any]:
         """Build the request; the API cannot filter by a last day."""
-        return SearchRequest("GET", {"params": {"query": query, "pageSize": k}}, {"X-Goog-Api-Key": self.api_key})
+        return {"method": "GET", "params": {"query": query, "pageSize": k}}
 
     def results(self, body: Mapping[str, Any]) -> Any:
         """Return the reviewed claims."""

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from datetime import UTC
 from email.utils import parsedate_to_datetime
 from functools import cache
+from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -37,7 +38,7 @@ _NO_CREDIT = re.compile(rb"(?i)insufficient_quota|billing_hard_limit_reached|QUO
 """Codes and messages for an account without credit (OpenAI, Brave, Serper), where waiting does not help."""
 
 log = logging.getLogger(__name__)
-_loop_lock = threading.Lock()
+_start_lock = threading.Lock()
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +55,13 @@ class HttpResult:
     timed_out: bool = False
     permanent: bool = False
     """A retry would fail in the same way."""
+    url: str = ""
+    """The address that replied, where redirects are followed."""
+
+    @property
+    def kind(self) -> str:
+        """Return the media type without parameters, in lower case; "" when none was sent."""
+        return self.headers.get("content-type", "").partition(";")[0].strip().lower()
 
     @property
     def parsed(self) -> Any:
@@ -69,14 +77,72 @@ class HttpResult:
         return self.status == 402 or bool(_NO_CREDIT.search(self.content))
 
 
+def send(method: str, url: str, seconds: float, max_bytes: int, **sent: Any) -> HttpResult:
+    """Send a request and wait at most `seconds` for its whole reply, which may have `max_bytes`. Never raises.
+
+    `sent` are the arguments of httpx2's `request` for headers, query and body.
+    """
+    return run_with_deadline(_send(open_client()[0], method, url, max_bytes, sent), seconds)
+
+
+async def _send(client: Any, method: str, url: str, max_bytes: int, sent: Mapping[str, Any]) -> HttpResult:
+    async with client.stream(method, url, **sent) as reply:
+        return HttpResult(reply.status_code, dict(reply.headers), await body_of(reply, max_bytes))
+
+
 def run_with_deadline(request: Coroutine[Any, Any, HttpResult], seconds: float) -> HttpResult:
-    """Run a request, which should end by itself after `seconds`, on the shared event loop."""
-    future = asyncio.run_coroutine_threadsafe(request, _loop())
+    """Return what the request returns within `seconds`, else the reason why there is no reply. Never raises."""
+    future = asyncio.run_coroutine_threadsafe(_result_of(request, seconds), open_client()[1])
     try:
         return future.result(seconds + DEADLINE_GRACE_SECONDS)
     except TimeoutError:
         future.cancel()
         return HttpResult(timed_out=True)
+
+
+async def _result_of(request: Coroutine[Any, Any, HttpResult], seconds: float) -> HttpResult:
+    import httpx2
+
+    try:
+        async with asyncio.timeout(seconds):
+            return await request
+    except TimeoutError:
+        return HttpResult(timed_out=True)
+    except ReplyTooLarge as error:
+        return HttpResult(error=f"sent more than {error.args[0]:,} bytes in one reply", permanent=True)
+    except httpx2.HTTPError as error:
+        return result_from_error(error)
+    except Exception as error:  # its message may contain the key (an invalid header value does)
+        return HttpResult(error=f"could not be asked ({type(error).__name__})", permanent=True)
+
+
+def open_client() -> tuple[Any, asyncio.AbstractEventLoop]:
+    """Return the process's client and the loop of its connections, shared by all threads.
+
+    The first call may take a moment, so make it before a deadline starts.
+    """
+    with _start_lock:  # two first calls at once would otherwise start two
+        return _start_client()
+
+
+@cache
+def _start_client() -> tuple[Any, asyncio.AbstractEventLoop]:
+    import httpx2
+
+    # At INFO httpx2 logs every URL, and with it the query; at DEBUG httpcore2 logs its steps.
+    for name in ("httpx2", "httpcore2"):
+        logging.getLogger(name).setLevel(logging.WARNING)
+    client = httpx2.AsyncClient(
+        timeout=None,
+        # A redirect would send the claim to a host that users were not shown.
+        follow_redirects=False,
+        headers={"User-Agent": "Hopcheck", "Accept": "application/json"},
+        # Cookies would link the requests of different users.
+        cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),
+    )
+    loop = asyncio.new_event_loop()
+    threading.Thread(target=loop.run_forever, name="requests", daemon=True).start()
+    return client, loop
 
 
 class ReplyTooLarge(Exception):
@@ -92,7 +158,7 @@ async def body_of(response: Any, limit: int) -> bytes:
     async for piece in response.aiter_bytes():
         content += piece
         if len(content) > limit:
-            raise ReplyTooLarge
+            raise ReplyTooLarge(limit)
     return bytes(content)
 
 
@@ -127,19 +193,6 @@ def quoted(text: str, key: str | None) -> str:
     return (line.replace(key, "[key]") if key else line)[:MAX_QUOTED_CHARACTERS]
 
 
-def _loop() -> asyncio.AbstractEventLoop:
-    """Return the process's event loop, shared by all threads: a client's connections are tied to their loop."""
-    with _loop_lock:  # two first calls at once would otherwise both start a loop
-        return _start_loop()
-
-
-@cache
-def _start_loop() -> asyncio.AbstractEventLoop:
-    loop = asyncio.new_event_loop()
-    threading.Thread(target=loop.run_forever, name="requests", daemon=True).start()
-    return loop
-
-
 @dataclass(frozen=True)
 class RetryPolicy:
     """Retries with exponential backoff and jitter, after at least the server's Retry-After."""
@@ -162,7 +215,9 @@ class RetryPolicy:
             if left <= 0:
                 return HttpResult(timed_out=True)
             result = request(left)
-            wait = self._wait(result, attempt)
+            # 50 to 100% of a doubling span, but at least what the server asks for
+            span = min(MAX_WAIT_SECONDS, INITIAL_WAIT_SECONDS * 2 ** (attempt - 1))
+            wait = max(span * (0.5 + 0.5 * self.jitter()), retry_after(result, self.now()) or 0.0)
             if attempt == MAX_ATTEMPTS or not is_retryable(result) or self.clock() + wait >= deadline:
                 break
             log.warning("%s: %s; trying again in %.1f s", host, result.status or result.error, wait)
@@ -170,11 +225,6 @@ class RetryPolicy:
                 report_phase(Code.WAITING_FOR_HOST(seconds=wait, host=host))
             self.sleep(wait)
         return result
-
-    def _wait(self, result: HttpResult, attempt: int) -> float:
-        """Return the seconds to wait after the given attempt: 50 to 100% of a doubling span, or Retry-After."""
-        span = min(MAX_WAIT_SECONDS, INITIAL_WAIT_SECONDS * 2 ** (attempt - 1))
-        return max(span * (0.5 + 0.5 * self.jitter()), retry_after(result, self.now()) or 0.0)
 
 
 def is_retryable(result: HttpResult) -> bool:
@@ -206,11 +256,8 @@ def host_of(url: str) -> str:
 def destination_of(url: str) -> str | None:
     """Return the host that receives what is sent to `url`; None for this machine."""
     name = urlsplit(url).hostname or ""
-    return None if _is_loopback(name) else name
-
-
-def _is_loopback(host: str) -> bool:
     try:
-        return ipaddress.ip_address(host).is_loopback
+        is_here = ipaddress.ip_address(name).is_loopback
     except ValueError:
-        return host == "localhost" or host.endswith(".localhost")
+        is_here = name == "localhost" or name.endswith(".localhost")
+    return None if is_here else name

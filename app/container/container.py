@@ -121,7 +121,8 @@ class SearchEngines:
     def of(self, options: RunOptions) -> tuple[WebSearch, PageReader, Origin]:
         """Return the search engine, the page reader and the origin of passages for these options."""
         if options.search == CORPUS_SEARCH:
-            return *self._registry.search(options.corpora), Origin.CORPUS
+            search = self._registry.search(options.corpora)
+            return search, search, Origin.CORPUS
         return self._by_name[options.search or ""], self.pages, Origin.WEB
 
 

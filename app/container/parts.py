@@ -196,7 +196,7 @@ class LanguageModels:
         Raises InvalidInput for a found model whose server has ended.
         """
         model = self._models.get(options.model or "") or self._client_of_discovered(options.model)
-        chosen = Sampling.of(options.model_seed, options.temperature, options.max_tokens)
+        chosen = Sampling(options.model_seed, options.temperature, options.max_tokens)
         faithful = is_faithful(options.strategy, options.preset)
         return model.sampled(chosen, faithful) if isinstance(model, OpenAIChat) else model
 

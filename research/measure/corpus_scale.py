@@ -28,7 +28,7 @@ import pyarrow
 from pyarrow import parquet
 
 from app.backends.corpus.bm25 import Bm25Retriever, Java
-from app.backends.corpus.registry import vital_articles
+from app.backends.corpus.registry import VITAL
 from app.text.sentences import sentences
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -116,7 +116,7 @@ def write_articles(target: Path, number: int) -> None:
 def topic_sentences() -> dict[str, list[tuple[str, str]]]:
     """Return the (title, sentence) pairs of the articles by topic."""
     pools = defaultdict(list)
-    for article in vital_articles():
+    for article in VITAL.articles():
         pools[article.topic] += [(article.title, sentence) for sentence in sentences(article.text)]
     return dict(pools)
 

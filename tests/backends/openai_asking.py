@@ -55,9 +55,6 @@ def run_over(model: TextGenerator, **options: Any) -> tuple[Report, list[Event]]
     return followed(strategy, RunOptions(**options))
 
 
-CONTEXT_TOKENS = 4096
-
-
 @contextmanager
 def llama_server() -> Iterator[str]:
     """Yield the address of llama.cpp's own OpenAI-compatible server with SmolLM2, on a free port of this machine."""
@@ -67,7 +64,7 @@ def llama_server() -> Iterator[str]:
     params.model.path = str(packaged_gguf())
     params.verbosity = -1
     params.n_parallel = 1
-    params.n_ctx = CONTEXT_TOKENS
+    params.n_ctx = 4096
     params.cache_ram_mib = 0
     params.fit_params = False
     params.cpuparams.n_threads = params.cpuparams_batch.n_threads = 1

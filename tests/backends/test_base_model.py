@@ -235,25 +235,36 @@ def test_packages_are_joined_and_neither_installed_nor_imported_nor_kept(tmp_pat
     assert len(lines) <= 10
 
 
-KILLED = """
-import os, signal, sys
+OBTAINING = """
+import os, resource, signal, sys
 from pathlib import Path
 from app.backends.local.base_model import ModelFile, obtain
-from app.bootstrap import base_model as base_model_step
 from app.config.settings import Settings
-folder = Path(sys.argv[1])
-file = ModelFile("Tiny", "tiny.gguf", 1_000_000, sys.argv[2], "someone/tiny", "r", folder / "base.lock", 500_000)
-def say(line):
+from app.domain.errors import ModelUnavailable
+def killed(line):
     if "%" in line:
         os.kill(os.getpid(), signal.SIGKILL)
-obtain(Settings(instance=folder / "instance", model_sources=("packages",)), say, file)
+folder = Path(sys.argv[1])
+file = ModelFile("Tiny", "tiny.gguf", 1_000_000, sys.argv[2], "someone/tiny", "r", folder / "base.lock", 500_000)
+if is_full := sys.argv[3] == "full":
+    resource.setrlimit(resource.RLIMIT_FSIZE, (700_000, 700_000))
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+try:
+    obtain(Settings(instance=folder / "instance", model_sources=("packages",)), print if is_full else killed, file)
+except ModelUnavailable as error:
+    print(error)
 """
+
+
+def obtaining(tmp_path: Path, end: str) -> subprocess.CompletedProcess[str]:
+    """Obtain the file in a process of its own that is killed meanwhile, or whose disk is full."""
+    command = [sys.executable, "-c", OBTAINING, str(tmp_path), SHA256, end]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60)
 
 
 @pytest.mark.slow
 def test_a_killed_download_continues_after_the_parts_that_it_has(tmp_path, packaged, index):
-    done = subprocess.run([sys.executable, "-c", KILLED, str(tmp_path), SHA256], cwd=ROOT, timeout=60)
-    assert done.returncode == -signal.SIGKILL
+    assert obtaining(tmp_path, "killed").returncode == -signal.SIGKILL
     given = settings(tmp_path, "packages")
     left = base_model_path(given, packaged).with_name(f".{NAME}.partial").stat().st_size
     assert 0 < left < len(CONTENT)
@@ -319,28 +330,9 @@ def test_what_is_downloaded_already_needs_no_room_again(tmp_path, file, monkeypa
 
 
 def test_a_disk_that_fills_up_meanwhile_is_reported_and_the_download_kept(tmp_path, packaged, monkeypatch):
-    limited = f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (700_000, 700_000))\n{FULL}"
-    command = [sys.executable, "-c", limited, str(tmp_path), SHA256]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60)
+    done = obtaining(tmp_path, "full")
     assert "cannot be read or written (File too large)" in done.stdout, done.stderr
     assert obtain(settings(tmp_path, "packages"), print, packaged).read_bytes() == CONTENT
-
-
-FULL = """
-import signal, sys
-from pathlib import Path
-from app.backends.local.base_model import ModelFile, obtain
-from app.bootstrap import base_model as base_model_step
-from app.config.settings import Settings
-from app.domain.errors import ModelUnavailable
-signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-folder = Path(sys.argv[1])
-file = ModelFile("Tiny", "tiny.gguf", 1_000_000, sys.argv[2], "someone/tiny", "r", folder / "base.lock", 500_000)
-try:
-    obtain(Settings(instance=folder / "instance", model_sources=("packages",)), lambda line: None, file)
-except ModelUnavailable as error:
-    print(error)
-"""
 
 
 def test_with_the_machine_as_only_source_nothing_is_downloaded(tmp_path, packaged, monkeypatch):

@@ -10,14 +10,12 @@ import pytest
 from app.backends.local.inference_queue import Inference
 from app.backends.local.llama_cpp import LocalLM
 from app.backends.local.reranker import CrossEncoderReranker
-from app.backends.local.seq2seq import Seq2Seq
 from app.backends.local.weight_files import fingerprint
 from app.domain.errors import CallFailed
 from app.domain.instrumentation import listening, use_stores
 from app.domain.model import Passage, Question
 from tests.local_files import FILES
 from tests.stores import JsonStore
-from tests.tiny import tiny_t5
 
 HAMLET = Passage("A play (1600). Hamlet was written by William Shakespeare.", "Hamlet", "test")
 BERLIN = Passage("Berlin is the capital of Germany.", "Berlin", "test")
@@ -60,13 +58,6 @@ def test_the_local_model_returns_its_cached_text_and_probabilities():
     ):
         first, second = asked_twice(lambda queue: LocalLM(*FILES, inference=queue), ask)
         assert first == second != ""
-
-
-def test_a_call_that_times_out_fails_and_is_not_cached(tmp_path):
-    store = JsonStore()
-    with use_stores(store), pytest.raises(CallFailed, match="0 seconds"):
-        Seq2Seq(str(tiny_t5(tmp_path)), Inference(0.0)).complete("claim", max_tokens=4)
-    assert store.replies == {}
 
 
 def test_a_nan_score_from_the_reranker_fails_the_call():

@@ -97,19 +97,10 @@ class TestBuilding:
 
 @pytest.mark.jvm
 class TestRefusing:
-    @pytest.mark.parametrize(
-        ("rows", "sentence"),
-        [
-            ((river(1), "broken"), "rivers.jsonl, line 2 is no JSON; nothing was built."),
-            ((river(1), river(1)), 'rivers.jsonl, line 2 has the id "1" of rivers.jsonl, line 1; nothing was built.'),
-            ((river(1), river(2) | {"contents": ""}), "rivers.jsonl, line 2 holds no text; nothing was built."),
-        ],
-    )
-    def test_the_first_broken_line_ends_a_strict_build(self, place, rows, sentence):
-        write(place.source, *rows)
-        with pytest.raises(InvalidInput) as raised:
+    def test_the_first_broken_line_ends_a_strict_build(self, place):
+        write(place.source, river(1), "broken")
+        with pytest.raises(InvalidInput, match=r"^rivers\.jsonl, line 2 is no JSON; nothing was built\.$"):
             place.build(refuse=True)
-        assert str(raised.value) == sentence
         assert not place.folder.exists()
 
     @pytest.mark.parametrize("content", ["broken\n", '{"id": "1", "contents": ""}\n'])

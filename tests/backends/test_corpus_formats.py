@@ -92,11 +92,6 @@ class TestJsonLines:
         assert found[2].where == "facts.jsonl, line 3"
         assert peak < 2.5 * MAX_LINE_BYTES
 
-    def test_a_utf16_file_is_refused(self, source):
-        source.write_text(json.dumps(GOOD), encoding="utf-16")
-        with pytest.raises(UnreadableSource, match="UTF-16"):
-            read(source)
-
     def test_memory_does_not_grow_with_the_file(self, source):
         def most(lines: int) -> int:
             text = "The river flows through nine old towns to the sea. " * 40
@@ -153,12 +148,7 @@ class TestAuto:
         (tmp_path / "notes.md").write_text("# Notes")
         assert format_of(tmp_path) == "folder"
 
-    def test_a_utf16_file_is_refused_with_its_reason(self, source):
-        source.write_text(json.dumps(GOOD), encoding="utf-16")
-        with pytest.raises(UnreadableSource, match=r"^is UTF-16; make it UTF-8 first$"):
-            format_of(source)
-
-    @pytest.mark.parametrize("content", [b"", b"PK\x03\x04", b"id,contents\n"])
+    @pytest.mark.parametrize("content", [b"", b"PK\x03\x04", b"id,contents\n", json.dumps(GOOD).encode("utf-16")])
     def test_other_file_types_are_refused(self, tmp_path, content):
         (tmp_path / "table.csv").write_bytes(content)
         with pytest.raises(UnreadableSource, match="no format that is known"):
@@ -180,11 +170,6 @@ LINE = st.one_of(
 def test_arbitrary_bytes_never_end_reading_silently(tmp_path_factory, lines, format):
     source = tmp_path_factory.mktemp("any") / "any.jsonl"
     source.write_bytes(b"\n".join(lines))
-    try:
-        found = read(source, format)
-    except UnreadableSource as error:
-        assert "UTF-16" in str(error)
-    else:
-        for entry in found:
-            assert bool(entry.document) != bool(entry.problem)
-            assert all(passages_of(entry.document.paragraphs if entry.document else []))
+    for entry in read(source, format):
+        assert bool(entry.document) != bool(entry.problem)
+        assert all(passages_of(entry.document.paragraphs if entry.document else []))

@@ -9,8 +9,7 @@ import pyarrow
 import pytest
 from pyarrow import parquet
 
-from app.backends.corpus.formats import passages_of, total_bytes
-from app.backends.corpus.parquet import parquet_articles, sections
+from app.backends.corpus.formats import parquet_articles, passages_of, sections, total_bytes
 from app.backends.fetch.sandbox import UnreadableSource
 
 MOZART = (

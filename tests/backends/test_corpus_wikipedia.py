@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import os
 import subprocess
 import sys
@@ -16,7 +15,6 @@ import pyarrow
 import pytest
 from pyarrow import parquet
 
-from app import create_app
 from app.backends.corpus.bm25 import DEFAULT_JAVA, Bm25Retriever
 from app.backends.corpus.index import MANIFEST, read_complete
 from app.backends.corpus.registry import about
@@ -181,20 +179,3 @@ def test_the_command_makes_a_source_that_is_chosen_by_its_name(hub, tmp_path):
     assert [(each.title, each.available) for each in sources if each.name == NAME] == [("Simple Wikipedia", True)]
     again = fetch(hub, tmp_path, "--yes")
     assert again.returncode == 2 and "add --replace" in again.stderr
-
-
-@pytest.mark.slow
-@pytest.mark.jvm
-@pytest.mark.models
-def test_a_check_with_that_source_reads_its_articles(hub, tmp_path, database_url):
-    install_wikipedia(find_wikipedia(NAME), tmp_path / "corpora" / NAME, DEFAULT_JAVA, print)
-    (tmp_path / "models").symlink_to(ROOT / "instance" / "models")
-    (tmp_path / "corpora" / "vital").symlink_to(ROOT / "instance" / "corpora" / "vital")
-    app = create_app(replace(Settings.from_env({}), instance=tmp_path, database_url=database_url))
-    arguments = ["check", "Mozart was born in Salzburg.", "--source", NAME, "--max-hops", "1", "--json"]
-    done = app.test_cli_runner().invoke(args=arguments)
-    assert done.exit_code == 0, done.stderr
-    report = json.loads(done.stdout)
-    assert report["options"]["corpora"] == [NAME] and report["label"]
-    found = [each for hop in report["hops"] for each in hop["evidence"]]
-    assert found and {each["source"].partition(" (")[0] for each in found} == {"Simple Wikipedia"}

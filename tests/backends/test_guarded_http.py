@@ -8,6 +8,7 @@ import threading
 import time
 import tracemalloc
 import zlib
+from concurrent.futures import ThreadPoolExecutor
 from gzip import compress
 from ipaddress import ip_address
 
@@ -36,7 +37,7 @@ class TestRequests:
     def test_a_page_is_returned_with_its_url_status_type_and_content(self):
         with WebServer({"/a?b=c": PAGE}) as site:
             fetched = client(site).get(site.url("/a?b=c"), Budget(SECONDS))
-        assert (fetched.url, fetched.host, fetched.status) == (site.url("/a?b=c"), "good.test", 200)
+        assert (fetched.url, fetched.status) == (site.url("/a?b=c"), 200)
         assert (fetched.kind, fetched.content) == ("text/html", b"<p>Hello</p>")
 
     def test_requests_send_host_and_user_agent_and_no_cookies(self):
@@ -52,7 +53,7 @@ class TestRequests:
         asked = []
         with WebServer({"/": PAGE}) as site:
             http = client(site, resolve=lambda host, port: asked.append(host) or (HERE,))
-            assert http.get(site.url(host="Tübingen.test"), Budget(SECONDS)).host == "xn--tbingen-n2a.test"
+            assert "//xn--tbingen-n2a.test:" in http.get(site.url(host="Tübingen.test"), Budget(SECONDS)).url
         assert asked == ["xn--tbingen-n2a.test"]
 
     def test_proxies_from_the_environment_are_ignored(self, monkeypatch):
@@ -296,20 +297,9 @@ class TestTimeouts:
 
 class TestConcurrency:
     def fetch_all(self, http, urls, seconds: float = SECONDS) -> list[str]:
-        failed: list[str] = []
-
-        def fetch(url):
-            try:
-                http.get(url, Budget(seconds))
-            except CallFailed as error:
-                failed.append(str(error))
-
-        threads = [threading.Thread(target=fetch, args=(url,)) for url in urls]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        return failed
+        with ThreadPoolExecutor(len(urls)) as pool:
+            done = [pool.submit(http.get, url, Budget(seconds)) for url in urls]
+        return [str(error) for each in done if (error := each.exception())]
 
     def test_one_page_of_a_site_is_fetched_at_a_time(self):
         with WebServer({"/": Sent(delay=0.1)}) as site:

@@ -54,7 +54,7 @@ def test_calls_are_served_in_the_order_they_arrive():
     with Busy(queue) as busy, ThreadPoolExecutor(5) as callers:
         for number in range(5):
             callers.submit(queue.run, lambda number=number: served.append(number))
-            until(lambda number=number: len(queue._waiting) == number + 1)
+            until(lambda number=number: queue._waiting.qsize() == number + 1)
         assert served == []
         busy.release()
     assert served == [0, 1, 2, 3, 4]
@@ -76,7 +76,7 @@ def test_a_call_that_runs_too_long_fails_and_later_calls_are_served_when_it_ends
         with pytest.raises(CallFailed, match="was not done after 1 seconds"):
             busy.result.result(LONG)
         busy.release()
-        until(lambda: not queue._waiting)
+        until(queue._waiting.empty)
         assert queue.run(lambda: "the next") == "the next"
 
 
@@ -117,10 +117,10 @@ from app.backends.local.inference_queue import Inference
 queue, begun = Inference(20), threading.Event()
 threading.Thread(target=lambda: queue.run(lambda: (begun.set(), time.sleep(0.5)))).start()
 begun.wait()
-queue._changed.acquire()
+queue._lock.acquire()
 if (child := os.fork()) == 0:
     os._exit(0 if queue.run(os.getpid) == os.getpid() else 1)
-queue._changed.release()
+queue._lock.release()
 assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 assert queue.run(os.getpid) == os.getpid()
 """

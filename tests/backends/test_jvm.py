@@ -57,11 +57,8 @@ def java_home(folder: Path, version: str, library: bool = True) -> Path:
 
 @pytest.mark.parametrize(("written", "version"), [("21.0.2", 21), ("17.0.15", 17), ("25", 25), ("1.8.0_412", 1)])
 def test_the_version_is_read_from_the_release_file(tmp_path, written, version):
-    assert java_version(java_home(tmp_path / "java", written)) == version
-
-
-def test_a_folder_without_a_release_file_has_no_version(tmp_path):
     assert java_version(tmp_path) == 0
+    assert java_version(java_home(tmp_path / "java", written)) == version
 
 
 def test_a_recent_enough_java_home_is_preferred(tmp_path):

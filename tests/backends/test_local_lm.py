@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from pathlib import Path
 
 import pytest
@@ -130,24 +129,6 @@ def test_a_prompt_that_is_too_long_fails_the_call_and_the_model_keeps_working(mo
     with pytest.raises(CallFailed, match="context"):
         model.complete("word " * 5_000, max_tokens=4)
     assert model.complete("One, two, three,", max_tokens=2)
-
-
-@pytest.mark.slow
-@pytest.mark.models
-def test_two_threads_get_their_own_texts(model: LocalLM) -> None:
-    prompts = ("One, two, three,", "Monday, Tuesday, Wednesday,")
-    alone = {prompt: model.complete(prompt, max_tokens=3) for prompt in prompts}
-    got: dict[str, str] = {}
-
-    def ask(prompt: str) -> None:
-        got[prompt] = model.complete(prompt, max_tokens=3)
-
-    threads = [threading.Thread(target=ask, args=(prompt,)) for prompt in prompts]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert got == alone and len(set(alone.values())) == 2
 
 
 @pytest.mark.slow

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -35,7 +36,7 @@ def test_a_prompt_is_sent_as_one_user_message_with_greedy_decoding():
 def test_a_run_may_have_its_own_seed_temperature_and_tokens_and_others_keep_theirs():
     with OpenAIServer([Reply("Yes")]) as server:
         usual = chat(server)
-        usual.sampled(Sampling.of(42, 0.7, 300)).complete("Ask.", max_tokens=20)
+        usual.sampled(Sampling(42, 0.7, 300)).complete("Ask.", max_tokens=20)
         usual.complete("Ask.", max_tokens=20)
     sent = [tuple(asked.body[name] for name in ("seed", "temperature", "max_tokens")) for asked in server.asked]
     assert sent == [(42, 0.7, 300), (SEED, 0, 20)]
@@ -94,15 +95,6 @@ def test_several_threads_call_concurrently():
         everyone.wait()  # no reply is sent before all requests have arrived
         return Reply(asked.prompt)
 
-    replies = {}
-    with OpenAIServer(script) as server:
+    with OpenAIServer(script) as server, ThreadPoolExecutor(4) as pool:
         model = chat(server)
-        asking = [
-            threading.Thread(target=lambda n=n: replies.update({n: model.complete(str(n), max_tokens=5)}))
-            for n in range(4)
-        ]
-        for each in asking:
-            each.start()
-        for each in asking:
-            each.join(LONG)
-    assert replies == {n: str(n) for n in range(4)}
+        assert list(pool.map(lambda prompt: model.complete(prompt, max_tokens=5), "abcd")) == list("abcd")

@@ -35,7 +35,7 @@ def test_a_planted_key_is_in_no_log_error_trace_event_cache_or_repr(reply, caplo
     store, collected = JsonStore(), []
     with OpenAIServer([reply]) as server, use_stores(store), listening(collected.append):
         model = chat(server, seconds=0.5 if reply.delay else 10)
-        for name in ("openai", "httpx2", "httpcore2"):
+        for name in ("httpx2", "httpcore2"):
             model._transport.open()
             logging.getLogger(name).setLevel(logging.DEBUG)
         try:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -133,10 +132,6 @@ def test_nan_output_fails_the_call(folder: Path) -> None:
         model.choose("claim", LABELS)
 
 
-def _without_weights(folder: Path) -> None:
-    (folder / "model.safetensors").unlink()
-
-
 def _with_pickled_weights(folder: Path) -> None:
     (folder / "model.safetensors").rename(folder / "pytorch_model.bin")
 
@@ -158,7 +153,6 @@ def _of_a_type_with_its_own_code(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("damage", "sentence"),
     [
-        (_without_weights, "no weights in the safetensors format"),
         (_with_pickled_weights, "no weights in the safetensors format"),
         (_cut, "damaged or incomplete"),
         (_with_broken_configuration, "config.json"),
@@ -170,11 +164,6 @@ def test_a_model_that_cannot_be_loaded_is_reported_with_its_fix(tmp_path: Path, 
     with pytest.raises(ModelUnavailable, match=sentence) as raised:
         Seq2Seq(str(tmp_path / "flan-tiny")).complete("claim", max_tokens=2)
     assert "FLAN_T5" in raised.value.fix
-
-
-def test_a_missing_folder_is_named(tmp_path: Path) -> None:
-    with pytest.raises(ModelUnavailable, match="no folder"):
-        Seq2Seq(str(tmp_path / "gone")).choose("claim", LABELS)
 
 
 def test_another_kind_of_model_is_refused(tmp_path: Path) -> None:
@@ -190,11 +179,3 @@ def test_an_encoder_only_model_is_refused(tmp_path: Path) -> None:
     T5EncoderModel.from_pretrained(tiny_t5(tmp_path)).save_pretrained(tmp_path)
     with pytest.raises(ModelUnavailable, match="its weights lack decoder"):
         Seq2Seq(str(tmp_path)).complete("claim", max_tokens=2)
-
-
-def test_concurrent_threads_get_their_own_choices(model: Seq2Seq) -> None:
-    """Two threads never share the state of the tokenizer."""
-    prompts = [f"{word} claim {other} ?" for word in LABELS[:2] for other in ("first", "second", "third", "paris")]
-    alone = [model.choose(prompt, LABELS) for prompt in prompts]
-    with ThreadPoolExecutor(8) as pool:
-        assert list(pool.map(lambda prompt: model.choose(prompt, LABELS), prompts * 4)) == alone * 4

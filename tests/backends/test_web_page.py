@@ -1,4 +1,4 @@
-"""Tests for reading a web page: over real HTTP, through robots.txt and parsers, into a cached Page."""
+"""Reading a web page: over real HTTP, through robots.txt and parsers, into a cached Page."""
 
 from __future__ import annotations
 
@@ -10,8 +10,16 @@ from typing import Any
 
 import pytest
 
-from app.backends.fetch.pages import MAX_ROBOTS_BYTES, MAX_TEXT_CHARACTERS, USER_AGENT, WebPages, is_page_allowed
-from app.backends.fetch.safe_http import GuardedHttp
+from app.backends.fetch.pages import (
+    CACHE_SECONDS,
+    MAX_ROBOTS_BYTES,
+    MAX_TEXT_CHARACTERS,
+    USER_AGENT,
+    RobotsCache,
+    WebPages,
+    is_page_allowed,
+)
+from app.backends.fetch.safe_http import Budget, GuardedHttp
 from app.config.settings import ROOT
 from app.domain.errors import CallFailed
 from app.domain.instrumentation import use_stores
@@ -136,13 +144,9 @@ class TestRobots:
     @pytest.mark.parametrize(
         ("rules", "path", "allowed"),
         [
-            ("User-agent: *\nDisallow: /a", "/a/b", False),
-            ("User-agent: *\nDisallow:", "/", True),
             ("User-agent: *\nDisallow: /*.pdf$", "/x/y.pdf", False),
             ("User-agent: *\nDisallow: /*.pdf$", "/x/y.pdf?page=2", True),
-            ("User-agent: *\nDisallow: /\nAllow: /news/", "/news/today", True),
             ("User-agent: *\nAllow: /news/\nDisallow: /news/*/draft", "/news/today/draft", False),
-            ("User-agent: *\nDisallow: /a\nAllow: /a", "/a", True),
             ("User-agent: *\nDisallow: /caf%C3%A9", "/caf\u00e9", False),
             ("User-agent: Hopcheck/1.0\nUser-agent: other\nDisallow: /", "/", False),
             ("User-agent: Hop\nUser-agent: Hopcheck-Images\nUser-agent: My Hopcheck\nDisallow: /", "/", True),
@@ -216,3 +220,54 @@ def test_the_app_uses_the_guarded_client_without_exceptions():
     given = {name for calls in made.values() for call in calls for name in re.findall(r"(\w+)=", call)}
     assert given <= {"accept", "limiter"}  # none that opens a port or an address
     assert GuardedHttp(USER_AGENT)._ports == (80, 443)
+
+
+def checked(robots: RobotsCache, url: str) -> str:
+    """Return "" when the page may be read, otherwise the message."""
+    try:
+        robots.check(url, Budget(5))
+    except CallFailed as error:
+        return str(error)
+    return ""
+
+
+class TestRobotsFile:
+    @pytest.mark.parametrize(("status", "may"), [(404, True), (410, True), (401, False), (403, False)])
+    def test_a_missing_robots_file_allows_all_and_a_forbidden_one_allows_nothing(self, status, may):
+        with WebServer({"/robots.txt": Sent(status=status)}) as site:
+            assert (checked(RobotsCache(client(site), "Hopcheck"), site.url()) == "") is may
+
+    @pytest.mark.parametrize("sent", [Sent(status=503), Sent(status=429), Sent(b"#" * 2_000_000)])
+    def test_unavailable_rules_allow_nothing_and_are_fetched_again(self, sent):
+        with WebServer({"/robots.txt": sent}) as site:
+            robots = RobotsCache(client(site), "Hopcheck")
+            assert checked(robots, site.url()).startswith("good.test ")
+            site.pages["/robots.txt"] = Sent()
+            assert checked(robots, site.url()) == ""
+
+    @pytest.mark.parametrize(
+        "rules", [b"", b"\0\xff\xfe", b"<html>soft 404</html>", b"Disallow: /\nUser-agent", b"::\n:"]
+    )
+    def test_malformed_rules_forbid_nothing(self, rules):
+        with WebServer({"/robots.txt": Sent(rules)}) as site:
+            assert checked(RobotsCache(client(site), "Hopcheck"), site.url()) == ""
+
+
+class TestRobotsCache:
+    def test_rules_are_fetched_once_an_hour(self):
+        now = [0.0]
+        with WebServer({"/robots.txt": TestRobots.RULES}) as site:
+            robots = RobotsCache(client(site), "Hopcheck", lambda: now[0])
+            for path in "/", "/a", "/private":
+                checked(robots, site.url(path))
+            assert site.asked == ["/robots.txt"]
+            now[0] = CACHE_SECONDS + 1
+            checked(robots, site.url())
+        assert site.asked == ["/robots.txt"] * 2
+
+    def test_rules_are_kept_per_host_and_port(self):
+        with WebServer({"/robots.txt": TestRobots.RULES}) as site, WebServer({}) as other:
+            robots = RobotsCache(client(site, other), "Hopcheck")
+            assert checked(robots, site.url("/private")) and not checked(robots, other.url("/private"))
+            assert checked(robots, site.url("/private", host="other.test"))
+        assert (len(site.asked), len(other.asked)) == (2, 1)

@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import threading
 
 import pytest
 
-from app.backends.corpus.registry import CorpusPages, CorpusRegistry
+from app.backends.corpus.registry import CorpusRegistry, CorpusSearch
 from app.backends.corpus.wikipedia import (
     LIVE,
     SharedLimiter,
@@ -176,15 +175,6 @@ class TestEtiquette:
             ("application/json", "gzip, deflate")
         }
 
-    def test_one_request_is_made_at_a_time(self, wiki):
-        source = wikipedia(wiki)
-        threads = [threading.Thread(target=source.retrieve, args=(QUESTION, 5)) for _ in range(4)]
-        for each in threads:
-            each.start()
-        for each in threads:
-            each.join()
-        assert wiki.most_at_once == 1 and len(wiki.requests) > 4
-
     def test_processes_with_the_same_locks_make_one_request_at_a_time(self, tmp_path):
         with WebServer({"/slow": Sent(b"{}", JSON, delay=0.2)}) as server:
             script = ASKING.format(port=server.port, url=server.url("/slow"), locks=str(tmp_path / "locks"))
@@ -286,10 +276,9 @@ class TestFailures:
 
 class TestWholeArticles:
     def test_the_article_behind_a_hit_is_the_revision_that_its_address_names(self, wiki):
-        registry = CorpusRegistry(None, live=wikipedia(wiki))
-        search, pages = registry.search([LIVE])
+        search = CorpusRegistry(None, live=wikipedia(wiki)).search([LIVE])
         hit = search.search(QUESTION, 5, "2020-01-01")[0]
-        page = pages.read(hit)
+        page = search.read(hit)
         assert (page.text, page.url, page.published) == (OLD, hit.url, "2019-05-01")
         assert search.destination == "good.test"
 
@@ -298,7 +287,7 @@ class TestWholeArticles:
     )
     def test_an_address_that_names_no_revision_of_this_wiki_has_no_article(self, wiki, url):
         with pytest.raises(CallFailed, match="The article A is not in the corpus"):
-            CorpusPages([wikipedia(wiki)]).read(SearchHit("A", "", "text", url))
+            CorpusSearch([wikipedia(wiki)]).read(SearchHit("A", "", "text", url))
         assert wiki.requests == []
 
 

@@ -176,21 +176,18 @@ class Bm25Retriever:
         try:
             manifest = read_verified(self._folder)
             lucene = jvm.start(self._java.home, self._java.memory)
-            return OpenIndex(stamp, manifest, self._searcher(lucene, manifest))
+            try:
+                searcher = lucene.search.LuceneSearcher(str(self._folder / manifest.index))
+                searcher.search("warm", k=1)
+            except Exception as error:
+                message = f"The index of the corpus {self._folder.name} is damaged"
+                raise ModelUnavailable(message, manifest.fix) from error
+            return OpenIndex(stamp, manifest, searcher)
         except ModelUnavailable:
             # A build may have replaced and removed this index while it was being opened.
             if (now := _stamp(self._folder)) != stamp:
                 return self._open(now)
             raise
-
-    def _searcher(self, lucene: jvm.Pyserini, manifest: Manifest) -> Any:
-        try:
-            searcher = lucene.search.LuceneSearcher(str(self._folder / manifest.index))
-            searcher.search("warm", k=1)
-        except Exception as error:
-            message = f"The index of the corpus {self._folder.name} is damaged"
-            raise ModelUnavailable(message, manifest.fix) from error
-        return searcher
 
 
 def _stamp(folder: Path) -> tuple[int, int, int] | None:

@@ -11,7 +11,6 @@ import codecs
 import logging
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from app.backends.corpus import word
@@ -30,16 +29,12 @@ CHUNK_CHARACTERS = 32 * 1024
 _FRONT_MATTER = re.compile(r"\A---\r?\n.*?\r?\n---\r?\n", re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True)
-class FileText:
-    """The text of one file; `title` is "" if the file has none."""
-
-    title: str
-    paragraphs: Iterable[str]
+FileText = tuple[str, Iterable[str]]
+"""The title of a file, "" if it has none, and its paragraphs."""
 
 
 def file_text(path: Path, scratch: Path) -> FileText:
-    """Return the text of a file whose suffix is in SUFFIXES; `scratch` is a temporary folder.
+    """Return title and text of a file whose suffix is in SUFFIXES; `scratch` is a temporary folder.
 
     Raises UnreadableSource when it cannot be read or parsed. An empty text or Markdown file has no text and no error.
     """
@@ -56,7 +51,7 @@ def file_text(path: Path, scratch: Path) -> FileText:
 
 def _plain(path: Path, scratch: Path) -> FileText:
     _check_utf8(path)
-    return FileText("", _paragraphs(path))
+    return "", _paragraphs(path)
 
 
 def _check_utf8(path: Path) -> None:
@@ -101,7 +96,7 @@ def _markdown(path: Path, scratch: Path) -> FileText:
     title = "" if heading is None else " ".join(heading.text_content().split())
     if heading is not None:
         heading.clear(keep_tail=True)
-    return FileText(title, list(paragraphs_of(tree)))
+    return title, list(paragraphs_of(tree))
 
 
 def _html(path: Path, scratch: Path) -> FileText:
@@ -110,7 +105,7 @@ def _html(path: Path, scratch: Path) -> FileText:
     found = extract_text(text, "")
     if not found.text:
         raise UnreadableSource("holds no text besides menus and other parts of the page's frame")
-    return FileText(found.title, found.text.splitlines())
+    return found.title, found.text.splitlines()
 
 
 def _whole(path: Path) -> bytes:
@@ -121,7 +116,7 @@ def _whole(path: Path) -> bytes:
 
 def _pdf(path: Path, scratch: Path) -> FileText:
     title = read_pdf(path, text := scratch / "pdf.txt")
-    return FileText(title, _paragraphs(text))
+    return title, _paragraphs(text)
 
 
 _WORD_PROBLEMS = {
@@ -134,7 +129,7 @@ _WORD_PROBLEMS = {
 def _word(path: Path, scratch: Path) -> FileText:
     files = str(path.absolute()), str(text := scratch / "word.txt")
     run_sandboxed(word.__file__, *files, seconds=TIMEOUT_SECONDS, memory=MEMORY_BYTES, problems=_WORD_PROBLEMS)
-    return FileText("", _paragraphs(text))
+    return "", _paragraphs(text)
 
 
 SUFFIXES: dict[str, Callable[[Path, Path], FileText]] = {

@@ -15,6 +15,7 @@ import os
 import re
 from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO
 from urllib.parse import quote
@@ -74,25 +75,16 @@ def _passage_length(text: list[str], paragraph_ends: list[int], words: int) -> i
     """Return the best number of words for a passage. Searches near `words` first, as splitting sentences is slow."""
     for reach in (words * 3 // 10, words // 2):
         low, high = words - reach, min(words + reach, len(text))
-        near = [low + end for end in _sentence_ends(text[low:high])]
+        joined = " ".join(text[low:high])
+        # Not at the end of the last sentence, which may be incomplete.
+        near = [low + joined.count(" ", 0, end) + 1 for _, end in sentence_spans(joined)[:-1]]
         near += [end for end in paragraph_ends if low <= end <= high]
         if near:
             return min(near, key=lambda end: abs(end - words))
     return words
 
 
-def _sentence_ends(text: list[str]) -> list[int]:
-    """Return the word count at the end of each sentence of `text`, except the last, which may be incomplete."""
-    joined = " ".join(text)
-    return [joined.count(" ", 0, end) + 1 for _, end in sentence_spans(joined)[:-1]]
-
-
 # The readable files of a folder, always in the same order.
-
-
-def source_files(path: Path, format: str) -> Iterator[tuple[Path, str]]:
-    """Yield the files of a source of that format with their names, as `files_in` does."""
-    return files_in(path, (".parquet",) if format == "wikipedia" else SUFFIXES)
 
 
 def files_in(top: Path, suffixes: Container[str] = SUFFIXES) -> Iterator[tuple[Path, str]]:
@@ -118,9 +110,9 @@ def files_in(top: Path, suffixes: Container[str] = SUFFIXES) -> Iterator[tuple[P
 
 MAX_LINE_BYTES = 32 * 1024 * 1024
 MAX_ID_CHARACTERS = 500
+PARQUET = (".parquet",)
 FORMATS = ("auto", "jsonl", "kilt", "folder", "wikipedia")
 
-_UTF16 = (b"\xff\xfe", b"\xfe\xff")
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -151,16 +143,15 @@ class Entry:
 def format_of(path: Path) -> str:
     """Return the source's format, one of FORMATS but auto. Raises UnreadableSource for an unknown one."""
     if path.is_dir():
-        is_dump = any(source_files(path, "wikipedia")) and not any(files_in(path))
+        is_dump = any(files_in(path, PARQUET)) and not any(files_in(path))
         return "wikipedia" if is_dump else "folder"
     if path.suffix.lower() in SUFFIXES:
         return "folder"
     if not path.is_file():
         raise UnreadableSource("is neither a file nor a folder")
-    if path.suffix.lower() == ".parquet":
+    if path.suffix.lower() in PARQUET:
         return "wikipedia"
     with path.open("rb") as file:
-        _refuse_utf16(file)
         first = next((line for line in _lines(file) if line is None or line.strip()), b"")
     try:
         return "kilt" if "wikipedia_id" in _object(first) else "jsonl"
@@ -177,33 +168,27 @@ def entries(path: Path, format: str, scratch: Path) -> Iterator[Entry]:
             raise UnreadableSource("is no text, Markdown, HTML, PDF or Word file")
         return _files(path, scratch)
     if format == "wikipedia":
-        from app.backends.corpus.parquet import parquet_articles
-
         return parquet_articles(path)
     return _json_lines(path, {"jsonl": _plain_document, "kilt": _kilt_document}[format])
 
 
 def total_bytes(path: Path, format: str) -> int:
     """Return the number of bytes to read, for estimating the remaining time."""
-    return sum(_size(each) for each, _ in source_files(path, format))
+    return sum(_size(each) for each, _ in files_in(path, PARQUET if format == "wikipedia" else SUFFIXES))
 
 
 def _json_lines(path: Path, parse: Callable[[dict], SourceDocument]) -> Iterator[Entry]:
     with path.open("rb") as file:
-        _refuse_utf16(file)
         for number, line in enumerate(_lines(file), 1):
-            where, read = f"{path.name}, line {number}", file.tell()
-            try:
-                if line is None or line.strip():
-                    yield Entry(where, read, parse(_object(line)))
-            except UnreadableSource as error:
-                yield Entry(where, read, problem=str(error))
+            if line is None or line.strip():
+                yield _entry(f"{path.name}, line {number}", file.tell(), lambda line: parse(_object(line)), line)
 
 
-def _refuse_utf16(file: BinaryIO) -> None:
-    if file.read(2) in _UTF16:
-        raise UnreadableSource("is UTF-16; make it UTF-8 first")
-    file.seek(0)
+def _entry(where: str, read: int, parse: Callable[[Any], SourceDocument], raw: Any) -> Entry:
+    try:
+        return Entry(where, read, parse(raw))
+    except UnreadableSource as error:
+        return Entry(where, read, problem=str(error))
 
 
 def _lines(file: BinaryIO) -> Iterator[bytes | None]:
@@ -246,12 +231,9 @@ def _kilt_document(row: dict) -> SourceDocument:
     url = history.get("url") if isinstance(history, dict) else None
     url = url or f"https://en.wikipedia.org/wiki/{quote(title.replace(' ', '_'), safe='/:(),')}"
     body = lines[1:] if lines and lines[0].strip() == title else lines
-    return SourceDocument(_id(row, "wikipedia_id"), title, kilt_paragraphs(body), web_address(url))
-
-
-def kilt_paragraphs(lines: Iterable[str]) -> list[str]:
-    """Return KILT's paragraphs as plain text, without section headings and bullet marks."""
-    return [line.removeprefix("BULLET::::").lstrip("- ") for line in lines if not line.startswith("Section::::")]
+    # As plain text, without section headings and bullet marks.
+    paragraphs = [line.removeprefix("BULLET::::").lstrip("- ") for line in body if not line.startswith("Section::::")]
+    return SourceDocument(_id(row, "wikipedia_id"), title, paragraphs, web_address(url))
 
 
 def _id(row: dict, key: str) -> str:
@@ -284,19 +266,16 @@ def web_address(url: Any) -> str | None:
 
 
 def _files(path: Path, scratch: Path) -> Iterator[Entry]:
+    def document(file: Path) -> SourceDocument:
+        title, paragraphs = file_text(file, scratch)
+        stem = file.stem.encode("utf-8", "replace").decode()
+        return SourceDocument(shown, clean_line(title) or re.sub(r"[-_]+", " ", stem).strip(), paragraphs)
+
     read = 0
     for file, name in files_in(path):
         read += _size(file)
         shown = name.encode("utf-8", "replace").decode()
-        try:
-            found = file_text(file, scratch)
-        except UnreadableSource as error:
-            yield Entry(shown, read, problem=str(error))
-        else:
-            title = (
-                clean_line(found.title) or re.sub(r"[-_]+", " ", file.stem.encode("utf-8", "replace").decode()).strip()
-            )
-            yield Entry(shown, read, SourceDocument(shown, title, found.paragraphs))
+        yield _entry(shown, read, document, file)
 
 
 def _size(file: Path) -> int:
@@ -304,3 +283,64 @@ def _size(file: Path) -> int:
         return file.stat().st_size
     except OSError:  # removed since it was listed; reading it reports that
         return 0
+
+
+# Wikipedia's articles in Parquet files, those of the data set wikimedia/wikipedia. In a text a blank line ends a
+# paragraph, and a section begins with its heading on a line of its own.
+
+COLUMNS = ["id", "url", "title", "text"]
+ROWS_AT_ONCE = 256
+MIN_SECTION_WORDS = 30
+"""A shorter section is joined to the next one, because a passage of a few words ranks too high."""
+
+_HEADING = re.compile(r"\S.{0,98}[^\s.!?:;,…\"”]|\S")
+"""A line of at most 100 characters that does not end with the punctuation of a sentence."""
+
+
+def parquet_articles(path: Path) -> Iterator[Entry]:
+    """Yield the articles of all files. At most a batch of rows is held in memory."""
+    import pyarrow
+    from pyarrow import parquet
+
+    bytes_before = 0
+    for file, _ in files_in(path, PARQUET):
+        size = file.stat().st_size
+        try:
+            with parquet.ParquetFile(file) as table:
+                if missing := set(COLUMNS) - set(table.schema_arrow.names):
+                    raise UnreadableSource(f"has no column {min(missing)} in {file.name}")
+                total = max(table.metadata.num_rows, 1)
+                batches = table.iter_batches(ROWS_AT_ONCE, columns=COLUMNS)
+                for row, article in enumerate(chain.from_iterable(each.to_pylist() for each in batches), 1):
+                    yield _entry(f"{file.name}, row {row}", bytes_before + size * row // total, _article, article)
+        except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
+            if isinstance(error, OSError) and error.errno is not None:  # of the disk; pyarrow's own have no number
+                raise
+            raise UnreadableSource(f"cannot be read as Parquet at {file.name} ({type(error).__name__})") from error
+        bytes_before += size
+
+
+def _article(row: dict[str, Any]) -> SourceDocument:
+    id, title, text = (str(row[name] or "") for name in ("id", "title", "text"))
+    if not id:
+        raise UnreadableSource("has no id")
+    return SourceDocument(id, clean_line(title), sections(text), web_address(row["url"]))
+
+
+def sections(text: str) -> Iterator[str | None]:
+    """Yield the paragraphs of an article, and None after a section of at least MIN_SECTION_WORDS words.
+
+    A heading is put before its section's first paragraph. Headings at the end that have no text are left out.
+    """
+    heading, words = "", 0
+    for at, block in enumerate(re.split(r"\n\s*\n", text.strip())):
+        first, _, rest = block.strip().partition("\n")
+        if at and _HEADING.fullmatch(first.strip()):  # block 0 is the lead, which has no heading
+            if words >= MIN_SECTION_WORDS:
+                yield None
+                words = 0
+            heading = f"{heading}: {first.strip()}" if heading else first.strip()
+            block = rest
+        if block.strip():
+            yield f"{heading}: {block}" if heading else block
+            heading, words = "", words + len(block.split())

@@ -16,7 +16,6 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
 from types import ModuleType
 
@@ -53,7 +52,6 @@ class Pyserini:
 
     search: ModuleType
     index: ModuleType
-    version: str
 
 
 def start(java_home: str | os.PathLike[str] | None = None, memory: str = DEFAULT_MEMORY) -> Pyserini:
@@ -139,7 +137,7 @@ def _start_jvm(jar: Path, options: list[str]) -> Pyserini:
         from pyserini.index import lucene as index
         from pyserini.search import lucene as search
 
-    return Pyserini(search, index, version("pyserini"))
+    return Pyserini(search, index)
 
 
 def _limit_logging(jnius: ModuleType) -> None:

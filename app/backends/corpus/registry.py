@@ -15,12 +15,10 @@ import logging
 import shutil
 import threading
 from collections.abc import Callable, Collection, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from importlib.metadata import version
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Literal
 from urllib.parse import quote
 
 from app.backends.corpus import jvm
@@ -102,11 +100,6 @@ def vital_file() -> Path:
     return found[0]
 
 
-def vital_articles() -> tuple[Article, ...]:
-    """Return the 10,033 articles of `vital`, in the package's order."""
-    return read_extracts(vital_file())
-
-
 def read_extracts(path: Path) -> tuple[Article, ...]:
     """Return the articles of a {title: {title, extract, description, topic}} file that have a text.
 
@@ -125,7 +118,9 @@ def _text(row: dict[str, str]) -> str:
     return f"{row['description']}. {row['extract']}" if row["description"] else row["extract"]
 
 
-VITAL = Corpus("vital", "Wikipedia's vital articles", "Wikipedia, CC BY-SA 4.0", vital_file, vital_articles)
+VITAL = Corpus(
+    "vital", "Wikipedia's vital articles", "Wikipedia, CC BY-SA 4.0", vital_file, lambda: read_extracts(vital_file())
+)
 
 CORPORA = {corpus.name: corpus for corpus in (VITAL,)}
 
@@ -168,21 +163,6 @@ def installed(instance: Path) -> tuple[CorpusInfo, ...]:
 
 def about(folder: Path) -> CorpusInfo:
     """Describe the corpus in that folder, whatever its state."""
-    return _about(folder, _stamp(folder))
-
-
-def _stamp(folder: Path) -> tuple[object, ...]:
-    """Return what changes when the manifest, a file of the index or an unfinished build does."""
-    stamp: list[object] = []
-    for path in (*folder.glob("*"), *folder.glob("index-*/*")):
-        with suppress(OSError):
-            about = path.stat()
-            stamp.append((path.name, about.st_mtime_ns, about.st_size))
-    return tuple(stamp)
-
-
-@lru_cache(maxsize=256)
-def _about(folder: Path, _stamp: tuple[object, ...]) -> CorpusInfo:
     name = folder.name
     known = CORPORA.get(name)
     title, source = (known.title, known.source) if known else (name, "")
@@ -275,6 +255,11 @@ class FusedRetriever:
         return tuple(replace(passages[text], score=scores[text]) for text in best)
 
 
+def fused(retrievers: Sequence[Retriever]) -> Retriever:
+    """Return a retriever over all of these, of which there is at least one."""
+    return retrievers[0] if len(retrievers) == 1 else FusedRetriever(retrievers)
+
+
 class CorpusRegistry:
     """The retrievers of all corpora, each with one index that is opened at its first search, and of live Wikipedia."""
 
@@ -298,20 +283,16 @@ class CorpusRegistry:
 
     def over(self, names: Sequence[str]) -> Retriever:
         """Return a retriever over these corpora together; at least one name must be given."""
-        if len(names) == 1:
-            return self.retriever(names[0])
-        return FusedRetriever([self.retriever(name) for name in names])
+        return fused([self.retriever(name) for name in names])
 
     def open(self, name: str) -> None:
         """Open the index of a corpus, if it has one, so that its first search does not wait."""
         if isinstance(retriever := self.retriever(name), Bm25Retriever):
             retriever.open()
 
-    def search(self, names: Sequence[str]) -> tuple[CorpusSearch, CorpusPages]:
-        """Return these corpora as a search engine, and the articles that it finds."""
-        corpora = [self.retriever(name) for name in names]
-        hosts = [each.host for each in corpora if isinstance(each, Wikipedia)]
-        return CorpusSearch(self.over(names), destination=hosts[0] if hosts else None), CorpusPages(corpora)
+    def search(self, names: Sequence[str]) -> CorpusSearch:
+        """Return these corpora as a search engine that also reads the articles that it finds."""
+        return CorpusSearch([self.retriever(name) for name in names])
 
 
 PASSAGES_PER_HIT = 3
@@ -319,42 +300,29 @@ PASSAGES_PER_HIT = 3
 
 
 class CorpusSearch:
-    """Implements `WebSearch` over a retriever. The site of a hit is its corpus with its licence, the snippet a passage.
+    """Implements `WebSearch` and `PageReader` over corpora.
 
-    The URL is "" where the corpus has none. `destination` is the host of a corpus that is not on this machine.
+    The site of a hit is its corpus with its licence, the snippet a passage, the URL "" where the corpus has none.
+    `destination` is the host of a corpus that is not on this machine.
     """
 
     name = CORPUS_SEARCH
 
-    def __init__(self, retriever: Retriever, destination: str | None = None) -> None:
-        self.destination = destination
-        self._retriever = retriever
+    def __init__(self, corpora: Sequence[Bm25Retriever | Wikipedia]) -> None:
+        self.destination = next((each.host for each in corpora if isinstance(each, Wikipedia)), None)
+        self._corpora, self._retriever = corpora, fused(corpora)
 
     def search(self, query: str, k: int, before: str | None = None) -> tuple[SearchHit, ...]:
-        """Return the `k` best documents, each ranked by its best passage. Raises what the retriever raises."""
+        """Return the `k` best documents, each ranked by its best passage. Raises what a retriever raises."""
         found: dict[tuple[str, str, str | None], SearchHit] = {}
         for each in self._retriever.retrieve(query, k * PASSAGES_PER_HIT, before):
             hit = SearchHit(each.title, each.source, each.text, each.url or "", each.published)
             found.setdefault((each.title, each.source, each.url), hit)
         return tuple(found.values())[: max(k, 0)]
 
-
-class ArticleSource(Protocol):
-    """Returns the whole document of a passage; `url` is "" where the document has no address."""
-
-    def article(self, title: str, text: str, url: str) -> str | None: ...
-
-
-class CorpusPages:
-    """Implements `PageReader` over the corpora that a `CorpusSearch` searches, in the same order."""
-
-    def __init__(self, corpora: Sequence[ArticleSource]) -> None:
-        self._corpora = tuple(corpora)
-
     def read(self, hit: SearchHit) -> Page:
         """Return the whole article of the hit's passage. Raises CallFailed if no corpus has it any more."""
         for corpus in self._corpora:
-            text = corpus.article(hit.title, hit.snippet, hit.url)
-            if text:
+            if text := corpus.article(hit.title, hit.snippet, hit.url):
                 return Page(hit.url, hit.title, hit.site, text, hit.published)
         raise CallFailed(f"The article {hit.title} is not in the corpus.")

@@ -61,34 +61,23 @@ def find_wikipedia(name: str) -> WikipediaSnapshot:
     with hub_errors(name, FIX):
         listed = HfApi().dataset_info(WIKIPEDIA, files_metadata=True)
     matches = ((_WIKIPEDIA_FILE.fullmatch(each.rfilename), each.size or 0) for each in listed.siblings or ())
-    of_language = [(found[1], found[0], size) for found, size in matches if found and found[2] == named[1]]
+    language, known = named[1], language_name(named[1])
+    spoken = {"simple": "Simple"}.get(language, language if known == UNKNOWN_LANGUAGE else known)
+    of_language = [(found[1], found[0], size) for found, size in matches if found and found[2] == language]
     if not of_language:
-        raise InvalidInput(f"There is no Wikipedia of the language {named[1]} at {WIKIPEDIA}.", "name")
+        raise InvalidInput(f"There is no Wikipedia of the language {language} at {WIKIPEDIA}.", "name")
     newest = max(day for day, _, _ in of_language)
     files = {file: size for day, file, size in of_language if day == newest}
+    stated = getattr(listed.card_data, "license", None) or "CC BY-SA"
+    licences = [stated] if isinstance(stated, str) else stated
     return WikipediaSnapshot(
         name,
-        _wikipedia_title(named[1]),
+        f"{spoken} Wikipedia",
         datetime.strptime(newest, "%Y%m%d").date(),
-        _licence(listed),
+        ", ".join(each.upper().replace("CC-BY-SA-", "CC BY-SA ") for each in licences),
         listed.sha or "main",
         files,
     )
-
-
-def _wikipedia_title(language: str) -> str:
-    if language == "simple":
-        return "Simple Wikipedia"
-    known = language_name(language)
-    return f"{language if known == UNKNOWN_LANGUAGE else known} Wikipedia"
-
-
-def _licence(listed: object) -> str:
-    named = getattr(getattr(listed, "card_data", None), "license", None)
-    if not named:
-        return "CC BY-SA"
-    names = [named] if isinstance(named, str) else named
-    return ", ".join(each.upper().replace("CC-BY-SA-", "CC BY-SA ") for each in names)
 
 
 def install_wikipedia(

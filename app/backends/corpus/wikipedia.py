@@ -54,14 +54,11 @@ GONE = ("missingtitle", "nosuchrevid", "missingcontent", "permissiondenied")
 
 def live_wikipedia(language: str, contact: str | None, call_seconds: float, locks: Path) -> Wikipedia | None:
     """Return Wikipedia in that language, None where it is OFF. Processes share the folder `locks`."""
-    http = GuardedHttp(user_agent(contact), accept="application/json", limiter=SharedLimiter(locks))
+    # In the form for which https://meta.wikimedia.org/wiki/User-Agent_policy asks.
+    agent = f"{PRODUCT_TOKEN}/{VERSION} ({contact or 'checks claims; its operator named no contact'})"
+    http = GuardedHttp(agent, accept="application/json", limiter=SharedLimiter(locks))
     address = f"https://{HOST.format(language)}/w/api.php"
     return Wikipedia(MediaWiki(address, http, call_seconds), language) if language != OFF else None
-
-
-def user_agent(contact: str | None) -> str:
-    """Return the User-Agent, in the form for which https://meta.wikimedia.org/wiki/User-Agent_policy asks."""
-    return f"{PRODUCT_TOKEN}/{VERSION} ({contact or 'checks claims; its operator named no contact'})"
 
 
 class SharedLimiter(FetchLimiter):
@@ -116,14 +113,13 @@ class MediaWiki:
         raise CallFailed(_failure(self.host, outcome))
 
     def _request(self, url: str, seconds: float) -> HttpResult:
-        reply = self._http.get(
+        outcome = self._http.get(
             url,
             Budget(min(seconds, REQUEST_SECONDS)),
             limit=MAX_REPLY_BYTES,
             kinds=("application/json",),
             check_allowed=self._check_host,
         )
-        outcome = HttpResult(reply.status, {"retry-after": reply.retry_after}, reply.content)
         return replace(outcome, status=503) if _error(outcome.parsed).get("code") in BUSY else outcome
 
     def _check_host(self, url: str) -> None:
@@ -233,7 +229,7 @@ def ranked(texts: Sequence[str], query: str) -> list[int]:
 
 
 class Wikipedia:
-    """Implements `Retriever` and `ArticleSource` over the articles that a search of Wikipedia finds. Thread-safe."""
+    """Implements `Retriever` over the articles that a search of Wikipedia finds. Thread-safe."""
 
     def __init__(
         self, wiki: MediaWiki, language: str = "en", today: Callable[[], date] = lambda: datetime.now(UTC).date()

@@ -98,7 +98,10 @@ def extract_text(html: str, url: str) -> PageText:
     linked = [*_linked_data(tree), *map(_microdata, tree.xpath("//*[@itemscope][contains(@itemtype, 'ClaimReview')]"))]
     clean_markup(tree)
     date_config = {"original_date": True, "extensive_search": False}
-    metadata: Any = trafilatura.extract_metadata(_without_paragraphs(tree), default_url=url, date_config=date_config)
+    frame = deepcopy(tree)
+    for paragraph in frame.xpath(PLAIN_PARAGRAPHS):  # a date in the text is not the publication date
+        paragraph.drop_tree()
+    metadata: Any = trafilatura.extract_metadata(frame, default_url=url, date_config=date_config)
     for script in tree.xpath("//script"):  # trafilatura extracts some when a page has little text
         script.drop_tree()
     text = _main_text(tree, url)
@@ -109,9 +112,9 @@ def extract_text(html: str, url: str) -> PageText:
     beside = "//aside" if text else "//aside|//header|//footer"
     if len(text) < MIN_CHARACTERS_BESIDE_ASIDES and len(longer := _text_with(tree, url, beside)) > 2 * len(text):
         text = longer
-    return PageText(
-        text, metadata.title or "", metadata.date, _is_fact_check(tree, linked), _claim_reviews(linked, url)
-    )
+    reviews = _claim_reviews(linked, url)
+    is_fact_check = bool(reviews) or any(each.endswith("ClaimReview") for each in tree.xpath("//@typeof"))
+    return PageText(text, metadata.title or "", metadata.date, is_fact_check, reviews)
 
 
 def _main_text(tree: Any, url: str, **options: Any) -> str:
@@ -161,10 +164,6 @@ def _microdata(scope: Any) -> dict[str, Any]:
     return item
 
 
-def _is_fact_check(tree: Any, linked: list[dict[str, Any]]) -> bool:
-    return any(each.endswith("ClaimReview") for each in tree.xpath("//@typeof")) or any(map(_is_claim_review, linked))
-
-
 def _is_claim_review(item: dict[str, Any]) -> bool:
     kinds = item.get("@type")
     return any(isinstance(each, str) and each.endswith("ClaimReview") for each in _as_list(kinds))
@@ -193,14 +192,6 @@ def _claim_reviews(linked: list[dict[str, Any]], url: str) -> list[dict[str, Any
         for each in linked
         if _is_claim_review(each)
     ]
-
-
-def _without_paragraphs(tree: Any) -> Any:
-    """Return a copy without plain paragraphs: a date mentioned in the text is not the publication date."""
-    copied = deepcopy(tree)
-    for each in copied.xpath(PLAIN_PARAGRAPHS):
-        each.drop_tree()
-    return copied
 
 
 def clean_markup(tree: Any) -> None:

@@ -10,7 +10,6 @@ import re
 import tempfile
 import threading
 import time
-from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import asdict, replace
 from http.client import responses
@@ -20,8 +19,9 @@ from urllib.parse import urlsplit
 from app.backends.corpus.pdf import read_pdf
 from app.backends.fact_checks import MAX_FACT_CHECKS, fact_check
 from app.backends.fetch.html import PageText, read_html
-from app.backends.fetch.safe_http import Budget, GuardedHttp, HttpReply
+from app.backends.fetch.safe_http import Budget, GuardedHttp
 from app.backends.fetch.sandbox import UnreadableSource
+from app.backends.http import HttpResult
 from app.config import VERSION
 from app.domain.errors import CallFailed
 from app.domain.instrumentation import Call, cached_call, report_phase
@@ -153,35 +153,28 @@ class RobotsCache:
     def __init__(self, http: GuardedHttp, name: str, now: Callable[[], float] = time.monotonic) -> None:
         """`name` is the product token by which robots.txt files refer to this program."""
         self._http, self._name, self._now = http, name, now
-        self._rules_by_site: OrderedDict[str, tuple[float, str]] = OrderedDict()
+        self._rules_by_site: dict[str, tuple[float, str]] = {}
         self._lock = threading.Lock()
 
     def check(self, url: str, budget: Budget) -> None:
         """Raise CallFailed if robots.txt disallows this page or cannot be read."""
         parts = urlsplit(url)
         origin = f"{parts.scheme}://{parts.netloc}"
-        rules = self._cached(origin)
-        if rules is None:
-            rules = self._fetch_rules(origin, parts.hostname or "", budget)
+        with self._lock:
+            since, rules = self._rules_by_site.get(origin, (-CACHE_SECONDS, ""))
+        if self._now() - since >= CACHE_SECONDS:
+            reply = self._http.get(f"{origin}/robots.txt", budget, limit=MAX_ROBOTS_BYTES)
+            rules = _rules_from(reply, parts.hostname or "")
+            with self._lock:
+                self._rules_by_site.pop(origin, None)  # to become the newest
+                self._rules_by_site[origin] = self._now(), rules
+                if len(self._rules_by_site) > MAX_SITES:
+                    del self._rules_by_site[next(iter(self._rules_by_site))]
         if not is_page_allowed(rules, self._name, url):
             raise CallFailed(f"{parts.hostname} asks that programs do not read this page (its robots.txt).")
 
-    def _cached(self, origin: str) -> str | None:
-        with self._lock:
-            since, rules = self._rules_by_site.get(origin, (0.0, None))
-            return rules if self._now() - since < CACHE_SECONDS else None
 
-    def _fetch_rules(self, origin: str, host: str, budget: Budget) -> str:
-        rules = _rules_from(self._http.get(f"{origin}/robots.txt", budget, limit=MAX_ROBOTS_BYTES), host)
-        with self._lock:
-            self._rules_by_site[origin] = (self._now(), rules)
-            self._rules_by_site.move_to_end(origin)
-            if len(self._rules_by_site) > MAX_SITES:
-                self._rules_by_site.popitem(last=False)
-        return rules
-
-
-def _rules_from(reply: HttpReply, host: str) -> str:
+def _rules_from(reply: HttpResult, host: str) -> str:
     """Return the rules of a reply: 401 and 403 disallow everything, a missing file allows everything."""
     if reply.status == 429 or reply.status >= 500:
         raise CallFailed(f"{host} answers {reply.status} for its robots.txt, so none of its pages is read.")
@@ -236,7 +229,7 @@ class WebPages:
         robots = self._robots
         check_allowed: Callable[[str], None] = (lambda at: robots.check(at, budget)) if robots else (lambda at: None)
         reply = self._http.get(url, budget, kinds=_READERS, check_allowed=check_allowed)
-        site = reply.host.removeprefix("www.")
+        site = (urlsplit(reply.url).hostname or "").removeprefix("www.")
         if reply.status != 200:
             phrase = f" ({responses[reply.status]})" if reply.status in responses else ""
             raise CallFailed(f"{site} answers {reply.status}{phrase} for this page.")
@@ -252,15 +245,15 @@ class WebPages:
         return Page(reply.url, title, site, text, page.published, page.is_fact_check, reviews)
 
 
-def _read_html(reply: HttpReply, seconds: float) -> PageText:
-    return read_html(decode_page(reply.content, reply.content_type), reply.url, seconds)
+def _read_html(reply: HttpResult, seconds: float) -> PageText:
+    return read_html(decode_page(reply.content, reply.headers.get("content-type", "")), reply.url, seconds)
 
 
-def _read_text(reply: HttpReply, seconds: float) -> PageText:
-    return PageText(decode_page(reply.content, reply.content_type), "", None)
+def _read_text(reply: HttpResult, seconds: float) -> PageText:
+    return PageText(decode_page(reply.content, reply.headers.get("content-type", "")), "", None)
 
 
-def _read_pdf(reply: HttpReply, seconds: float) -> PageText:
+def _read_pdf(reply: HttpResult, seconds: float) -> PageText:
     with tempfile.TemporaryDirectory(prefix="hopcheck-page-") as folder:
         pdf, text = Path(folder, "page.pdf"), Path(folder, "page.txt")
         pdf.write_bytes(reply.content)

@@ -12,13 +12,13 @@ import ssl
 import threading
 import time
 from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 from app.backends.fetch.addresses import AddressFilter, Resolver, checked_addresses, is_public, system_resolve
-from app.backends.http import ReplyTooLarge, body_of, error_chain
+from app.backends.http import HttpResult, ReplyTooLarge, body_of, error_chain
 from app.domain.errors import CallFailed
 from app.domain.instrumentation import check_cancelled
 
@@ -30,8 +30,8 @@ MAX_WAIT_SECONDS = 60.0
 class FetchLimiter:
     """Limits concurrent fetches in the process: a few in total, one per site."""
 
-    def __init__(self, limit: int = MAX_CONCURRENT_FETCHES, wait_seconds: float = MAX_WAIT_SECONDS) -> None:
-        self._limit, self._wait_seconds = limit, wait_seconds
+    def __init__(self, wait_seconds: float = MAX_WAIT_SECONDS) -> None:
+        self._wait_seconds = wait_seconds
         self._busy: set[str] = set()
         self._changed = threading.Condition()
 
@@ -54,7 +54,7 @@ class FetchLimiter:
                 self._changed.notify_all()
 
     def _free(self, site: str) -> bool:
-        return site not in self._busy and len(self._busy) < self._limit
+        return site not in self._busy and len(self._busy) < MAX_CONCURRENT_FETCHES
 
 
 ALLOWED_PORTS = (80, 443)
@@ -67,7 +67,7 @@ CONNECT_SECONDS = 5.0
 """For each address; the next one is tried after it."""
 MAX_URL_CHARACTERS = 4096
 PAGE_TYPES = "text/html, application/xhtml+xml, application/pdf, text/plain;q=0.9"
-Reader = Callable[[str, Any], Awaitable["HttpReply"]]
+Reader = Callable[[Any], Awaitable[HttpResult]]
 INVALID_URL = "The address of a page cannot be read, so it was not asked for."
 
 _HOST = re.compile(r"[a-z0-9_:]([a-z0-9_.:-]*[a-z0-9_:])?")
@@ -87,28 +87,6 @@ class Budget:
             yield lambda: end - time.monotonic()
         finally:
             self._left = end - time.monotonic()
-
-
-@dataclass(frozen=True, slots=True)
-class HttpReply:
-    """The reply to one request."""
-
-    url: str
-    host: str
-    status: int
-    content_type: str = ""
-    """As sent."""
-    content: bytes = b""
-    """Empty unless the status is 200."""
-    location: str = ""
-    """The target of a redirect; "" in what `GuardedHttp.get` returns."""
-    retry_after: str = ""
-    """The header Retry-After, as sent."""
-
-    @property
-    def kind(self) -> str:
-        """Return the media type without parameters, in lower case; "" when none was sent."""
-        return self.content_type.partition(";")[0].strip().lower()
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,8 +140,7 @@ class GuardedHttp:
         """
         self._agent, self._accept = agent, accept
         self._resolve, self._allowed, self._ports = resolve, allowed, ports
-        self._tls, self._tls_lock = tls, threading.Lock()
-        self._limiter = limiter or FetchLimiter()
+        self._tls, self._limiter = tls, limiter or FetchLimiter()
 
     def host_of(self, url: str) -> str:
         """Return the host that `get` would contact. Raises CallFailed for a URL that it refuses."""
@@ -177,23 +154,29 @@ class GuardedHttp:
         limit: int = MAX_RESPONSE_BYTES,
         kinds: Collection[str] | None = None,
         check_allowed: Callable[[str], None] = lambda url: None,
-    ) -> HttpReply:
+    ) -> HttpResult:
         """Fetch `url`, following at most MAX_REDIRECTS redirects. Raises CallFailed, with the host in its message.
 
         `check_allowed` is called before each request and raises to prevent it. `kinds` are the accepted media types
         ("" for a reply that names none), None for all. `limit` is in bytes after decompression.
         """
+        import httpx2
+
         for _ in range(MAX_REDIRECTS + 1):
             target = Target.of(url, self._ports)
             check_allowed(str(target.url))
             with self._limiter.slot(target.host), budget.running() as left:
-                reply = self._request(target, left, budget.seconds, partial(_reply, target.host, limit, kinds))
-            if not reply.location:
+                reply = self._request(target, left, budget.seconds, partial(_reply, target, limit, kinds))
+            location = reply.headers.get("location")
+            if not (location and 300 <= reply.status < 400):
                 return reply
-            url = _redirect_url(target, reply.location)
+            try:
+                url = str(target.url.join(location))
+            except (httpx2.InvalidURL, ValueError):
+                raise CallFailed(f"{target.host} redirects to an address that cannot be read.") from None
         raise CallFailed(f"{target.host} redirects more than {MAX_REDIRECTS} times.")
 
-    def _request(self, target: Target, left: Callable[[], float], seconds: float, reader: Reader) -> HttpReply:
+    def _request(self, target: Target, left: Callable[[], float], seconds: float, reader: Reader) -> HttpResult:
         import httpx2
 
         checked = checked_addresses(target.host, target.port, left(), self._resolve, self._allowed)
@@ -204,20 +187,18 @@ class GuardedHttp:
         except (httpx2.HTTPError, httpx2.InvalidURL) as error:
             raise CallFailed(f"{target.host} {_describe_error(error)}.") from error
 
-    async def _exchange(self, target: Target, checked: tuple[str, ...], seconds: float, reader: Reader) -> HttpReply:
+    async def _exchange(self, target: Target, checked: tuple[str, ...], seconds: float, reader: Reader) -> HttpResult:
         """Return the reply of the first address that accepts a connection."""
         import httpx2
 
         async with asyncio.timeout(seconds):
             *others, last = checked
             for address in others:
-                try:
+                with suppress(httpx2.ConnectError, httpx2.ConnectTimeout):
                     return await self._request_at(target, address, reader)
-                except (httpx2.ConnectError, httpx2.ConnectTimeout):
-                    continue
             return await self._request_at(target, last, reader)
 
-    async def _request_at(self, target: Target, address: str, reader: Reader) -> HttpReply:
+    async def _request_at(self, target: Target, address: str, reader: Reader) -> HttpResult:
         """Connect to the address, but use the name in the Host header and for TLS (SNI and verification)."""
         import httpx2
 
@@ -233,20 +214,19 @@ class GuardedHttp:
             "trace": _HeadLimit(target.host),
         }
         request = httpx2.Request("GET", target.url.copy_with(host=address), headers=headers, extensions=extensions)
-        async with httpx2.AsyncHTTPTransport(verify=self._ssl_context(), trust_env=False) as transport:
+        async with httpx2.AsyncHTTPTransport(verify=self._tls or _system_trust(), trust_env=False) as transport:
             response = await transport.handle_async_request(request)
             try:
-                return await reader(str(target.url), response)
+                return await reader(response)
             finally:
                 await response.aclose()
 
-    def _ssl_context(self) -> ssl.SSLContext:
-        import httpx2
 
-        with self._tls_lock:
-            if self._tls is None:
-                self._tls = httpx2.create_ssl_context()
-            return self._tls
+@cache
+def _system_trust() -> ssl.SSLContext:
+    import httpx2
+
+    return httpx2.create_ssl_context()
 
 
 class _HeadLimit:
@@ -270,12 +250,12 @@ class _HeadLimit:
         return data
 
 
-async def _reply(host: str, limit: int, kinds: Collection[str] | None, url: str, response: Any) -> HttpReply:
+async def _reply(target: Target, limit: int, kinds: Collection[str] | None, response: Any) -> HttpResult:
     """Read a reply's content if its media type and size are accepted."""
-    sent, status = response.headers, response.status_code
-    head = HttpReply(url, host, status, sent.get("content-type", ""), retry_after=sent.get("retry-after", ""))
-    if status != 200:
-        return replace(head, location=sent.get("location", "") if 300 <= status < 400 else "")
+    host, sent = target.host, response.headers
+    head = HttpResult(response.status_code, dict(sent), url=str(target.url))
+    if head.status != 200:
+        return head
     if kinds is not None and head.kind not in kinds:
         raise CallFailed(f"{host} sent {head.kind[:50] or 'something'}, which is not a kind of page that can be read.")
     if sent.get("content-encoding", "").strip().lower() not in ("", "identity", "gzip", "deflate"):
@@ -287,15 +267,6 @@ async def _reply(host: str, limit: int, kinds: Collection[str] | None, url: str,
         return replace(head, content=await body_of(response, limit))
     except ReplyTooLarge:
         raise CallFailed(f"{host} has a page larger than {limit / 1024**2:.3g} MB, which is not read.") from None
-
-
-def _redirect_url(target: Target, location: str) -> str:
-    import httpx2
-
-    try:
-        return str(target.url.join(location))
-    except (httpx2.InvalidURL, ValueError):
-        raise CallFailed(f"{target.host} redirects to an address that cannot be read.") from None
 
 
 def _describe_error(error: BaseException) -> str:

@@ -43,19 +43,15 @@ def run_sandboxed(
 
 def main(seconds: str, memory: str, script: str, *arguments: str) -> None:
     """Set the limits, then run `script`. Runs in the child process."""
-    _set_limits(int(seconds), int(memory))
-    sys.argv = [script, *arguments]
-    runpy.run_path(script, run_name="__main__")
-
-
-def _set_limits(seconds: int, memory: int) -> None:
     import resource
     import signal
 
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # writing too much raises an error instead of killing
-    resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
-    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
+    resource.setrlimit(resource.RLIMIT_AS, (int(memory), int(memory)))
+    resource.setrlimit(resource.RLIMIT_CPU, (int(seconds), int(seconds)))
     resource.setrlimit(resource.RLIMIT_FSIZE, (MAX_FILE_BYTES, MAX_FILE_BYTES))
+    sys.argv = [script, *arguments]
+    runpy.run_path(script, run_name="__main__")
 
 
 if __name__ == "__main__":

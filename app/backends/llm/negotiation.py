@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import math
 import re
-import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
@@ -138,11 +137,10 @@ def _is_moderated(outcome: HttpResult) -> bool:
 
 def no_reply_message(outcome: HttpResult, model: ModelSettings) -> str:
     """Return the sentence for a reply with status 200 that is no chat completion."""
-    kind = outcome.headers.get("content-type", "").partition(";")[0].strip().casefold()
     begin = outcome.content[:200].lstrip().lower()
-    if kind == "text/event-stream" or begin.startswith((b"data:", b"event:", b":")):
+    if outcome.kind == "text/event-stream" or begin.startswith((b"data:", b"event:", b":")):
         return f"The server {model.host} sends its replies only as streams, which are not read."
-    if kind == "text/html" or begin.startswith((b"<!doctype html", b"<html")):
+    if outcome.kind == "text/html" or begin.startswith((b"<!doctype html", b"<html")):
         return f"The server {model.host} sent a web page and not a language model's reply: its address may be wrong."
     said = quoted_message(outcome, model.api_key)
     return f"The server {model.host} did not send a language model's reply{said}."
@@ -188,7 +186,10 @@ MAX_SEARCHED_CHARACTERS = 500
 
 
 class ParameterNegotiation:
-    """The parameters that one model accepts, learned from its error messages. Thread-safe."""
+    """The parameters that one model accepts, learned from its error messages.
+
+    Threads may share it: what one learns at the same moment as another is learned again.
+    """
 
     def __init__(self, model: str, thinking_tokens: int | None = None) -> None:
         """`thinking_tokens` is the configured token allowance for reasoning; None detects reasoning models."""
@@ -198,15 +199,13 @@ class ParameterNegotiation:
         self._refused: frozenset[str] = frozenset()
         self._accepted: frozenset[str] = frozenset()
         self._doubted: frozenset[str] = frozenset()
-        self._lock = threading.Lock()
 
     def adapt(self, request: Mapping[str, Any]) -> dict[str, Any]:
         """Return the request with only the parameters that the model accepts.
 
         A reasoning model gets no stop strings, as they would end its reasoning: the caller cuts the text.
         """
-        with self._lock:
-            refused, thinks = self._refused | self._doubted, self._thinks
+        refused, thinks = self._refused | self._doubted, self._thinks
         unwanted = refused | ({"stop"} if thinks else set())
         if refused & {"logprobs", "top_logprobs"}:
             unwanted |= {"logprobs", "top_logprobs"}
@@ -220,10 +219,9 @@ class ParameterNegotiation:
         name = refused_parameter(outcome, sent)
         if name is None:
             return False
-        with self._lock:
-            self._refused |= {name}
-            # OpenAI's reasoning models support max_completion_tokens only.
-            self._thinks = self._thinks or name == "max_tokens"
+        self._refused |= {name}
+        # OpenAI's reasoning models support max_completion_tokens only.
+        self._thinks = self._thinks or name == "max_tokens"
         log.info("%s refuses the parameter %s: leaving it out from now on", self._model, name)
         return True
 
@@ -232,30 +230,26 @@ class ParameterNegotiation:
 
         A schema is left out first, since the prompts for text differ.
         """
-        with self._lock:
-            doubted = {name for name in _REFUSABLE if name in sent and name != "max_tokens"} - self._accepted
-            doubted = {JSON_SCHEMA} if JSON_SCHEMA in doubted else doubted
-            self._doubted |= doubted
-            return bool(doubted)
+        doubted = {name for name in _REFUSABLE if name in sent and name != "max_tokens"} - self._accepted
+        doubted = {JSON_SCHEMA} if JSON_SCHEMA in doubted else doubted
+        self._doubted |= doubted
+        return bool(doubted)
 
     def settle(self, sent: Mapping[str, Any], is_accepted: bool) -> None:
         """Record whether the server accepted the request: what was doubted is then refused, or not to blame."""
-        with self._lock:
-            if is_accepted:
-                self._refused |= self._doubted
-                self._accepted |= sent.keys()
-            self._doubted = frozenset()
+        if is_accepted:
+            self._refused |= self._doubted
+            self._accepted |= sent.keys()
+        self._doubted = frozenset()
 
     @property
     def has_json_schema(self) -> bool:
         """Return whether JSON may be requested: until the server has refused or ignored a schema."""
-        with self._lock:
-            return JSON_SCHEMA not in self._refused | self._doubted
+        return JSON_SCHEMA not in self._refused | self._doubted
 
     def learn_no_json_schema(self) -> None:
         """Record that the server ignores the JSON schema of a reply."""
-        with self._lock:
-            self._refused |= {JSON_SCHEMA}
+        self._refused |= {JSON_SCHEMA}
         log.info("%s ignores JSON schemas: asking it in text from now on", self._model)
 
     def learn_thinking(self, sent: Mapping[str, Any], max_tokens: int) -> bool:
@@ -263,8 +257,7 @@ class ParameterNegotiation:
         given = sent.get("max_tokens") or sent.get("max_completion_tokens") or 0
         if given > max_tokens or not self._thinking_tokens:
             return False
-        with self._lock:
-            self._thinks = True
+        self._thinks = True
         log.info("%s reasons before it answers: allowing it %d more tokens", self._model, self._thinking_tokens)
         return True
 

@@ -6,30 +6,21 @@ greedy (temperature 0, seed 1) unless a run sets other values. Setup: docs/model
 
 from __future__ import annotations
 
-import asyncio
 import json
 import logging
 import re
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from contextvars import ContextVar
 from copy import copy
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from itertools import chain
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-from app.backends.http import (
-    HttpResult,
-    ReplyTooLarge,
-    RetryPolicy,
-    body_of,
-    quoted,
-    result_from_error,
-    run_with_deadline,
-)
+from app.backends.http import HttpResult, RetryPolicy, body_of, quoted, result_from_error, run_with_deadline
 from app.backends.llm.negotiation import (
     JSON_SCHEMA,
     NO_CHOICE,
@@ -44,9 +35,8 @@ from app.backends.llm.negotiation import (
     with_options_listed,
     with_reported_status,
 )
-from app.backends.llm.registry import CHAT, RESPONSES, ModelSettings, Transport, unavailable_reason
-from app.backends.llm.responses import as_completion, request_from
-from app.backends.local.llama_cpp import one_of_grammar
+from app.backends.llm.registry import RESPONSES, ModelSettings, unavailable_reason
+from app.backends.local.llama_cpp import ChatTransport, one_of_grammar
 from app.domain.errors import CallFailed, UnparseableOutput
 from app.domain.instrumentation import Call, cached_call, cached_if_readable, report_problem, report_usage
 from app.domain.messages import Code
@@ -57,59 +47,52 @@ from app.text.options import json_in, json_values, unwrapped
 KEY = "{key}"
 NO_KEY = "none"
 """Placeholder where no key is set: the client requires one, and local servers ignore it."""
+_ENDPOINT = re.compile(r"(?:/(?:chat/completions|responses))?/*\Z")
+"""The end of an address that is the endpoint's own, or a slash."""
 
 
 class OpenAITransport:
-    """Client for one server and key, without streaming. Thread-safe; the client is created at first use."""
+    """Requests to a model's server, without streaming."""
 
-    def __init__(
-        self, base_url: str, api_key: str | None, headers: Mapping[str, str] | None = None, api: str = CHAT
-    ) -> None:
-        """`base_url` may have a query, which each request gets. "{key}" in `headers` stands for the key."""
-        self._base_url = base_url
-        self._has_responses = api == RESPONSES
-        self.address = f"{base_url} ({api})" if self._has_responses else base_url
-        self._api_key = api_key
-        self._headers = headers or {}
-        self._client: Any = None
-        self._client_lock = threading.Lock()
-
-    def post(self, parameters: Mapping[str, Any], seconds: float) -> HttpResult:
-        """Request a chat completion and wait at most `seconds`. Never raises."""
-        if not self._has_responses:
-            return run_with_deadline(_post(self.open(), parameters, seconds), seconds)
-        return as_completion(run_with_deadline(_post(self.open(), parameters, seconds, request_from), seconds))
+    def __init__(self, model: ModelSettings) -> None:
+        self._model = model
+        self._has_responses = model.api == RESPONSES
+        self.address = f"{model.base_url} ({model.api})" if self._has_responses else model.base_url
 
     def open(self) -> Any:
         """Create the client once. This takes a second or two, so do it before a deadline starts."""
-        with self._client_lock:
-            if self._client is None:
-                self._client = self._create_client()
+        with _client_lock:
             return self._client
 
-    def _create_client(self) -> Any:
+    @cached_property
+    def _client(self) -> Any:
         import openai
 
-        has_own_key_header = any(
-            KEY in text and name.lower() != "authorization" for name, text in self._headers.items()
-        )
+        key, given, url = self._model.api_key, self._model.headers, urlsplit(self._model.base_url)
+        is_fixed = any(name.lower() == "authorization" for name in given)
+        has_own_key_header = not is_fixed and any(KEY in text for text in given.values())
 
         class LimitedClient(openai.DefaultAsyncHttpxClient):
-            """Reads at most `_reply_limit` bytes of a reply, decompressed."""
+            """Reads at most `_reply_limit` bytes of a reply, decompressed, also of an error."""
 
             async def send(self, request: Any, **options: Any) -> Any:
                 if has_own_key_header:
                     request.headers.pop("authorization", None)
-                return await _read_up_to_limit(await super().send(request, **(options | {"stream": True})))
+                response = await super().send(request, **(options | {"stream": True}))
+                try:
+                    content = await body_of(response, _reply_limit.get())
+                finally:
+                    await response.aclose()
+                headers = [each for each in response.headers.multi_items() if each[0] not in _OF_TRANSPORT]
+                return type(response)(response.status_code, headers=headers, content=content, request=request)
 
         # At DEBUG these log whole prompts, at INFO a line for every call.
         for name in ("openai", "httpx2", "httpcore2"):
             logging.getLogger(name).setLevel(logging.WARNING)
-        url = urlsplit(self._base_url)
         return openai.AsyncOpenAI(
-            api_key=self._api_key or NO_KEY,
+            api_key=key or NO_KEY,
             base_url=_ENDPOINT.sub("", url._replace(query="", fragment="").geturl()),
-            default_headers={name: text.replace(KEY, self._api_key or "") for name, text in self._headers.items()},
+            default_headers={name: text.replace(KEY, key or "") for name, text in given.items()},
             default_query=dict(parse_qsl(url.query)),  # such as Azure's api-version
             timeout=None,
             max_retries=0,
@@ -117,9 +100,34 @@ class OpenAITransport:
             http_client=LimitedClient(follow_redirects=False),
         )
 
+    def post(self, parameters: Mapping[str, Any], seconds: float) -> HttpResult:
+        """Request a chat completion and wait at most `seconds`. Never raises."""
+        client, limit = self.open(), max_reply_bytes(parameters)
+        if not self._has_responses:
+            return run_with_deadline(_post(client.chat.completions, parameters, self._model.extra, limit), seconds)
+        request = request_from(parameters)
+        return as_completion(run_with_deadline(_post(client.responses, request, self._model.extra, limit), seconds))
 
-_ENDPOINT = re.compile(r"/(?:chat/completions|responses)/*\Z")
-"""The end of a whole address, which the client appends itself."""
+
+_client_lock = threading.Lock()
+_reply_limit: ContextVar[int] = ContextVar("bytes that the reply to the current request may have")
+_OF_TRANSPORT = ("content-encoding", "content-length")
+"""Headers that no longer hold for a body that was read."""
+
+
+async def _post(resource: Any, parameters: Mapping[str, Any], extra: Mapping[str, Any], limit: int) -> HttpResult:
+    import openai
+
+    _reply_limit.set(limit)  # each request is a task with a context of its own
+    try:
+        reply = (await resource.with_raw_response.create(**parameters, extra_body=extra or None)).http_response
+    except openai.APIStatusError as error:
+        reply = error.response
+    except openai.APIConnectionError as error:
+        return result_from_error(error.__cause__)
+    return HttpResult(reply.status_code, dict(reply.headers), reply.content)
+
+
 REPLY_OVERHEAD_BYTES = 200_000
 BYTES_PER_TOKEN, BYTES_PER_TOKEN_WITH_ALTERNATIVES = 80, 3_000
 MAX_REPLY_CHARACTERS = 50_000
@@ -137,46 +145,51 @@ def max_reply_bytes(parameters: Mapping[str, Any]) -> int:
     return int(REPLY_OVERHEAD_BYTES + (tokens + THINKING_TOKENS) * per_token)  # a server may reason unasked
 
 
-_reply_limit: ContextVar[int] = ContextVar("bytes that the reply to the current request may have")
+# OpenAI's Responses API, for servers without chat completions: requests and replies in the form of the other API.
+
+MIN_OUTPUT_TOKENS = 16
+"""OpenAI refuses fewer."""
+_FINISH = {"max_output_tokens": "length", "content_filter": "content_filter"}
 
 
-async def _read_up_to_limit(response: Any) -> Any:
-    """Return the response with its body read. Raises ReplyTooLarge."""
-    try:
-        content = await body_of(response, _reply_limit.get())
-    finally:
-        await response.aclose()
-    headers = [each for each in response.headers.multi_items() if each[0] not in ("content-encoding", "content-length")]
-    return type(response)(response.status_code, headers=headers, content=content, request=response.request)
+def request_from(completion: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the request for a response in place of a chat completion. The API has no seed and no stop strings."""
+    tokens = completion.get("max_tokens") or completion.get("max_completion_tokens") or MIN_OUTPUT_TOKENS
+    request = {
+        "model": completion["model"],
+        "input": completion["messages"],
+        "max_output_tokens": max(tokens, MIN_OUTPUT_TOKENS),
+        "store": False,
+    }
+    if schema := completion.get("response_format"):
+        request["text"] = {"format": {"type": "json_schema", **schema["json_schema"]}}
+    if "top_logprobs" in completion:
+        request["include"] = ["message.output_text.logprobs"]
+    return request | {name: completion[name] for name in ("temperature", "top_logprobs") if name in completion}
 
 
-async def _post(
-    client: Any,
-    parameters: Mapping[str, Any],
-    seconds: float,
-    as_response: Callable[[Mapping[str, Any]], dict[str, Any]] | None = None,
-) -> HttpResult:
-    import openai
-
-    _reply_limit.set(max_reply_bytes(parameters))  # each request is a task with a context of its own
-    try:
-        async with asyncio.timeout(seconds):
-            if as_response:
-                sent = client.responses.with_raw_response.create(**as_response(parameters))
-            else:
-                sent = client.chat.completions.with_raw_response.create(**parameters)
-            reply = (await sent).http_response
-    except TimeoutError:
-        return HttpResult(timed_out=True)
-    except ReplyTooLarge:
-        return HttpResult(error=f"sent more than {_reply_limit.get():,} bytes in one reply", permanent=True)
-    except openai.APIStatusError as error:
-        reply = error.response
-    except openai.APIConnectionError as error:
-        return result_from_error(error.__cause__)
-    except Exception as error:  # its message may contain the key (an invalid header value does)
-        return HttpResult(error=f"could not be asked ({type(error).__name__})", permanent=True)
-    return HttpResult(reply.status_code, dict(reply.headers), reply.content)
+def as_completion(outcome: HttpResult) -> HttpResult:
+    """Return a response as a chat completion; any other result unchanged."""
+    body = outcome.parsed
+    if outcome.status != 200 or not isinstance(body, dict) or not isinstance(body.get("output"), list):
+        return outcome
+    messages = [each for each in body["output"] if isinstance(each, dict) and each.get("type") == "message"]
+    parts = [part for each in messages for part in each.get("content") or () if isinstance(part, dict)]
+    logprobs = [token for part in parts if isinstance(part.get("logprobs"), list) for token in part["logprobs"]]
+    usage, details = body.get("usage"), body.get("incomplete_details")
+    usage = usage if isinstance(usage, dict) else {}
+    reason = details.get("reason") if isinstance(details, dict) else None
+    choice = {
+        "message": {
+            "content": [part for part in parts if part.get("type") != "refusal"] or None,
+            "refusal": next((part.get("refusal") for part in parts if part.get("type") == "refusal"), None),
+        },
+        "finish_reason": "error" if body.get("status") == "failed" else _FINISH.get(str(reason), "stop"),
+        "logprobs": {"content": logprobs} if logprobs else None,
+    }
+    counts = {"prompt_tokens": usage.get("input_tokens"), "completion_tokens": usage.get("output_tokens")}
+    completion = {"choices": [choice], "usage": counts, "error": body.get("error")}
+    return replace(outcome, content=json.dumps(completion).encode())
 
 
 FILTERED = ("content_filter", "sensitive", "safety", "recitation", "prohibited_content", "blocklist")
@@ -186,16 +199,11 @@ SEED = 1
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """Sampling parameters. `max_tokens` replaces the limit of texts, not that of choices among options."""
+    """Sampling parameters, None for the usual ones. `max_tokens` limits texts, but not choices among options."""
 
-    seed: int = SEED
-    temperature: float = 0
+    seed: int | None = None
+    temperature: float | None = None
     max_tokens: int | None = None
-
-    @classmethod
-    def of(cls, seed: int | None, temperature: float | None, max_tokens: int | None) -> Sampling:
-        """Return the sampling with the defaults for what is None."""
-        return cls(SEED if seed is None else seed, temperature or 0, max_tokens)
 
 
 Messages = list[dict[str, str]]
@@ -213,11 +221,6 @@ def _messages(prompt: str | Chat) -> Messages:
     return [{"role": role, "content": text} for role, text in messages]
 
 
-def _schema(chat: Chat) -> dict[str, Any]:
-    described = {"name": chat.name, "strict": True, "schema": chat.schema}
-    return {JSON_SCHEMA: {"type": "json_schema", "json_schema": described}}
-
-
 CHOICE_TOKENS = 16
 """Tokens for the reply to a choice: enough for an option with a few words, or JSON, around it."""
 ALTERNATIVES = 20
@@ -232,7 +235,7 @@ class OpenAIChat:
         model: ModelSettings,
         call_seconds: float,
         retry_policy: RetryPolicy | None = None,
-        transport: Transport | None = None,
+        transport: ChatTransport | None = None,
     ) -> None:
         """`call_seconds` limits one call, including waits and retries. `transport` replaces the one to a server."""
         self.name = model.name
@@ -240,9 +243,7 @@ class OpenAIChat:
         self._model = model
         self._call_seconds = call_seconds
         self._retry_policy = retry_policy or RetryPolicy()
-        self._transport: Transport = transport or OpenAITransport(
-            model.base_url, model.api_key, model.headers, model.api
-        )
+        self._transport = transport or OpenAITransport(model)
         self._negotiation = ParameterNegotiation(model.model, model.thinking_tokens)
         self._sampling = Sampling()
         self._is_text_only = False
@@ -287,7 +288,9 @@ class OpenAIChat:
         if self._is_text_only or not self._negotiation.has_json_schema:
             return None
         with suppress(NoJsonSchema), cached_if_readable():
-            reply = self._cached_reply(_messages(chat), max_tokens, options=options, **_schema(chat))
+            described = {"name": chat.name, "strict": True, "schema": chat.schema}
+            form: dict[str, Any] = {JSON_SCHEMA: {"type": "json_schema", "json_schema": described}}
+            reply = self._cached_reply(_messages(chat), max_tokens, options=options, **form)
             text = unwrapped(reply["text"])
             wanted = chat.schema["properties"].keys()
             for value in json_values(text):
@@ -322,8 +325,8 @@ class OpenAIChat:
         request: dict[str, Any] = {
             "messages": messages,
             "max_tokens": max_tokens,
-            "temperature": self._sampling.temperature,
-            "seed": self._sampling.seed,
+            "temperature": self._sampling.temperature or 0,
+            "seed": SEED if self._sampling.seed is None else self._sampling.seed,
             **more,
         }
         if stop:
@@ -362,9 +365,7 @@ class OpenAIChat:
                 raise NoJsonSchema
 
     def _post(self, adapted: Mapping[str, Any], seconds: float) -> HttpResult:
-        extra = {"extra_body": self._model.extra} if self._model.extra else {}
-        sent = {"model": self._model.model, **adapted, **extra}
-        result = with_reported_status(self._transport.post(sent, seconds))
+        result = with_reported_status(self._transport.post({"model": self._model.model, **adapted}, seconds))
         # Some servers answer 500 to a schema or a system message: without one they may answer at once.
         return replace(result, permanent=True) if result.status in (500, 501) and JSON_SCHEMA in adapted else result
 

@@ -31,12 +31,12 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
-from typing import Annotated, Any, Literal, Protocol
+from typing import Annotated, Any, Literal
 from urllib.parse import urlencode
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, OnErrorOmit, StringConstraints, ValidationError, model_validator
 
-from app.backends.http import HttpResult, destination_of, host_of
+from app.backends.http import destination_of, host_of
 from app.backends.local.llama_cpp import why_no_gguf
 from app.domain.errors import SettingsError
 
@@ -84,20 +84,6 @@ class ModelSettings:
     def destination(self) -> str | None:
         """Return the host that receives users' text; None for this machine."""
         return None if self.gguf else destination_of(self.base_url)
-
-
-class Transport(Protocol):
-    """Carries requests to one server, or to a model in this process."""
-
-    @property
-    def address(self) -> str:
-        """What identifies the server or the model's file; equal requests to equal addresses have equal replies."""
-
-    def open(self) -> Any:
-        """Prepare the first request: this may take a while, so do it before a deadline starts."""
-
-    def post(self, parameters: Mapping[str, Any], seconds: float) -> HttpResult:
-        """Request a chat completion and wait at most `seconds`."""
 
 
 def unavailable_reason(model: ModelSettings) -> str:
@@ -318,11 +304,11 @@ class _Listed(BaseModel):
 
 
 class _Models(BaseModel):
-    data: list[Any]
+    data: list[OnErrorOmit[_Listed]]
 
 
 def _models_of(server: LocalServer) -> tuple[ModelSettings, ...]:
-    """Return the models that the server lists; none where nothing listens, or something else does."""
+    """Return the models that the server lists, but those for embeddings; none where no such server listens."""
     try:
         with closing(HTTPConnection("127.0.0.1", server.port, timeout=LOOK_SECONDS)) as connection:
             connection.request("GET", "/v1/models")
@@ -330,17 +316,8 @@ def _models_of(server: LocalServer) -> tuple[ModelSettings, ...]:
             listed = _Models.model_validate_json(response.read(MAX_LIST_BYTES) if response.status == 200 else b"").data
     except (ValidationError, OSError, HTTPException):
         return ()
-    names = dict.fromkeys(name for each in listed if (name := _name_of(each)))
+    names = dict.fromkeys(each.id for each in listed if "embed" not in each.id.casefold())
     return tuple(_settings(server, name) for name in list(names)[:MAX_MODELS])
-
-
-def _name_of(listed: Any) -> str:
-    """Return the name of a listed model; "" for an entry without one, or a model that makes embeddings only."""
-    try:
-        name = _Listed.model_validate(listed).id
-    except ValidationError:
-        return ""
-    return "" if "embed" in name.casefold() else name
 
 
 def _settings(server: LocalServer, model: str) -> ModelSettings:

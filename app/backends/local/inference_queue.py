@@ -7,8 +7,10 @@ import os
 import threading
 import time
 import weakref
-from collections import deque
 from collections.abc import Callable
+from concurrent.futures import Future, wait
+from functools import partial
+from queue import SimpleQueue
 from typing import Any, Generic, TypeVar
 
 from app.domain.errors import CallFailed, ModelUnavailable
@@ -50,8 +52,8 @@ class Inference:
 
     def _reset(self) -> None:
         """Reset the state after a fork: the child has no threads, and a lock may have been held."""
-        self._changed = threading.Condition()
-        self._waiting: deque[_QueuedCall] = deque()
+        self._lock = threading.Lock()
+        self._waiting: SimpleQueue[tuple[Future[Any], Callable[[], Any]] | None] = SimpleQueue()
         self._worker: threading.Thread | None = None
         self._stopping = False
         self._load_seconds = 0.0
@@ -63,104 +65,71 @@ class Inference:
         A call that timed out before its start never runs; one that has started still occupies the worker. Time spent
         loading models does not count.
         """
-        return self._submit(_QueuedCall(work, self._what, self._call_seconds))
+        return self._submit(work, self._what, self._call_seconds, self._clock)
 
     def load(self, work: Callable[[], T]) -> T:
         """Run work that loads a model, as `run` does but limited by LOAD_SECONDS."""
-        return self._submit(_QueuedCall(work, "Loading a model", LOAD_SECONDS, is_load=True))
+        return self._submit(partial(self._load, work), "Loading a model", LOAD_SECONDS, time.monotonic)
 
-    def _submit(self, call: _QueuedCall) -> Any:
+    def _submit(self, work: Callable[[], T], what: str, seconds: float, clock: Callable[[], float]) -> T:
         if threading.current_thread() is self._worker:
-            self._execute(call)
-            return call.result()
-        with self._changed:
+            return work()
+        call: Future[T] = Future()
+        with self._lock:
             if self._stopping:
                 raise CallFailed("The process is ending and calls no model any more.")
-            call.queued_at = self._clock(call)
-            self._waiting.append(call)
+            self._waiting.put((call, work))
             if self._worker is None:
                 self._worker = threading.Thread(target=self._run_calls, name="inference", daemon=True)
                 self._worker.start()
-            self._changed.notify_all()
-            while not call.done and (remaining := call.queued_at + call.seconds - self._clock(call)) > 0:
-                self._changed.wait(min(max(remaining, MIN_WAIT_SECONDS), threading.TIMEOUT_MAX))
-            call.abandoned = not call.done
-        return call.result()
+        end = clock() + seconds
+        try:
+            while not call.done() and (left := end - clock()) > 0:
+                wait([call], min(max(left, MIN_WAIT_SECONDS), threading.TIMEOUT_MAX))
+            if call.cancel():
+                raise CallFailed(f"{what} waited {seconds:g} seconds for its turn and was given up.")
+            if not call.done():
+                raise CallFailed(f"{what} was not done after {seconds:g} seconds and was given up.")
+            return call.result()
+        finally:
+            del call  # breaks the reference cycle of an error and its traceback's frames
 
-    def _clock(self, call: _QueuedCall) -> float:
-        """Return the call's monotonic time, which is paused while a model loads, except for the load itself."""
-        now = time.monotonic()
-        if call.is_load:
-            return now
-        loading = min(now - self._loading_since, LOAD_SECONDS) if self._loading_since is not None else 0.0
-        return now - self._load_seconds - loading
+    def _clock(self) -> float:
+        """Return a monotonic time that is paused while a model loads."""
+        with self._lock:
+            now = time.monotonic()
+            loading = min(now - self._loading_since, LOAD_SECONDS) if self._loading_since is not None else 0.0
+            return now - self._load_seconds - loading
 
     def _run_calls(self) -> None:
-        while (call := self._next_call()) is not None:
-            self._execute(call)
-            with self._changed:
-                call.done = True
-                self._changed.notify_all()
-            del call  # the result may be large, and the next call may come hours later
+        while (waiting := self._waiting.get()) and not self._stopping:
+            call, work = waiting
+            if call.set_running_or_notify_cancel():
+                try:
+                    call.set_result(work())
+                except BaseException as error:  # raised in the caller; the worker thread continues
+                    call.set_exception(error)
+            del call, work, waiting  # the result may be large, and the next call may come hours later
 
-    def _next_call(self) -> _QueuedCall | None:
-        """Wait for the next call that is still wanted; return None at shutdown."""
-        with self._changed:
-            while not self._stopping:
-                while self._waiting:
-                    call = self._waiting.popleft()
-                    if not call.abandoned:
-                        call.started = True
-                        return call
-                self._changed.wait()
-        return None
-
-    def _execute(self, call: _QueuedCall) -> None:
-        """Run the call; if it loads a model, pause the clock of other calls, unless an outer load has paused it."""
-        if not call.is_load or self._loading_since is not None:
-            call.execute()
-            return
+    def _load(self, work: Callable[[], T]) -> T:
+        """Do the work, with the clock of other calls paused unless an outer load has paused it."""
+        if self._loading_since is not None:
+            return work()
         self._loading_since = began = time.monotonic()
-        call.execute()
-        with self._changed:
-            self._load_seconds += min(time.monotonic() - began, LOAD_SECONDS)
-            self._loading_since = None
+        try:
+            return work()
+        finally:
+            with self._lock:
+                self._load_seconds += min(time.monotonic() - began, LOAD_SECONDS)
+                self._loading_since = None
 
     def _stop(self) -> None:
         """Start no more calls, and wait briefly for the running one."""
-        with self._changed:
+        with self._lock:
             self._stopping = True
-            self._changed.notify_all()
+        self._waiting.put(None)
         if self._worker and self._worker is not threading.current_thread():
             self._worker.join(SHUTDOWN_SECONDS)
-
-
-class _QueuedCall:
-    def __init__(self, work: Callable[[], Any], what: str, seconds: float, is_load: bool = False) -> None:
-        self.work, self.what, self.seconds, self.is_load = work, what, seconds, is_load
-        self.queued_at = 0.0
-        self.started = self.done = self.abandoned = False
-        self._value: Any = None
-        self._error: BaseException | None = None
-
-    def execute(self) -> None:
-        try:
-            self._value = self.work()
-        except BaseException as error:  # raised in the caller; the worker thread continues
-            self._error = error
-
-    def result(self) -> Any:
-        """Return the value, raise the work's error, or raise CallFailed after a timeout."""
-        try:
-            if self.abandoned and self.started:
-                raise CallFailed(f"{self.what} was not done after {self.seconds:g} seconds and was given up.")
-            if self.abandoned:
-                raise CallFailed(f"{self.what} waited {self.seconds:g} seconds for its turn and was given up.")
-            if self._error is not None:
-                raise self._error
-            return self._value
-        finally:
-            self._error = None  # breaks the reference cycle of an error and its traceback's frames
 
 
 _instances: weakref.WeakSet[Inference] = weakref.WeakSet()

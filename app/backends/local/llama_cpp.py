@@ -9,7 +9,7 @@ import json
 import math
 import secrets
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from copy import copy
 from itertools import takewhile
 from pathlib import Path
 from typing import Any
@@ -79,7 +79,7 @@ def _shared(one: str, other: str) -> int:
 
 
 class LocalLM:
-    """Implements `TranscriptModel` over one GGUF file with the first of its LoRA adapters.
+    """Implements `TranscriptModel` over one GGUF file with one of its LoRA adapters, at first the first one.
 
     Loaded once, at the first call; computes in the inference queue.
     """
@@ -95,6 +95,7 @@ class LocalLM:
         self._inference = inference or Inference()
         self._engine = LazyModel(self._inference, self._start)
         self._slots = Slots(SLOTS)
+        self._adapter: int | None = 0
 
     def complete(self, prompt: str, *, max_tokens: int, stop: Sequence[str] = ()) -> str:
         """Return the greedy continuation of `prompt`, without the stop string that ended it.
@@ -102,15 +103,22 @@ class LocalLM:
         Raises ModelUnavailable when a file cannot be loaded, CallFailed when the engine rejects the prompt or the call
         times out.
         """
-        return self.using(0).complete(prompt, max_tokens=max_tokens, stop=stop)
+        request = {"prompt": prompt, "n_predict": max_tokens, "stop": list(stop)}
+        text: str = self._call(lambda choice: choice["text"], **request)
+        return text
 
     def probabilities(self, prompt: str, words: Sequence[str]) -> tuple[float, ...]:
         """Return the probability of each of `words` as the next one; they sum to 1. Raises as `complete` does."""
-        return self.using(0).probabilities(prompt, words)
+        found = self._call(_log_probabilities, prompt=prompt, n_predict=1, logprobs=TOP_TOKENS)
+        logs = [found.get(word, MISSING_LOG_PROBABILITY) for word in words]
+        total = sum(map(math.exp, logs))
+        return tuple(math.exp(each) / total for each in logs)
 
     def using(self, adapter: int | None) -> TranscriptModel:
         """Return the same model with another of its adapters, by number, or with None."""
-        return _Adapted(self, adapter)
+        other = copy(self)
+        other._adapter = adapter
+        return other
 
     def load(self) -> None:
         """Load the model before the first call. Raises ModelUnavailable."""
@@ -121,21 +129,23 @@ class LocalLM:
         """Return the name of the base with a fingerprint of all files. Loads them; may raise ModelUnavailable."""
         return self._engine()[1]
 
-    def call(self, adapter: int | None, read: Callable[[dict[str, Any]], Any], **request: Any) -> Any:
+    def _call(self, read: Callable[[dict[str, Any]], Any], **request: Any) -> Any:
         """Return what `read` takes from llama.cpp's choice, stored or computed. Raises as `complete` does."""
         server, name = self._engine()
-        scales = [{"id": at, "scale": float(at == adapter)} for at in range(len(self._adapters))]
+        scales = [{"id": at, "scale": float(at == self._adapter)} for at in range(len(self._adapters))]
         request |= {"temperature": 0, "lora": scales}
-        return cached_call(Call(name, request), lambda: read(self._choice(server, request, adapter)))
+        return cached_call(Call(name, request), lambda: read(self._choice(server, request)))
 
-    def _choice(self, server: Any, request: dict[str, Any], adapter: int | None) -> dict[str, Any]:
+    def _choice(self, server: Any, request: dict[str, Any]) -> dict[str, Any]:
         def complete() -> Any:
-            slot = self._slots.choose(request["prompt"], adapter)
+            slot = self._slots.choose(request["prompt"], self._adapter)
             return server.handle_completions({**request, "cache_prompt": True, "id_slot": slot})
 
         reply = self._inference.run(complete)
         if "choices" not in reply:
-            raise CallFailed(f'The language model gave no text: "{_error_message(reply)}".')
+            error = reply.get("error", reply)
+            message = error.get("message", "no reason given") if isinstance(error, dict) else error
+            raise CallFailed(f'The language model gave no text: "{message}".')
         usage = reply.get("usage", {})
         report_usage(Usage(1, usage.get("prompt_tokens", 0), usage.get("completion_tokens", 0)))
         choice: dict[str, Any] = reply["choices"][0]
@@ -156,24 +166,6 @@ def _log_probabilities(choice: dict[str, Any]) -> dict[str, float]:
     return found
 
 
-@dataclass(frozen=True)
-class _Adapted:
-    model: LocalLM
-    adapter: int | None
-
-    def complete(self, prompt: str, *, max_tokens: int, stop: Sequence[str] = ()) -> str:
-        request = {"prompt": prompt, "n_predict": max_tokens, "stop": list(stop)}
-        text: str = self.model.call(self.adapter, lambda choice: choice["text"], **request)
-        return text
-
-    def probabilities(self, prompt: str, words: Sequence[str]) -> tuple[float, ...]:
-        request = {"prompt": prompt, "n_predict": 1, "logprobs": TOP_TOKENS}
-        found = self.model.call(self.adapter, _log_probabilities, **request)
-        logs = [found.get(word, MISSING_LOG_PROBABILITY) for word in words]
-        total = sum(map(math.exp, logs))
-        return tuple(math.exp(each) / total for each in logs)
-
-
 CHAT_CONTEXT_TOKENS = 8192
 """Tokens of a prompt with demonstrations and its reply; also an upper bound of the memory for them."""
 CHAT_SLOTS = 4
@@ -181,7 +173,7 @@ CHAT_SLOTS = 4
 
 
 class ChatTransport:
-    """Implements `Transport` (llm/registry.py) over one GGUF file in this process, with the file's chat template.
+    """Answers as `OpenAITransport` does, over one GGUF file in this process, with the file's chat template.
 
     llama.cpp reads OpenAI's parameters, `response_format` and `logprobs` among them, and "grammar" (GBNF).
     """
@@ -336,8 +328,3 @@ def _adapter(path: Path) -> Any:
     found = xllamacpp.CommonAdapterLoraInfo()
     found.path, found.scale = str(path), 1.0
     return found
-
-
-def _error_message(reply: dict) -> str:
-    error = reply.get("error", reply)
-    return str(error.get("message", "no reason given") if isinstance(error, dict) else error)

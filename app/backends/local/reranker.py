@@ -61,23 +61,19 @@ class CrossEncoderReranker:
         A passage is read with its title and as much of its text as fits into 256 tokens with the query. Raises
         ModelUnavailable when the model is missing or damaged, CallFailed when a score is not a number or the call
         takes too long.
-        """
-        scores = self.scores(query, [f"{passage.title}. {passage.text}" for passage in passages])
-        scored = [replace(passage, score=score) for passage, score in zip(passages, scores, strict=True)]
-        return tuple(sorted(scored, key=lambda passage: -passage.score))
-
-    def scores(self, query: str, texts: Sequence[str]) -> list[float]:
-        """Return the model's logit for each of `texts` as an answer to `query`, in their order.
 
         Each pair is run alone: the int8 model quantises by the largest value in a batch, so in a batch a score would
         depend on the other passages. Without padding this is no slower on two cores
         (research/notes/2026-11-22-retrieval.md).
         """
-        if not texts:
-            return []
+        if not passages:
+            return ()
         session, tokenizer, name = self._model()
-        call = Call(name, {"query": query, "texts": list(texts)})
-        return cached_call(call, lambda: self._computed(session, [tokenizer.encode(query, text) for text in texts]))
+        texts = [f"{passage.title}. {passage.text}" for passage in passages]
+        rows = (tokenizer.encode(query, text) for text in texts)
+        scores = cached_call(Call(name, {"query": query, "texts": texts}), lambda: self._computed(session, list(rows)))
+        scored = [replace(passage, score=score) for passage, score in zip(passages, scores, strict=True)]
+        return tuple(sorted(scored, key=lambda passage: -passage.score))
 
     def load(self) -> None:
         self._model()

@@ -1,27 +1,15 @@
-"""The interface of a search provider, its HTTP transport, and error messages for failed searches."""
+"""The interface of a search provider, and error messages for failed searches."""
 
 from __future__ import annotations
 
-import asyncio
-import logging
 import re
-import threading
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date, timedelta
-from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import Any, ClassVar
 
-from app.backends.http import (
-    HttpResult,
-    ReplyTooLarge,
-    body_of,
-    host_of,
-    quoted,
-    result_from_error,
-    run_with_deadline,
-)
+from app.backends.http import HttpResult, host_of, quoted
 
 EARLIEST_DATE = date(1900, 1, 1)
 """Start of Brave's date range, which needs one, and the earliest day that is sent to any provider."""
@@ -46,15 +34,6 @@ class Fields:
     dates: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class SearchRequest:
-    """One request. `sent` is {"params": {...}} for the query string, or "data" for a form, or "json"."""
-
-    method: str
-    sent: Mapping[str, Mapping[str, Any]]
-    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
-
-
 @dataclass(frozen=True)
 class Provider(ABC):
     """One provider with its key. `name` identifies it, `title` is shown, `setting` names its setting."""
@@ -67,12 +46,17 @@ class Provider(ABC):
     setting: ClassVar[str]
     limits: ClassVar[Limits]
     fields: ClassVar[Fields]
+    key_header: ClassVar[tuple[str, str]] = ("", "")
+    """Name of the header that holds the key, and what is before the key in it."""
     status_messages: ClassVar[Mapping[int, str]] = {}
     """Descriptions of statuses of its own, each continuing a sentence."""
 
     @abstractmethod
-    def build_request(self, query: str, k: int, before: date | None) -> SearchRequest:
-        """Build the request for `k` hits, published before `before` where the provider can filter by date."""
+    def build_request(self, query: str, k: int, before: date | None) -> dict[str, Any]:
+        """Return the method and the query or body of a request for `k` hits, as `http.send` takes them.
+
+        The hits are published before `before` where the provider can filter by date.
+        """
 
     @abstractmethod
     def results(self, body: Mapping[str, Any]) -> Any:
@@ -82,66 +66,6 @@ class Provider(ABC):
 def last_day_before(day: date) -> date:
     """Return the day before `day`, but no day before EARLIEST_DATE."""
     return max(day, EARLIEST_DATE + timedelta(days=1)) - timedelta(days=1)
-
-
-MAX_RESPONSE_BYTES = 2_000_000
-"""Limit of a decompressed reply. A hundred results with long snippets are a tenth of that."""
-
-
-class SearchTransport:
-    """HTTP client for one URL. Thread-safe; the client is created at the first request."""
-
-    def __init__(self, url: str) -> None:
-        self._url = url
-        self._client: Any = None
-        self._client_lock = threading.Lock()
-
-    def send(self, request: SearchRequest, seconds: float) -> HttpResult:
-        """Send the request and wait at most `seconds` for the whole reply. Never raises."""
-        return run_with_deadline(_send(self.open(), self._url, request, seconds), seconds)
-
-    def open(self) -> Any:
-        """Create the client once. The import may take a moment, so do it before a deadline starts."""
-        with self._client_lock:
-            if self._client is None:
-                self._client = _create_client()
-            return self._client
-
-
-def _create_client() -> Any:
-    import httpx2
-
-    # At INFO httpx2 logs every URL, and with it the query; at DEBUG httpcore2 logs its steps.
-    for name in ("httpx2", "httpcore2"):
-        logging.getLogger(name).setLevel(logging.WARNING)
-    return httpx2.AsyncClient(
-        timeout=None,
-        # A redirect would send the query to a host that users were not shown.
-        follow_redirects=False,
-        headers={"User-Agent": "Hopcheck", "Accept": "application/json"},
-        # Cookies would link the searches of different users.
-        cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),
-    )
-
-
-async def _send(client: Any, url: str, request: SearchRequest, seconds: float) -> HttpResult:
-    import httpx2
-
-    try:
-        async with (
-            asyncio.timeout(seconds),
-            client.stream(request.method, url, headers=request.headers, **request.sent) as reply,
-        ):
-            content = await body_of(reply, MAX_RESPONSE_BYTES)
-            return HttpResult(reply.status_code, dict(reply.headers), content)
-    except TimeoutError:
-        return HttpResult(timed_out=True)
-    except ReplyTooLarge:
-        return HttpResult(error=f"sent more than {MAX_RESPONSE_BYTES:,} bytes", permanent=True)
-    except httpx2.HTTPError as error:
-        return result_from_error(error)
-    except Exception as error:  # its message may contain the key (an invalid header value does)
-        return HttpResult(error=f"could not be asked ({type(error).__name__})", permanent=True)
 
 
 _WRONG_KEY = re.compile(rb"SUBSCRIPTION_TOKEN_INVALID|SUBSCRIPTION_NOT_FOUND|API_KEY_INVALID|x-subscription-token")

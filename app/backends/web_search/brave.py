@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
-from app.backends.web_search.base import EARLIEST_DATE, Fields, Limits, Provider, SearchRequest, last_day_before
+from app.backends.web_search.base import EARLIEST_DATE, Fields, Limits, Provider, last_day_before
 
 
 @dataclass(frozen=True)
@@ -24,10 +24,11 @@ class Brave(Provider):
     name = "brave"
     title = "Brave"
     setting = "BRAVE_API_KEY"
+    key_header = ("X-Subscription-Token", "")
     limits = Limits(characters=400, words=50, hits=20)
     fields = Fields("title", "url", "description", ("page_age", "age"))
 
-    def build_request(self, query: str, k: int, before: date | None) -> SearchRequest:
+    def build_request(self, query: str, k: int, before: date | None) -> dict[str, Any]:
         """Build the request, with search operators and Brave's spelling correction turned off."""
         asked: dict[str, str | int] = {
             "q": query,
@@ -39,7 +40,7 @@ class Brave(Provider):
         }
         if before:
             asked["freshness"] = f"{EARLIEST_DATE}to{last_day_before(before)}"
-        return SearchRequest("GET", {"params": asked}, {"X-Subscription-Token": self.api_key})
+        return {"method": "GET", "params": asked}
 
     def results(self, body: Mapping[str, Any]) -> Any:
         """Return the results, [] for a search reply without `web`, which Brave omits where nothing was found."""

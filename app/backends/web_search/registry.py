@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import re
-import threading
 import time as clocks
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -17,17 +16,8 @@ from typing import Any
 from urllib.parse import parse_qsl, unquote, urlencode, urlsplit
 
 from app.backends.fetch.html import fragment_of, paragraphs_of
-from app.backends.http import HttpResult, RetryPolicy, destination_of, host_of
-from app.backends.web_search.base import (
-    Fields,
-    Limits,
-    Provider,
-    SearchRequest,
-    SearchTransport,
-    error_message,
-    key_problem,
-    no_results,
-)
+from app.backends.http import HttpResult, RetryPolicy, destination_of, host_of, open_client, send
+from app.backends.web_search.base import Fields, Limits, Provider, error_message, key_problem, no_results
 from app.config.settings import SEARCHES
 from app.domain.errors import CallFailed
 from app.domain.instrumentation import Call, cached_call, report_phase, report_problem, report_usage
@@ -202,6 +192,10 @@ def plain_text(text: object, limit: int) -> str:
     return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
 
 
+MAX_REPLY_BYTES = 2_000_000
+"""Limit of a decompressed reply. A hundred results with long snippets are a tenth of that."""
+
+
 class ProviderSearch:
     """Implements `WebSearch` with one provider. Thread-safe; keep one per process."""
 
@@ -220,14 +214,6 @@ class ProviderSearch:
         self._call_seconds = call_seconds
         self._retry_policy = retry_policy or RetryPolicy()
         self._today = today
-        self._transport = SearchTransport(provider.url)
-
-    @staticmethod
-    def load() -> None:
-        """Import what reads the results, which takes about a second; a search does so too if nobody did."""
-        import courlan.clean  # noqa: F401
-        import dateparser  # noqa: F401
-        import lxml.html  # noqa: F401
 
     def search(self, query: str, k: int, before: str | None = None) -> tuple[SearchHit, ...]:
         """Return at most `k` hits, without those dated on or after `before` or unreadably. Raises CallFailed."""
@@ -247,14 +233,17 @@ class ProviderSearch:
         found = parse_hits(self._listed(self._fetched(request)), self._provider.fields, self._today(), before)
         return list(islice(found, k))
 
-    def _fetched(self, request: SearchRequest) -> HttpResult:
+    def _fetched(self, request: dict[str, Any]) -> HttpResult:
         """Return a reply with status 200. Raises CallFailed for everything else."""
         if error := key_problem(self._provider):
             raise CallFailed(f"The search engine {self.title} {error}.")
         report_phase(Code.SEARCHING_WITH(engine=self.title))
-        self._transport.open()
-        deadline = self._retry_policy.clock() + self._call_seconds
-        outcome = self._retry_policy.run(partial(self._transport.send, request), deadline, host_of(self._provider.url))
+        open_client()
+        deadline, url = self._retry_policy.clock() + self._call_seconds, self._provider.url
+        name, prefix = self._provider.key_header
+        headers = {name: prefix + self._provider.api_key} if name else {}
+        asked = partial(send, url=url, max_bytes=MAX_REPLY_BYTES, headers=headers, **request)
+        outcome = self._retry_policy.run(lambda left: asked(seconds=left), deadline, host_of(url))
         if outcome.status != 200:
             raise CallFailed(error_message(outcome, self._provider, self._call_seconds))
         report_usage(Usage(calls=1))
@@ -305,45 +294,32 @@ class FailoverSearch:
         self.destination = " or ".join(dict.fromkeys(each.destination for each in searches if each.destination)) or None
         self._searches = tuple(searches)
         self._clock = clock
-        self._failed: dict[int, float] = {}
-        self._lock = threading.Lock()
+        self._failed_at: dict[str, float] = {}
 
     @staticmethod
     def load() -> None:
-        """Import what reads the results."""
-        ProviderSearch.load()
+        """Import what reads the results, which takes about a second; a search does so too if nobody did."""
+        import courlan.clean  # noqa: F401
+        import dateparser  # noqa: F401
+        import lxml.html  # noqa: F401
 
     def search(self, query: str, k: int, before: str | None = None) -> tuple[SearchHit, ...]:
         """Return the hits of the first engine that answers. Raises CallFailed with every reason when none does."""
-        reasons = []
-        order = self._order()
-        for at in order:
+        reasons: list[str] = []
+        resting = [name for name, at in self._failed_at.copy().items() if self._clock() - at < COOLDOWN_SECONDS]
+        for engine in sorted(self._searches, key=lambda each: each.name in resting):
             try:
-                found = self._searches[at].search(query, k, before)
+                found = engine.search(query, k, before)
             except CallFailed as failure:
                 reasons.append(str(failure))
-                self._record(at, failed=True)
+                self._failed_at[engine.name] = self._clock()
                 log.warning("%s", failure)
-                if at != order[-1]:
+                if len(reasons) < len(self._searches):
                     report_problem(Code.OTHER_ENGINE_ASKED(problem=str(failure)))
             else:
-                self._record(at, failed=False)
+                self._failed_at.pop(engine.name, None)
                 return found
         raise CallFailed(" ".join(reasons))
-
-    def _order(self) -> list[int]:
-        """Return the indices of the engines, those that failed recently last."""
-        with self._lock:
-            now = self._clock()
-            resting = {at for at, since in self._failed.items() if now - since < COOLDOWN_SECONDS}
-        return sorted(range(len(self._searches)), key=lambda at: at in resting)
-
-    def _record(self, at: int, failed: bool) -> None:
-        with self._lock:
-            if failed:
-                self._failed[at] = self._clock()
-            else:
-                self._failed.pop(at, None)
 
 
 def with_failover(searches: Sequence[WebSearch]) -> dict[str, FailoverSearch]:

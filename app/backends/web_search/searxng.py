@@ -14,7 +14,7 @@ from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 from app.backends.http import quoted
-from app.backends.web_search.base import Fields, Limits, Provider, SearchRequest
+from app.backends.web_search.base import Fields, Limits, Provider
 from app.domain.errors import CallFailed, SettingsError
 
 
@@ -43,24 +43,20 @@ class Searxng(Provider):
         path = parts.path.rstrip("/").removesuffix("/search") + "/search"
         super().__init__("", urlunsplit(parts._replace(path=path, fragment="")))
 
-    def build_request(self, query: str, k: int, before: date | None) -> SearchRequest:
+    def build_request(self, query: str, k: int, before: date | None) -> dict[str, Any]:
         """Build a form request, which keeps the query out of access logs, without SearXNG's command prefixes."""
         words = [word for each in query.split() if (word := each.lstrip("!:<"))]  # !engine, !!bang, :language, <seconds
-        return SearchRequest("POST", {"data": {"q": " ".join(words), "format": "json"}})
+        return {"method": "POST", "data": {"q": " ".join(words), "format": "json"}}
 
     def results(self, body: Mapping[str, Any]) -> Any:
         """Return the results. Raises CallFailed when there are none because engines did not answer."""
         found = body.get("results")
-        unresponsive = _unresponsive(body.get("unresponsive_engines"))
-        if found == [] and unresponsive:
-            raise CallFailed(f"SearXNG found nothing because these search engines did not answer it: {unresponsive}.")
+        pairs = body.get("unresponsive_engines")  # [name, reason]
+        listed = pairs[:10] if isinstance(pairs, list) else []
+        names = ", ".join(quoted(str(pair[0]), None) for pair in listed if isinstance(pair, list) and pair)
+        if found == [] and names:
+            raise CallFailed(f"SearXNG found nothing because these search engines did not answer it: {names}.")
         return found
-
-
-def _unresponsive(engines: Any) -> str:
-    """Return the names of the engines that did not answer, from [name, reason] pairs."""
-    pairs = engines if isinstance(engines, list) else []
-    return ", ".join(quoted(str(pair[0]), None) for pair in pairs[:10] if isinstance(pair, list) and pair)
 
 
 PROVIDER = Searxng

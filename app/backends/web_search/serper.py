@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
-from app.backends.web_search.base import Fields, Limits, Provider, SearchRequest, last_day_before
+from app.backends.web_search.base import Fields, Limits, Provider, last_day_before
 
 
 @dataclass(frozen=True)
@@ -25,15 +25,16 @@ class Serper(Provider):
     name = "serper"
     title = "Serper"
     setting = "SERPER_API_KEY"
+    key_header = ("X-API-KEY", "")
     limits = Limits(characters=400, hits=100)
     fields = Fields("title", "link", "snippet", ("date",))
 
-    def build_request(self, query: str, k: int, before: date | None) -> SearchRequest:
+    def build_request(self, query: str, k: int, before: date | None) -> dict[str, Any]:
         """Build the request; Google's filter for days takes months first."""
         asked: dict[str, str | int] = {"q": query, "num": k}
         if before:
             asked["tbs"] = f"cdr:1,cd_max:{last_day_before(before):%m/%d/%Y}"
-        return SearchRequest("POST", {"json": asked}, {"X-API-KEY": self.api_key})
+        return {"method": "POST", "json": asked}
 
     def results(self, body: Mapping[str, Any]) -> Any:
         """Return the results; Serper omits `organic` where nothing was found, but never `searchParameters`."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
-from app.backends.web_search.base import Fields, Limits, Provider, SearchRequest, last_day_before
+from app.backends.web_search.base import Fields, Limits, Provider, last_day_before
 
 
 @dataclass(frozen=True)
@@ -24,11 +24,12 @@ class Tavily(Provider):
     name = "tavily"
     title = "Tavily"
     setting = "TAVILY_API_KEY"
+    key_header = ("Authorization", "Bearer ")
     limits = Limits(characters=400, hits=20)
     fields = Fields("title", "url", "content", ("published_date",))
     status_messages = dict.fromkeys((432, 433), "has no credit left for this account")
 
-    def build_request(self, query: str, k: int, before: date | None) -> SearchRequest:
+    def build_request(self, query: str, k: int, before: date | None) -> dict[str, Any]:
         """Build the request.
 
         The reference excludes `end_date` from the range, but the documentation of some clients includes it. The day
@@ -37,7 +38,7 @@ class Tavily(Provider):
         asked: dict[str, Any] = {"query": query, "max_results": k, "search_depth": "basic", "include_answer": False}
         if before:
             asked["end_date"] = last_day_before(before).isoformat()
-        return SearchRequest("POST", {"json": asked}, {"Authorization": f"Bearer {self.api_key}"})
+        return {"method": "POST", "json": asked}
 
     def results(self, body: Mapping[str, Any]) -> Any:
         """Return the results; the list is empty where nothing was found."""

@@ -38,8 +38,7 @@ class Asked:
 class Reply:
     """What the server sends: `body` as JSON, or as it is when it is bytes.
 
-    `delay`: seconds before anything is sent; `drip`: seconds between any two bytes of the body; `cut`: hang up in the
-    middle of the body; `length`: the Content-Length that is claimed, true or not.
+    `delay`: seconds before anything is sent; `drip`: seconds between any two bytes of the body.
     """
 
     body: Any = None
@@ -47,8 +46,6 @@ class Reply:
     headers: Mapping[str, str] = field(default_factory=dict)
     delay: float = 0.0
     drip: float = 0.0
-    cut: bool = False
-    length: int | None = None
 
 
 class SearchServer(LoopbackServer):
@@ -94,12 +91,8 @@ def _handler(server: SearchServer) -> type[QuietHandler]:
         def _send(self, reply: Reply) -> None:
             content = reply.body if isinstance(reply.body, bytes) else json.dumps(reply.body).encode()
             self.send_response(reply.status)
-            length = len(content) if reply.length is None else reply.length
-            for name, value in {
-                "Content-Type": "application/json",
-                "Content-Length": str(length),
-                **reply.headers,
-            }.items():
+            about = {"Content-Type": "application/json", "Content-Length": str(len(content)), **reply.headers}
+            for name, value in about.items():
                 self.send_header(name, value)
             self.end_headers()
             if reply.drip:
@@ -107,8 +100,7 @@ def _handler(server: SearchServer) -> type[QuietHandler]:
                     self.wfile.write(content[at : at + 1])
                     time.sleep(reply.drip)
             else:
-                self.wfile.write(content[: len(content) // 2] if reply.cut else content)
-            self.close_connection = reply.cut or length != len(content)
+                self.wfile.write(content)
 
     return Handler
 
@@ -123,67 +115,31 @@ class Said:
     date: str | None = None
 
 
-def searxng_reply(*said: Said, silent: Sequence[Sequence[str]] = ()) -> dict[str, Any]:
-    """GET or POST /search?format=json (docs.searxng.org); `silent` are [engine, reason] pairs."""
-    results = [
-        {
-            "title": each.title,
-            "url": each.url,
-            "content": each.snippet,
-            "publishedDate": each.date,
-            "engine": "mojeek",
-            "engines": ["mojeek"],
-            "category": "general",
-            "score": 1.0,
-        }
+def _rows(said: Sequence[Said], url: str, snippet: str, date: str) -> list[dict[str, str]]:
+    """Return the results under a provider's names for their fields; a result without a date has no field for it."""
+    return [
+        {"title": each.title, url: each.url, snippet: each.snippet, **({date: each.date} if each.date else {})}
         for each in said
     ]
-    return {"query": "q", "number_of_results": 0, "results": results, "unresponsive_engines": list(silent)}
+
+
+def searxng_reply(*said: Said, silent: Sequence[Sequence[str]] = ()) -> dict[str, Any]:
+    """GET or POST /search?format=json (docs.searxng.org); `silent` are [engine, reason] pairs."""
+    rows = _rows(said, "url", "content", "publishedDate")
+    return {"query": "q", "number_of_results": 0, "results": rows, "unresponsive_engines": list(silent)}
 
 
 def brave_reply(*said: Said) -> dict[str, Any]:
     """GET /res/v1/web/search; `web` is left out where nothing was found."""
-    results = [
-        {
-            "type": "search_result",
-            "title": each.title,
-            "url": each.url,
-            "description": each.snippet,
-            "meta_url": {"scheme": "https", "hostname": "www.example.org"},
-            **({"age": each.date} if each.date else {}),
-        }
-        for each in said
-    ]
-    found = {"web": {"type": "search", "results": results}} if results else {}
-    return {"type": "search", "query": {"original": "q", "more_results_available": False}, **found}
+    rows = _rows(said, "url", "description", "age")
+    return {"type": "search", **({"web": {"type": "search", "results": rows}} if rows else {})}
 
 
 def tavily_reply(*said: Said) -> dict[str, Any]:
     """POST /search."""
-    results = [
-        {
-            "title": each.title,
-            "url": each.url,
-            "content": each.snippet,
-            "score": 0.9,
-            "raw_content": None,
-            **({"published_date": each.date} if each.date else {}),
-        }
-        for each in said
-    ]
-    return {"query": "q", "answer": None, "images": [], "results": results, "response_time": 1.2, "request_id": "1"}
+    return {"query": "q", "answer": None, "results": _rows(said, "url", "content", "published_date")}
 
 
 def serper_reply(*said: Said) -> dict[str, Any]:
     """POST /search at google.serper.dev."""
-    organic = [
-        {
-            "title": each.title,
-            "link": each.url,
-            "snippet": each.snippet,
-            "position": at,
-            **({"date": each.date} if each.date else {}),
-        }
-        for at, each in enumerate(said, start=1)
-    ]
-    return {"searchParameters": {"q": "q", "type": "search"}, "organic": organic, "credits": 1}
+    return {"searchParameters": {"q": "q", "type": "search"}, "organic": _rows(said, "link", "snippet", "date")}

@@ -32,13 +32,8 @@ HAMLET = Said("Hamlet", "https://www.example.org/hamlet", "Shakespeare wrote it.
 
 def provider_at(name: str, server: SearchServer, key: str = KEY) -> Provider:
     """Return that provider with the server's URL in place of its own."""
-    made: dict[str, Callable[[], Provider]] = {
-        "searxng": lambda: Searxng(server.url),
-        "brave": lambda: Brave(key, server.url),
-        "tavily": lambda: Tavily(key, server.url),
-        "serper": lambda: Serper(key, server.url),
-    }
-    return made[name]()
+    keyed = {"brave": Brave, "tavily": Tavily, "serper": Serper}
+    return keyed[name](key, server.url) if name in keyed else Searxng(server.url)
 
 
 REPLIES: dict[str, Callable[..., dict[str, Any]]] = {

@@ -8,6 +8,7 @@ import traceback
 
 import pytest
 
+from app.backends.http import open_client
 from app.domain.errors import CallFailed
 from app.domain.instrumentation import listening, use_stores
 from app.domain.model import Usage
@@ -63,7 +64,7 @@ def test_a_planted_key_is_in_no_log_error_trace_event_cache_or_repr(name, status
         listening(collected.append),
     ):
         search = searching(name, server)
-        search._transport.open()
+        open_client()
         for logger in ("httpx2", "httpcore2"):
             logging.getLogger(logger).setLevel(logging.DEBUG)
         try:

@@ -9,8 +9,6 @@ from app.domain.errors import CallFailed
 from app.domain.instrumentation import listening
 from app.domain.messages import Code
 from app.domain.model import SearchHit
-from tests.backends.web_search.search_server import Reply, SearchServer, brave_reply
-from tests.backends.web_search.searching_at import searching
 
 
 class Engine:
@@ -70,10 +68,3 @@ def test_a_deferred_engine_is_used_when_the_others_fail_and_restored_when_it_wor
     assert titles(search) == ["first"]
     second.works = True
     assert titles(search) == ["first"]
-
-
-def test_when_all_fail_over_http_every_setting_is_named():
-    with SearchServer([Reply({}, 401)]) as one, SearchServer([Reply(brave_reply(), 403)]) as other:
-        search = FailoverSearch([searching("brave", one), searching("serper", other)])
-        with pytest.raises(CallFailed, match=r"BRAVE_API_KEY .*SERPER_API_KEY"):
-            titles(search)

@@ -1,7 +1,9 @@
-"""Only transient failures are retried, after waits that double, jitter, and honour Retry-After."""
+"""One HTTP client for the process, and retries of transient failures after waits that double and jitter."""
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import time
 
 import pytest
@@ -109,3 +111,19 @@ def test_waits_honour_the_server_and_long_ones_are_reported():
 )
 def test_only_transient_failures_are_retried(outcome, passes):
     assert is_retryable(outcome) is passes
+
+
+FIRST_REQUESTS_AT_ONCE = """
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+from app.backends.http import open_client
+gate = Barrier(8)
+with ThreadPoolExecutor(8) as pool:
+    print(len({id(loop) for _, loop in pool.map(lambda _: gate.wait() is None or open_client(), range(8))}))
+"""
+
+
+def test_concurrent_first_requests_share_one_event_loop():
+    """A connection is tied to its loop: a client shared by two loops fails or hangs."""
+    done = subprocess.run([sys.executable, "-c", FIRST_REQUESTS_AT_ONCE], capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stdout) == (0, "1\n"), done.stderr

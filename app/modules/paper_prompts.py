@@ -15,19 +15,7 @@ from typing import Any
 from app.domain.errors import UnparseableOutput
 from app.domain.instrumentation import report_phase
 from app.domain.messages import Code
-from app.domain.model import (
-    Answer,
-    Claim,
-    Context,
-    Hop,
-    Label,
-    Passage,
-    Question,
-    SearchHit,
-    Sentence,
-    Span,
-    Verdict,
-)
+from app.domain.model import Answer, Claim, Context, Hop, Label, Passage, Question, SearchHit, Sentence, Span, Verdict
 from app.domain.ports import Ask, Decide, FreeAnswer, TextGenerator
 from app.modules.claim_verifier import PromptedClaimVerifier
 from app.modules.output_parsing import DECISION, LABEL_WORDS, label_from, question_from, questions_from, rationale_from

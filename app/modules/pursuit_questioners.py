@@ -15,16 +15,7 @@ from app.domain.errors import UnparseableOutput
 from app.domain.instrumentation import report_phase
 from app.domain.messages import Code
 from app.domain.model import Claim, Context, Hop, HopStatus, Label, Question
-from app.domain.ports import (
-    Ask,
-    Chat,
-    ClaimVerifier,
-    Completer,
-    Decide,
-    Pursuer,
-    QuestionGenerator,
-    TextGenerator,
-)
+from app.domain.ports import Ask, Chat, ClaimVerifier, Completer, Decide, Pursuer, QuestionGenerator, TextGenerator
 from app.modules.local import LocalJudge
 from app.modules.output_parsing import first_question, questions_from, step_from
 from app.modules.prompting import (

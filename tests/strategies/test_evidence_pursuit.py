@@ -29,9 +29,8 @@ from app.domain.messages import Code, code_of
 from app.domain.model import HopStatus, Judgement, Label, LabelSet, Question, RunOptions
 from app.domain.ports import RunCommand
 from app.domain.report import Report, apply_event, reduce_events
-from app.strategies.evidence_pursuit import DECISIONS, Variant
+from app.strategies.evidence_pursuit import DECISIONS, MAX_PARAPHRASES, Variant
 from app.strategies.hop_loop import MAX_EARLY_CONFIDENCE
-from app.strategies.paraphrasing import MAX_PARAPHRASES
 from tests.fakes import answer
 from tests.strategies.pursuit import CLAIM, FAILED, LATE, Script
 from tests.strategies.test_question_guided import Wishes

@@ -17,15 +17,7 @@ from app.domain.model import QACHECK, Answer, Claim, Context, Origin, Passage, Q
 from app.domain.ports import Chat, Reader, TextGenerator
 from app.modules.answerers import AnswererKind
 from app.modules.output_parsing import answer_from, passage_from
-from app.modules.prompting import (
-    TEXT_OR_NULL,
-    Case,
-    PromptedRole,
-    ask,
-    demonstrations,
-    fill_template,
-    one_line,
-)
+from app.modules.prompting import TEXT_OR_NULL, Case, PromptedRole, ask, demonstrations, fill_template, one_line
 from app.text.options import is_no_answer
 
 if TYPE_CHECKING:

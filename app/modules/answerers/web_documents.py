@@ -14,7 +14,7 @@ from app.domain.errors import CallFailed
 from app.domain.instrumentation import report_phase
 from app.domain.messages import Code
 from app.domain.model import Answer, Claim, Context, Origin, Page, Passage, Question, SearchHit
-from app.domain.ports import FreeAnswer, Reader, TextGenerator
+from app.domain.ports import FreeAnswer, TextGenerator
 from app.modules.answerers.reciter_reader import cite_in
 from app.modules.output_parsing import passage_from
 from app.modules.prompting import few_shot, fill_template, one_line
@@ -214,22 +214,6 @@ def description(title: str, site: str, published: str | None, text: str) -> str:
     """Return the known properties of a document on one line; empty ones are left out."""
     parts = (("Title", title), ("Site", site), ("Date", published), ("Text", text))
     return "; ".join(f"{name}: {one_line(part)}" for name, part in parts if part)
-
-
-@dataclass(frozen=True)
-class ReaderChooser:
-    """Implements `DocumentChooser` by the reader's score of each snippet."""
-
-    reader: Reader
-
-    def choose(self, question: Question, hits: Sequence[SearchHit]) -> SearchHit | FreeAnswer:
-        """Return the hit whose snippet gets the highest score, the first of equals. Propagates errors of the reader."""
-        report_phase(Code.CHOOSING_DOCUMENT(count=len(hits)))
-
-        def score(hit: SearchHit) -> float:  # each by itself: a reader of several returns only the score of the best
-            return self.reader.read(question, (passage_of_hit(hit, Origin.WEB),)).score if hit.snippet else 0.0
-
-        return max(hits, key=score)
 
 
 NAME = "prompted reader"

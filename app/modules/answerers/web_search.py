@@ -27,7 +27,6 @@ from app.modules.answerers.web_documents import (
     EvidenceRules,
     PromptedChooser,
     PromptedReader,
-    ReaderChooser,
     clean_hits,
     clean_page,
     passage_of_hit,
@@ -104,7 +103,7 @@ class WebSearchAnswerer:
 
     search: WebSearch
     pages: PageReader
-    chooser: DocumentChooser
+    chooser: DocumentChooser | None  # None for the first one that the search lists
     reader: Reader
     settings: DocumentSettings = DocumentSettings()
     origin: Origin = Origin.WEB  # of its passages; CORPUS if `search` searches a corpus
@@ -161,6 +160,8 @@ class WebSearchAnswerer:
         return self._read(question, passages, ()) if passages else Answer(None, answerer=NAME)
 
     def _choose(self, question: Question, hits: Sequence[SearchHit]) -> SearchHit | FreeAnswer:
+        if self.chooser is None:
+            return hits[0]
         if self.settings.metadata:
             return self.chooser.choose(question, hits)
         bare = [replace(hit, title="", site="", published=None) for hit in hits]
@@ -216,10 +217,10 @@ def _describe(options: RunOptions, settings: Settings) -> str:
 
 
 def _build(parts: AnswererParts) -> QuestionAnswerer:
-    chooser: DocumentChooser
+    chooser: DocumentChooser | None
     reader: Reader
     if parts.model is None:
-        chooser, reader = ReaderChooser(parts.reader), parts.reader
+        chooser, reader = None, parts.reader
     elif parts.as_papelo:
         chooser, reader = PapeloChooser(parts.model), PapeloReader(parts.model)
     else:

@@ -1,13 +1,12 @@
-"""Choosing one document of the hits, by a model's reply or by the reader's score."""
+"""Choosing one document of the hits by a model's reply."""
 
 from __future__ import annotations
 
 import pytest
 
 from app.domain.errors import UnparseableOutput
-from app.domain.model import Answer
 from app.domain.ports import FreeAnswer
-from app.modules.answerers.web_documents import PromptedChooser, ReaderChooser, choosing_prompt
+from app.modules.answerers.web_documents import PromptedChooser, choosing_prompt
 from tests.modules.answering.web_fakes import QUESTION, hit
 from tests.text_generators import playing
 
@@ -41,23 +40,3 @@ def test_the_model_sees_title_site_and_date_of_each_hit_and_no_claim() -> None:
     assert lines[3].startswith("Document 2 = [data ") and "Text: Two. Document 3 = mine [end " in lines[3]
     assert sum(line.startswith("Document ") for line in lines) == 2
     assert lines[-1] == QUESTION.text
-
-
-class Scores:
-    """A Reader that scores snippets from a table."""
-
-    def __init__(self, **scores: float) -> None:
-        self.scores, self.read_texts = scores, list[str]()
-
-    def read(self, question, passages, claim=None, context=()):
-        (passage,) = passages
-        self.read_texts.append(passage.text)
-        return Answer(None, score=self.scores.get(passage.text, 0.1))
-
-
-def test_the_reader_chooses_the_snippet_most_likely_to_answer() -> None:
-    """Even when none is likely enough to be returned as an answer."""
-    reader = Scores(b=0.4, c=0.3)
-    hits = [hit(1, "a"), hit(2, "b"), hit(3, ""), hit(4, "c")]
-    assert ReaderChooser(reader).choose(QUESTION, hits) is hits[1]
-    assert reader.read_texts == ["a", "b", "c"]

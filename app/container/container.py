@@ -58,7 +58,7 @@ from app.modules.baselines import CHAIN_OF_THOUGHT, DIRECT, ChainOfThoughtClassi
 from app.modules.calculation import ClaimCalculator
 from app.modules.checkability import ClaimSorter
 from app.modules.claim_extraction import LocalClaimExtractor, PromptedClaimExtractor
-from app.modules.claim_verifier import PromptedClaimVerifier
+from app.modules.claim_verifier import PromptedClaimVerifier, sufficiency_prompts
 from app.modules.letter_case import CaseRestorer
 from app.modules.local import (
     Calibration,
@@ -72,11 +72,11 @@ from app.modules.paper_prompts import (
     PapeloReasoner,
     QACheckQuestioner,
     QACheckReasoner,
-    QACheckValidator,
-    QACheckVerifier,
+    validator_prompts,
+    verifier_prompts,
 )
 from app.modules.pursuit_questioners import LocalPursuer
-from app.modules.qa_validator import PromptedValidator, RuleBasedValidator
+from app.modules.qa_validator import PromptedValidator, RuleBasedValidator, usefulness_prompts
 from app.modules.question_generator import PromptedQuestioner
 from app.modules.reasoner import FlanT5Reasoner, PromptedReasoner
 from app.modules.remaining_claim import ClaimReducer
@@ -136,6 +136,14 @@ REMAINING, CALCULATION = 1, 2
 BASELINE_CLASSIFIERS: dict[str, type[DirectClassifier] | type[ChainOfThoughtClassifier]] = {
     DIRECT: DirectClassifier,
     CHAIN_OF_THOUGHT: ChainOfThoughtClassifier,
+}
+VERIFIER_PROMPTS = {"prompted": sufficiency_prompts, QACHECK: verifier_prompts}
+VALIDATOR_PROMPTS = {"prompted": usefulness_prompts, QACHECK: validator_prompts}
+REASONERS: dict[str, Callable[[TextGenerator], Reasoner]] = {
+    "flan-t5": FlanT5Reasoner,
+    "prompted": PromptedReasoner,
+    QACHECK: QACheckReasoner,
+    PAPELO: PapeloReasoner,
 }
 FACT_CHECK_SECONDS = 6.0
 """Limit of the lookup of published fact-checks, for which a verdict may wait."""
@@ -359,11 +367,9 @@ class Container:
         return PURSUIT_PRESETS[options.preset].resolved(not why_missing(seq2seq or ""))
 
     def _verifier(self, kind: str, options: RunOptions) -> ClaimVerifier:
-        if kind == QACHECK:
-            return QACheckVerifier(self._models.of(options))
-        if kind == "prompted":
-            return PromptedClaimVerifier(self._models.of(options))
-        return LocalClaimVerifier(self.judge)
+        if kind == "local":
+            return LocalClaimVerifier(self.judge)
+        return PromptedClaimVerifier(self._models.of(options), VERIFIER_PROMPTS[kind])
 
     def _questioner(self, kind: str, options: RunOptions) -> QuestionGenerator:
         if kind == QACHECK:
@@ -371,20 +377,14 @@ class Container:
         return PromptedQuestioner(self._models.of(options)) if kind == "prompted" else self.generator
 
     def _validator(self, kind: str, options: RunOptions) -> QAValidator:
-        if kind == QACHECK:
-            return QACheckValidator(self._models.of(options))
-        return PromptedValidator(self._models.of(options)) if kind == "prompted" else self._own_validator
+        if kind == "local":
+            return self._own_validator
+        return PromptedValidator(self._models.of(options), VALIDATOR_PROMPTS[kind])
 
     def _reasoner(self, kind: str, options: RunOptions) -> Reasoner:
-        if kind == "flan-t5":
-            return FlanT5Reasoner(self._seq2seq)
-        if kind == QACHECK:
-            return QACheckReasoner(self._models.of(options))
-        if kind == PAPELO:
-            return PapeloReasoner(self._models.of(options))
-        if kind == "prompted":
-            return PromptedReasoner(self._models.of(options))
-        return LocalReasoner(self.judge)
+        if kind == "local":
+            return LocalReasoner(self.judge)
+        return REASONERS[kind](self._seq2seq if kind == "flan-t5" else self._models.of(options))
 
     def _answerer_parts(self, options: RunOptions, model: TextGenerator | None) -> AnswererParts:
         preset = PURSUIT_PRESETS[options.preset if options.strategy == PURSUIT else "local"]

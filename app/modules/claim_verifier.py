@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from app.domain.instrumentation import report_phase
@@ -21,23 +22,6 @@ from app.modules.prompting import (
     yes_or_no,
 )
 
-
-@dataclass(frozen=True)
-class PromptedClaimVerifier:
-    """Implements `ClaimVerifier` over any `TextGenerator`. Propagates errors of the model."""
-
-    model: TextGenerator
-
-    def is_sufficient(self, claim: Claim, context: Context) -> Judgement:
-        """Ask the model whether the kept pairs decide the claim."""
-        report_phase(Code.DECIDING_ENOUGH())
-        prompt, as_chat = self._prompts(claim, context)
-        return yes_or_no(self.model, prompt, Code.MODEL_DECIDED, Code.MODEL_NOT_DECIDED, as_chat)
-
-    def _prompts(self, claim: Claim, context: Context) -> tuple[str, Chat | None]:
-        return sufficiency_prompts(claim, context)
-
-
 ROLE = PromptedRole(
     "enough",
     lambda case, quote: fill_template(
@@ -53,3 +37,16 @@ def sufficiency_prompts(claim: Claim, context: Context) -> tuple[str, Chat]:
     known, examples = known_hops(context), demonstrations("sufficiency")
     case, few = {"claim": claim.text, "known": known}, first_of_each(examples, "prediction", 2)
     return ROLE.prompts(examples, few, case, quoted_texts(known), enough=YES_OR_NO)
+
+
+@dataclass(frozen=True)
+class PromptedClaimVerifier:
+    """Implements `ClaimVerifier` over any `TextGenerator`. Propagates errors of the model."""
+
+    model: TextGenerator
+    prompts: Callable[[Claim, Context], tuple[str, Chat | None]] = sufficiency_prompts
+
+    def is_sufficient(self, claim: Claim, context: Context) -> Judgement:
+        """Ask the model whether the kept pairs decide the claim."""
+        report_phase(Code.DECIDING_ENOUGH())
+        return yes_or_no(self.model, *self.prompts(claim, context), Code.MODEL_DECIDED, Code.MODEL_NOT_DECIDED)

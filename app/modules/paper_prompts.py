@@ -17,7 +17,6 @@ from app.domain.instrumentation import report_phase
 from app.domain.messages import Code
 from app.domain.model import Answer, Claim, Context, Hop, Label, Passage, Question, SearchHit, Sentence, Span, Verdict
 from app.domain.ports import Ask, Decide, FreeAnswer, TextGenerator
-from app.modules.claim_verifier import PromptedClaimVerifier
 from app.modules.output_parsing import DECISION, LABEL_WORDS, label_from, question_from, questions_from, rationale_from
 from app.modules.prompting import (
     KnownHop,
@@ -34,7 +33,6 @@ from app.modules.prompting import (
     one_line,
     short_answer,
 )
-from app.modules.qa_validator import PromptedValidator
 from app.modules.reasoner import balanced, quotations
 from app.text.sentences import sentences
 from app.text.wording import same_question
@@ -55,15 +53,8 @@ def _examples(name: str) -> list[tuple[str, list[KnownHop], dict[str, str]]]:
 PREDICTIONS = {"Yes": "Yes, we can know.", "No": "No, we cannot know."}
 
 
-class QACheckVerifier(PromptedClaimVerifier):
-    """Asks with QACheck's prompt, in text."""
-
-    def _prompts(self, claim: Claim, context: Context) -> tuple[str, None]:
-        return verifier_prompt(claim, context), None
-
-
-def verifier_prompt(claim: Claim, context: Context) -> str:
-    """Return the demonstrations and this case, up to the start of the prediction."""
+def verifier_prompts(claim: Claim, context: Context) -> tuple[str, None]:
+    """Return the demonstrations and this case, up to the start of the prediction, and no chat."""
 
     def case(text: str, known: Iterable[KnownHop]) -> str:
         return fill_template("qacheck_sufficiency", claim=one_line(text), known=known_lines(known))
@@ -71,7 +62,7 @@ def verifier_prompt(claim: Claim, context: Context) -> str:
     examples = (
         f"{case(text, known)} {PREDICTIONS[more['prediction']]}" for text, known, more in _examples("sufficiency")
     )
-    return few_shot(examples, lambda _: case(claim.text, _numbered(context)), ())
+    return few_shot(examples, lambda _: case(claim.text, _numbered(context)), ()), None
 
 
 def _numbered(context: Context) -> list[KnownHop]:
@@ -129,15 +120,8 @@ def question_prompt(claim: Claim, context: Context) -> str:
 # QACheck's validator V, Appendix A.3.
 
 
-class QACheckValidator(PromptedValidator):
-    """Asks with QACheck's prompt, in text."""
-
-    def _prompts(self, claim: Claim, context: Context, hop: Hop) -> tuple[str, None]:
-        return validator_prompt(claim, context, hop), None
-
-
-def validator_prompt(claim: Claim, context: Context, hop: Hop) -> str:
-    """Return the demonstrations and this case, up to the start of the answer."""
+def validator_prompts(claim: Claim, context: Context, hop: Hop) -> tuple[str, None]:
+    """Return the demonstrations and this case, up to the start of the answer, and no chat."""
 
     def case(text: str, known: Iterable[KnownHop], question: str, answer: str) -> str:
         lines = "\n".join(_pair_text(each.question, each.answer) for each in known)
@@ -148,7 +132,8 @@ def validator_prompt(claim: Claim, context: Context, hop: Hop) -> str:
         f"{case(text, known, more['question'], more['answer'])} {more['prediction']}"
         for text, known, more in _examples("usefulness")
     )
-    return few_shot(examples, lambda _: case(claim.text, known_hops(context), hop.question.text, short_answer(hop)), ())
+    shown = claim.text, known_hops(context), hop.question.text, short_answer(hop)
+    return few_shot(examples, lambda _: case(*shown), ()), None
 
 
 def _pair_text(question: str, answer: str) -> str:

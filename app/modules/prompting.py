@@ -281,7 +281,7 @@ _ASK = {
 }
 
 
-def yes_or_no(model: TextGenerator, prompt: str, if_yes: Code, if_no: Code, chat: Chat | None = None) -> Judgement:
+def yes_or_no(model: TextGenerator, prompt: str, chat: Chat | None, if_yes: Code, if_no: Code) -> Judgement:
     """Return whether the model chose Yes, with the reason. Raises UnparseableOutput if it chose neither."""
     choice = model.choose_in_chat(chat, (YES, NO)) if chat and isinstance(model, ChatGenerator) else None
     choice = choice or model.choose(prompt, (YES, NO))

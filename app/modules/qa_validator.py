@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from app.domain.instrumentation import report_phase
@@ -142,25 +143,6 @@ def _answer_stems(kept: Hop) -> frozenset[str]:
     return frozenset().union(*map(stems, names(text))) or stems(text)
 
 
-@dataclass(frozen=True)
-class PromptedValidator:
-    """Implements `QAValidator` over any `TextGenerator`. Propagates errors of the model."""
-
-    model: TextGenerator
-
-    def is_useful(self, claim: Claim, context: Context, hop: Hop) -> Judgement:
-        """Ask the model whether the pair is useful. A pair without an answer is not, and makes no call."""
-        if not short_answer(hop):
-            return Judgement(False, Code.NO_ANSWER())
-        report_phase(Code.WEIGHING_ANSWER())
-        prompt, as_chat = self._prompts(claim, context, hop)
-        return yes_or_no(self.model, prompt, Code.MODEL_FINDS_USEFUL, Code.MODEL_FINDS_USELESS, as_chat)
-
-    def _prompts(self, claim: Claim, context: Context, hop: Hop) -> tuple[str, Chat | None]:
-        """Return the prompt and the chat; QACheckValidator overrides this and has no chat."""
-        return usefulness_prompts(claim, context, hop)
-
-
 def _write(case: Case, quote: Quote) -> str:
     lines = known_lines(case["known"], quote)
     return fill_template(
@@ -198,3 +180,19 @@ def usefulness_prompts(claim: Claim, context: Context, hop: Hop) -> tuple[str, C
     }
     few = first_of_each(examples, "prediction", 2)
     return ROLE.prompts(examples, few, case, [*quoted_texts(known), answer], useful=YES_OR_NO)
+
+
+@dataclass(frozen=True)
+class PromptedValidator:
+    """Implements `QAValidator` over any `TextGenerator`. Propagates errors of the model."""
+
+    model: TextGenerator
+    prompts: Callable[[Claim, Context, Hop], tuple[str, Chat | None]] = usefulness_prompts
+
+    def is_useful(self, claim: Claim, context: Context, hop: Hop) -> Judgement:
+        """Ask the model whether the pair is useful. A pair without an answer is not, and makes no call."""
+        if not short_answer(hop):
+            return Judgement(False, Code.NO_ANSWER())
+        report_phase(Code.WEIGHING_ANSWER())
+        prompts = self.prompts(claim, context, hop)
+        return yes_or_no(self.model, *prompts, Code.MODEL_FINDS_USEFUL, Code.MODEL_FINDS_USELESS)

@@ -260,8 +260,8 @@ def _paper_prompts(options: RunOptions, claim: Claim, half: tuple[Hop, ...], who
     long = [replace(hop, answer=Answer(SAMPLE_SENTENCE * 3)) for hop in chain(whole, half)][:5]
     found: Prompts = {
         "question": lambda: paper_prompts.question_prompt(claim, half),
-        "validate": lambda: paper_prompts.validator_prompt(claim, half, whole[-1]),
-        "verify": lambda: paper_prompts.verifier_prompt(claim, half),
+        "validate": lambda: paper_prompts.validator_prompts(claim, half, whole[-1])[0],
+        "verify": lambda: paper_prompts.verifier_prompts(claim, half)[0],
         "reason": lambda: paper_prompts.reasoner_prompt(claim, whole, labels),
     }
     if options.strategy == PURSUIT:

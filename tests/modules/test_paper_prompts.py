@@ -236,7 +236,7 @@ def laid_out_as(title: str, shown: str) -> bool:
 
 PROMPTS = {
     "QACheck A.1": (
-        paper.verifier_prompt(CLAIM, CONTEXT),
+        paper.verifier_prompts(CLAIM, CONTEXT)[0],
         {"claim": CLAIM.text, "pairs": NUMBERED},
     ),
     "QACheck A.2, first question": (paper.question_prompt(CLAIM, ()), {"claim": CLAIM.text}),
@@ -245,7 +245,7 @@ PROMPTS = {
         {"claim": CLAIM.text, "pairs": NUMBERED, "number": "3"},
     ),
     "QACheck A.3": (
-        paper.validator_prompt(CLAIM, (WROTE,), BORN),
+        paper.validator_prompts(CLAIM, (WROTE,), BORN)[0],
         {
             "claim": CLAIM.text,
             "pairs": "Question = Who wrote Hamlet?\nAnswer = William Shakespeare",
@@ -273,8 +273,8 @@ def test_the_case_is_the_printed_one_after_ten_demonstrations_with_the_printed_l
 
 
 EMPTY = {
-    "QACheck A.1": paper.verifier_prompt(CLAIM, ()),
-    "QACheck A.3": paper.validator_prompt(CLAIM, (), BORN),
+    "QACheck A.1": paper.verifier_prompts(CLAIM, ())[0],
+    "QACheck A.3": paper.validator_prompts(CLAIM, (), BORN)[0],
     "QACheck A.4": paper.reasoner_prompt(CLAIM, (), TWO),
 }
 

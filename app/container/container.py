@@ -25,26 +25,21 @@ from app.backends.local.llama_cpp import LocalLM
 from app.backends.local.reranker import CrossEncoderReranker
 from app.backends.local.seq2seq import Seq2Seq
 from app.backends.web_search.registry import configured_searches, with_failover
-from app.capabilities.availability import Availability
+from app.capabilities.availability import QUESTIONERS, Availability
 from app.capabilities.options import BASELINES, PURSUIT, Capabilities, Group, default_corpora, searches_corpora
 from app.components import CORPUS, MODEL, RERANKER, Component, Components, start_loading
 from app.config.settings import Settings
-from app.container.parts import (
-    LanguageModels,
-    PursuitParts,
-    SpeculationPolicy,
-    build_pursuit,
-    fine_tuned_questioners,
-    loads_of,
-    open_corpora,
-)
+from app.container.parts import LanguageModels, SpeculationPolicy, loads_of, open_corpora
 from app.domain.errors import CallFailed
 from app.domain.messages import Message
 from app.domain.model import CORPUS_SEARCH, QACHECK, Claim, Label, Origin, Page, RunOptions, SearchHit
 from app.domain.ports import (
     ClaimVerifier,
     PageReader,
+    Paraphraser,
+    Pursuer,
     QAValidator,
+    QuestionAnswerer,
     QuestionGenerator,
     Reader,
     Reasoner,
@@ -69,19 +64,23 @@ from app.modules.local import (
     LocalReasoner,
 )
 from app.modules.paper_prompts import (
+    PapeloParaphraser,
+    PapeloPursuer,
     PapeloReasoner,
     QACheckQuestioner,
     QACheckReasoner,
     validator_prompts,
     verifier_prompts,
 )
-from app.modules.pursuit_questioners import LocalPursuer
+from app.modules.pursuit_paraphraser import LocalParaphraser
+from app.modules.pursuit_questioners import LocalPursuer, PromptedParaphraser, PromptedPursuer, Relay, Seq2SeqPursuer
 from app.modules.qa_validator import PromptedValidator, RuleBasedValidator, usefulness_prompts
 from app.modules.question_generator import PromptedQuestioner
 from app.modules.reasoner import FlanT5Reasoner, PromptedReasoner
 from app.modules.remaining_claim import ClaimReducer
-from app.presets import PURSUIT_PRESETS, GuidedPreset, PursuitPreset, is_faithful
+from app.presets import PAPER_BEAMS, PURSUIT_PRESETS, GuidedPreset, PursuitPreset, is_faithful
 from app.strategies.claim_only import ClaimOnly
+from app.strategies.evidence_pursuit import EvidencePursuit
 from app.strategies.fact_checks import WithFactChecks
 from app.strategies.question_guided import QuestionGuided
 from app.text.claims import Candidate, language_of
@@ -182,12 +181,11 @@ class Container:
             reduce,
             ClaimCalculator(self._model.using(CALCULATION)),
         )
-        self._questioners = fine_tuned_questioners(
-            inference,
-            threads,
-            QUESTION_SEQ2SEQ=settings.question_seq2seq,
-            NEXT_QUESTION_SEQ2SEQ=settings.next_question_seq2seq,
-        )
+        self._fine_tuned = {
+            role: Seq2Seq(name, inference, threads, fix=f"{role.upper()} with the folder of a model", beams=PAPER_BEAMS)
+            for role in QUESTIONERS
+            if (name := getattr(settings, role))
+        }
         self._seq2seq = Seq2Seq(settings.flan_t5, inference, threads)
         self._models = LanguageModels(settings, inference, self._seq2seq)
         self._speculation = SpeculationPolicy(settings.overlap, self._models.in_process)
@@ -262,11 +260,7 @@ class Container:
         model = self._models.of(options) if options.model and capabilities.needs_model(options) else None
         answerer = kind_of(options.answerer).build(self._answerer_parts(options, model))
         if options.strategy == PURSUIT:
-            preset = self._pursuit_preset(options)
-            prompted = "prompted" if preset.own_wording else PAPELO
-            reasoner = self._reasoner(prompted if preset.others == "llm" else "local", options)
-            speculative = self._speculation.for_answers(options, model)
-            return build_pursuit(preset, self._pursuit_parts(options), answerer, reasoner, speculative)
+            return self._pursuit(options, model, answerer)
         modules = self._availability.presets[options.preset]
         return QuestionGuided(
             verifier=self._verifier(modules.claim_verifier, options),
@@ -353,18 +347,34 @@ class Container:
     def _claim_finder(self, options: RunOptions) -> PromptedClaimExtractor | None:
         return PromptedClaimExtractor(self._models.of(options)) if self.capabilities().needs_model(options) else None
 
-    def _pursuit_parts(self, options: RunOptions) -> PursuitParts:
-        return PursuitParts(
-            model=lambda: self._models.of(options),
-            first_seq2seq=lambda: self._questioners["QUESTION_SEQ2SEQ"],
-            next_seq2seq=lambda: self._questioners["NEXT_QUESTION_SEQ2SEQ"],
-            completer=lambda: self._model.using(None),
-            local=lambda: LocalPursuer(self.generator, self._verifier("local", options), self.judge),
+    def _pursuit(self, options: RunOptions, model: TextGenerator | None, answerer: QuestionAnswerer) -> EvidencePursuit:
+        own_questioner = self._settings.question_seq2seq
+        preset = PURSUIT_PRESETS[options.preset].resolved(not why_missing(own_questioner or ""))
+        first = then = self._pursuer(preset.first, preset, options)
+        if preset.then != preset.first and not preset.variant.all_at_once:
+            then = self._pursuer(preset.then, preset, options)
+        prompted = "prompted" if preset.own_wording else PAPELO
+        return EvidencePursuit(
+            first if then is first else Relay(first, then),
+            self._paraphraser(preset, options),
+            answerer,
+            self._reasoner(prompted if preset.others == "llm" else "local", options),
+            preset.variant,
+            self._speculation.for_answers(options, model),
         )
 
-    def _pursuit_preset(self, options: RunOptions) -> PursuitPreset:
-        seq2seq = self._settings.question_seq2seq
-        return PURSUIT_PRESETS[options.preset].resolved(not why_missing(seq2seq or ""))
+    def _pursuer(self, kind: str, preset: PursuitPreset, options: RunOptions) -> Pursuer:
+        if kind == "local":
+            return LocalPursuer(self.generator, self._verifier("local", options), self.judge)
+        if kind == "llm":
+            return (PromptedPursuer if preset.own_wording else PapeloPursuer)(self._models.of(options))
+        first, then = QUESTIONERS
+        return Seq2SeqPursuer(self._fine_tuned[first], self._fine_tuned[then if then in preset.needs else first])
+
+    def _paraphraser(self, preset: PursuitPreset, options: RunOptions) -> Paraphraser:
+        if preset.others == "local":
+            return LocalParaphraser(self._model.using(None))
+        return (PromptedParaphraser if preset.own_wording else PapeloParaphraser)(self._models.of(options))
 
     def _verifier(self, kind: str, options: RunOptions) -> ClaimVerifier:
         if kind == "local":

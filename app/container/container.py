@@ -72,8 +72,14 @@ from app.modules.paper_prompts import (
     validator_prompts,
     verifier_prompts,
 )
-from app.modules.pursuit_paraphraser import LocalParaphraser
-from app.modules.pursuit_questioners import LocalPursuer, PromptedParaphraser, PromptedPursuer, Relay, Seq2SeqPursuer
+from app.modules.pursuit import (
+    LocalParaphraser,
+    LocalPursuer,
+    PromptedParaphraser,
+    PromptedPursuer,
+    Relay,
+    Seq2SeqPursuer,
+)
 from app.modules.qa_validator import PromptedValidator, RuleBasedValidator, usefulness_prompts
 from app.modules.question_generator import PromptedQuestioner
 from app.modules.reasoner import FlanT5Reasoner, PromptedReasoner

@@ -22,7 +22,7 @@ from app.modules.answerers.web_documents import choosing_prompt, document_prompt
 from app.modules.answerers.web_search import MAX_HITS
 from app.modules.claim_verifier import sufficiency_prompts
 from app.modules.prompting import fill_template, label_question
-from app.modules.pursuit_questioners import first_prompts, paraphrase_prompts, step_prompts
+from app.modules.pursuit import first_prompts, paraphrase_prompts, step_prompts
 from app.modules.qa_validator import usefulness_prompts
 from app.modules.question_generator import question_prompts
 from app.modules.reasoner import reasoning_prompts

@@ -16,7 +16,7 @@ from app.domain.model import HopStatus, Label, LabelSet, Question, RunOptions
 from app.domain.ports import Ask, Decide
 from app.modules.claim_verifier import PromptedClaimVerifier, sufficiency_prompts
 from app.modules.prompting import EXAMPLE_DELIMITERS
-from app.modules.pursuit_questioners import PromptedParaphraser, PromptedPursuer
+from app.modules.pursuit import PromptedParaphraser, PromptedPursuer
 from app.modules.question_generator import PromptedQuestioner
 from app.modules.reasoner import PromptedReasoner
 from tests.backends.openai_asking import chat, run_over

@@ -6,7 +6,7 @@ import pytest
 
 from app.domain.model import Claim, Question
 from app.modules.prompting import demonstrations
-from app.modules.pursuit_paraphraser import LocalParaphraser, claim_as_question, keeps_meaning, prompt_for
+from app.modules.pursuit import LocalParaphraser, claim_as_question, keeps_meaning, prompt_for
 from app.text.wording import names
 from app.web.forms import EXAMPLES
 from tests.text_generators import playing

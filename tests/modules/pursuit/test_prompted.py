@@ -8,7 +8,7 @@ from app.domain.errors import UnparseableOutput
 from app.domain.model import Claim, LabelSet, Question
 from app.domain.ports import Ask, Decide
 from app.modules.prompting import Delimiters
-from app.modules.pursuit_questioners import PromptedParaphraser, PromptedPursuer, first_prompts, step_prompts
+from app.modules.pursuit import PromptedParaphraser, PromptedPursuer, first_prompts, step_prompts
 from app.modules.reasoner import reasoning_prompts
 from tests.modules.prompted.cases import AUTHOR, BIRTH, CLAIM, ESSAY, IN_VAIN, REFUSAL, hop
 from tests.text_generators import playing

@@ -13,7 +13,7 @@ from app.domain.instrumentation import MemoryStore, use_stores
 from app.domain.model import Claim, Context, Hop, Judgement, Question
 from app.domain.ports import Ask, Decide
 from app.modules.local import LocalJudge, LocalQuestionGenerator
-from app.modules.pursuit_questioners import LocalPursuer, Seq2SeqPursuer
+from app.modules.pursuit import LocalPursuer, Seq2SeqPursuer
 from tests.fake_model import EQUAL, ScriptedModel
 from tests.modules.prompted.cases import AUTHOR, BIRTH, CLAIM, IN_VAIN
 from tests.text_generators import playing

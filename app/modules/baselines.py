@@ -31,7 +31,7 @@ class DirectClassifier:
         report_phase(Code.ASKING_MODEL(model=self.model.name))
         prompt = fill_template("direct", claim=one_line(claim.text), ask=label_question(labels))
         label, confidence = choose_label(self.model, prompt, labels)
-        return _verdict(label, (_disclosure(self.model),), confidence)
+        return _verdict(self.model, label, confidence)
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class ChainOfThoughtClassifier:
             rationale, _ = rationale_from(text, ())
             reasons = " ".join(str(sentence.text) for sentence in rationale)
             label, confidence = choose_label(self.model, f"{prompt}\n{reasons}\nLabel =", labels)
-        return _verdict(label, (_disclosure(self.model), *rationale), confidence)
+        return _verdict(self.model, label, confidence, rationale)
 
 
 @lru_cache
@@ -66,9 +66,9 @@ def _chains_of_thought(labels: tuple[Label, ...]) -> tuple[str, ...]:
     )
 
 
-def _disclosure(model: TextGenerator) -> Sentence:
-    return Sentence(Code.FROM_MEMORY(model=model.name))
-
-
-def _verdict(label: Label, rationale: tuple[Sentence, ...], confidence: float | None) -> Verdict:
-    return Verdict(label, rationale, Code.NO_EVIDENCE() if label is Label.NOT_ENOUGH_EVIDENCE else None, confidence)
+def _verdict(
+    model: TextGenerator, label: Label, confidence: float | None, reasons: tuple[Sentence, ...] = ()
+) -> Verdict:
+    disclosure = Sentence(Code.FROM_MEMORY(model=model.name))
+    missing = Code.NO_EVIDENCE() if label is Label.NOT_ENOUGH_EVIDENCE else None
+    return Verdict(label, (disclosure, *reasons), missing, confidence)

@@ -93,43 +93,6 @@ from app.text.claims import Candidate, language_of
 from app.text.sentences import load as load_sentences
 from app.text.wording import bare_title, names, stems, with_name
 
-
-class SearchEngines:
-    """The search engines and fact-checks of the settings and of the keys that the operator added up to now.
-
-    They keep connections and failures, so there is one of each in the process as long as the keys stay the same.
-    """
-
-    def __init__(self, settings: Settings, registry: CorpusRegistry) -> None:
-        """Use the engines of these settings. Raises SettingsError for an invalid SEARXNG_URL."""
-        self._given = settings
-        self._registry = registry
-        self._changing = Lock()
-        self.pages = WebPages(robots=settings.fetch_robots)
-        self._set_up(settings)
-
-    def _set_up(self, settings: Settings) -> None:
-        self.settings = settings
-        self.configured = configured_searches(settings.by_name(), settings.call_seconds)
-        self._by_name = with_failover(self.configured)
-        fact_checkers = FactCheckTools(settings.fact_check_api_key or "", settings.fact_check_url)
-        self.fact_checks = FactCheckSearch(fact_checkers, min(settings.call_seconds, FACT_CHECK_SECONDS))
-
-    def refresh(self) -> SearchEngines:
-        """Take over keys that were added or removed, also by another process, and return these engines."""
-        settings = with_added_keys(self._given)
-        with self._changing:
-            if settings != self.settings:
-                self._set_up(settings)
-        return self
-
-    def of(self, options: RunOptions) -> tuple[WebSearch, PageReader, Origin]:
-        """Return the search engine, the page reader and the origin of passages for these options."""
-        if options.search == CORPUS_SEARCH:
-            return *self._registry.search(options.corpora), Origin.CORPUS
-        return self._by_name[options.search or ""], self.pages, Origin.WEB
-
-
 PAPELO = "papelo"
 """The kind of the reasoner with the prompt that the Papelo paper prints."""
 MAX_PAGES_AT_ONCE = 2
@@ -197,18 +160,27 @@ class Container:
         self._speculation = SpeculationPolicy(settings.overlap, self._models.in_process)
         self._components = self._slow_components(inference)
         self._reading = BoundedSemaphore(MAX_PAGES_AT_ONCE)
-        self._engines = SearchEngines(settings, self._registry)
-        self._known: Availability | None = None
+        self._pages = WebPages(robots=settings.fetch_robots)
+        self._changing = Lock()
+        self._set_up(settings)
+
+    def _set_up(self, settings: Settings) -> None:
+        """Make search engines and fact-checks, which keep connections and failures until the keys change."""
+        engines = configured_searches(settings.by_name(), settings.call_seconds)
+        self._searches = with_failover(engines)
+        fact_checkers = FactCheckTools(settings.fact_check_api_key or "", settings.fact_check_url)
+        self._fact_checks = FactCheckSearch(fact_checkers, min(settings.call_seconds, FACT_CHECK_SECONDS))
+        models = self._models
+        self._known = Availability(settings, self._components, models.configured, engines, models.discovered)
 
     @property
     def _availability(self) -> Availability:
-        """What can be chosen with the keys of now."""
-        engines, models, known = self._engines.refresh(), self._models, self._known
-        if known is None or known.settings is not engines.settings:
-            self._known = known = Availability(
-                engines.settings, self._components, models.configured, engines.configured, models.discovered
-            )
-        return known
+        """What can be chosen, with the keys that the operator has added or removed, also in another process."""
+        settings = with_added_keys(self._settings)
+        with self._changing:
+            if settings != self._known.settings:
+                self._set_up(settings)
+            return self._known
 
     def _slow_components(self, inference: Inference) -> Components:
         """Return the components that load slowly; the model first, because it loads while Java starts."""
@@ -257,7 +229,7 @@ class Container:
         capabilities = self.capabilities()
         capabilities.check(options)
         strategy = self._deciding_strategy(options, capabilities)
-        return WithFactChecks(strategy, self._engines.fact_checks.look_up) if options.look_up_fact_checks else strategy
+        return WithFactChecks(strategy, self._fact_checks.look_up) if options.look_up_fact_checks else strategy
 
     def _deciding_strategy(self, options: RunOptions, capabilities: Capabilities) -> Strategy:
         load_sentences()  # before the first call of a model, which is not to wait for imports
@@ -310,7 +282,7 @@ class Container:
         if not self._reading.acquire(blocking=False):
             raise CallFailed("Other pages are being read just now; please try again in a moment.")
         try:
-            return self._engines.pages.read(SearchHit("", "", "", url))
+            return self._pages.read(SearchHit("", "", "", url))
         finally:
             self._reading.release()
 
@@ -413,12 +385,18 @@ class Container:
             reranker=self._reranker,
             seq2seq=self._seq2seq,
             retriever=lambda: self._registry.over(options.corpora),
-            documents=lambda: self._engines.of(options),
+            documents=lambda: self._documents(options),
             document_settings=DocumentSettings(
                 preset.long_document, preset.multi_document, preset.metadata, options.undated, options.fact_checks
             ),
             prefetched_pages=self._speculation.prefetched_pages(options),
         )
+
+    def _documents(self, options: RunOptions) -> tuple[WebSearch, PageReader, Origin]:
+        """Return the search engine, the page reader and the origin of passages for these options."""
+        if options.search == CORPUS_SEARCH:
+            return *self._registry.search(options.corpora), Origin.CORPUS
+        return self._searches[options.search or ""], self._pages, Origin.WEB
 
 
 def corpus_registry(settings: Settings) -> CorpusRegistry:

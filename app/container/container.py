@@ -51,10 +51,9 @@ from app.modules.answerers import AnswererParts, kind_of
 from app.modules.answerers.web_search import DocumentSettings
 from app.modules.baselines import CHAIN_OF_THOUGHT, DIRECT, ChainOfThoughtClassifier, DirectClassifier
 from app.modules.calculation import ClaimCalculator
-from app.modules.checkability import ClaimSorter
 from app.modules.claim_extraction import LocalClaimExtractor, PromptedClaimExtractor
+from app.modules.claim_preparation import ClaimSorter, with_likeliest_name, with_usual_case
 from app.modules.claim_verifier import PromptedClaimVerifier, sufficiency_prompts
-from app.modules.letter_case import CaseRestorer
 from app.modules.local import (
     Calibration,
     LocalClaimVerifier,
@@ -91,7 +90,6 @@ from app.strategies.fact_checks import WithFactChecks
 from app.strategies.question_guided import QuestionGuided
 from app.text.claims import Candidate, language_of
 from app.text.sentences import load as load_sentences
-from app.text.wording import bare_title, names, stems, with_name
 
 PAPELO = "papelo"
 """The kind of the reasoner with the prompt that the Papelo paper prints."""
@@ -115,8 +113,6 @@ REASONERS: dict[str, Callable[[TextGenerator], Reasoner]] = {
 }
 FACT_CHECK_SECONDS = 6.0
 """Limit of the lookup of published fact-checks, for which a verdict may wait."""
-SEARCHED_FOR_NAME = 10
-"""Passages among which the name is looked for that a claim leaves out."""
 FIRST_CALL_SECONDS = 1.0
 """Time from the start of a run to its first call of a language model."""
 
@@ -254,8 +250,9 @@ class Container:
 
     def _case_restorer(self, modules: GuidedPreset, options: RunOptions) -> Callable[[Claim], Claim] | None:
         """Return what restores the letter case for the local modules, which were trained on usual spelling."""
-        is_local = "local model" in modules.needs
-        return CaseRestorer(self._registry.over(options.corpora)) if is_local and searches_corpora(options) else None
+        if "local model" not in modules.needs or not searches_corpora(options):
+            return None
+        return partial(with_usual_case, self._registry.over(options.corpora))
 
     def _claim_sorter(self, modules: GuidedPreset, options: RunOptions) -> Callable[[Claim], Message | None] | None:
         """Return what finds opinions and predictions, where the local model asks and "can't tell" may be said."""
@@ -307,20 +304,8 @@ class Container:
         return finder.statement(question) if finder else None
 
     def names_for(self, claim: Claim, options: RunOptions) -> str | None:
-        """Return the claim with the likeliest name in place of the pronoun at its start; None where none is found.
-
-        It is the first whole name in the articles that the claim names, else the title of a passage with its names.
-        Raises what the search raises.
-        """
-        if not searches_corpora(options):
-            return None
-        found = self._registry.over(options.corpora).retrieve(claim.text, SEARCHED_FOR_NAME, claim.date)
-        told, known = stems(claim.text), frozenset().union(*map(stems, names(claim.text)))
-        named = [each for each in found if stems(bare_title(each.title)) <= told]
-        whole = (name for each in named for name in names(each.text) if " " in name and name[0].isalpha())
-        titles = (bare_title(each.title) for each in found if known <= stems(each.text))
-        name = next((each for each in (*whole, *titles) if not stems(each) & told), None)
-        return with_name(claim.text, name) if name else None
+        """Return the claim with a name in place of the pronoun at its start; None where no corpus has one."""
+        return with_likeliest_name(self._registry.over(options.corpora), claim) if searches_corpora(options) else None
 
     def _claim_finder(self, options: RunOptions) -> PromptedClaimExtractor | None:
         return PromptedClaimExtractor(self._models.of(options)) if self.capabilities().needs_model(options) else None

@@ -173,11 +173,9 @@ def has_lost_case(text: str) -> bool:
 def restore_case(claim: str, passages: Iterable[tuple[str, str]]) -> str:
     """Return a claim that has lost its letter case with the spelling that its words have in `passages`.
 
-    `passages` are (title, text) pairs, such as the results of a search with the claim; other claims are unchanged.
-    A word counts where it does not begin a sentence, in a title also at its beginning if it is nowhere else.
+    `passages` are (title, text) pairs, such as the results of a search with the claim. A word counts
+    where it does not begin a sentence, in a title also at its beginning if it is nowhere else.
     """
-    if not has_lost_case(claim):
-        return claim
     wanted = {word.casefold() for word in _WORD.findall(claim)}
     inside: dict[str, Counter[str]] = defaultdict(Counter)
     opening: dict[str, Counter[str]] = defaultdict(Counter)

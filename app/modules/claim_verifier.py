@@ -28,7 +28,6 @@ ROLE = PromptedRole(
         "sufficiency", claim=one_line(case["claim"]), known=known_lines(case["known"], quote)
     ),
     lambda example: example["prediction"],
-    lambda example: {"enough": example["prediction"]},
 )
 
 

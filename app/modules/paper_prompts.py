@@ -35,7 +35,7 @@ from app.modules.prompting import (
 )
 from app.modules.reasoner import balanced, quotations
 from app.text.sentences import sentences
-from app.text.wording import same_question
+from app.text.wording import is_new_question
 
 Pair = tuple[str, str]
 """A question with its answer, each on one line."""
@@ -98,7 +98,7 @@ class QACheckQuestioner:
         for number in range(rejected, rejected + 1 + MAX_RETRIES):
             model = self.resampled(number) if number else self.model
             question = ask(model, prompt, question_from, max_tokens=QUESTION_TOKENS, stop=(NEXT_CASE,))
-            if not any(same_question(question.text, one) for one in asked):
+            if is_new_question(question.text, asked):
                 return question
         return None
 

@@ -159,25 +159,13 @@ def _write_in_chat(case: Case, quote: Quote) -> str:
     return chat_case(case["claim"], [*case["known"], pair], quote)
 
 
-ROLE = PromptedRole(
-    "useful",
-    _write,
-    lambda example: example["prediction"],
-    lambda example: {"useful": example["prediction"]},
-    _write_in_chat,
-)
+ROLE = PromptedRole("useful", _write, lambda example: example["prediction"], _write_in_chat)
 
 
 def usefulness_prompts(claim: Claim, context: Context, hop: Hop) -> tuple[str, Chat]:
     """Return the prompt as text, and as a chat with two demonstrations of each answer."""
     known, answer, examples = known_hops(context), short_answer(hop), demonstrations("usefulness")
-    case = {
-        "claim": claim.text,
-        "known": known,
-        "question": hop.question.text,
-        "answer": answer,
-        "number": hop.number,
-    }
+    case = {"claim": claim.text, "known": known, "question": hop.question.text, "answer": answer, "number": hop.number}
     few = first_of_each(examples, "prediction", 2)
     return ROLE.prompts(examples, few, case, [*quoted_texts(known), answer], useful=YES_OR_NO)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from app.domain.errors import UnparseableOutput
@@ -25,7 +25,7 @@ from app.modules.prompting import (
     one_line,
     quoted_texts,
 )
-from app.text.wording import same_question
+from app.text.wording import is_new_question
 
 MAX_REPLY_TOKENS = 64
 FRUITLESS_HEADING = "We have already asked these in vain:"
@@ -57,10 +57,10 @@ class PromptedQuestioner:
         asked = [*(hop.question.text for hop in context), *in_vain]
         has_failed_hop = not all(hop.question.text for hop in set_aside)
         question = self._ask(claim, context, _previous(FRUITLESS_HEADING, in_vain), has_failed_hop)
-        if _is_new(question, asked):
+        if is_new_question(question.text, asked):
             return question
         question = self._ask(claim, context, _previous(ASKED_HEADING, asked), has_failed_hop)
-        return question if _is_new(question, asked) else None
+        return question if is_new_question(question.text, asked) else None
 
     def _ask(self, claim: Claim, context: Context, previous: str, has_failed_hop: bool) -> Question:
         """Return the model's question. If it writes other text, ask once more for the question alone."""
@@ -87,7 +87,6 @@ ROLE = PromptedRole(
     "question",
     _write,
     lambda example: example["question"],
-    lambda example: {"question": example["question"]},
     lambda case, quote: chat_case(
         case["claim"], case["known"], quote, case.get("previous", ""), case.get("instruction", "")
     ),
@@ -108,7 +107,3 @@ def question_prompts(claim: Claim, context: Context, previous: str = "", instruc
 
 def _previous(heading: str, questions: Sequence[str]) -> str:
     return "\n".join([heading, *(f"- {one_line(question)}" for question in questions)]) if questions else ""
-
-
-def _is_new(question: Question, asked: Iterable[str]) -> bool:
-    return not any(same_question(question.text, one) for one in asked)

@@ -123,8 +123,8 @@ def _role(labels: Sequence[Label]) -> PromptedRole:
             ask=question,
         ),
         lambda example: _conclusion(_reply(example)),
-        _reply,
         lambda case, quote: chat_case(case["claim"], case["known"], quote, case.get("attribution", ""), question),
+        _reply,
     )
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
+from collections.abc import Iterable
 from functools import lru_cache
 from importlib.resources import files
 from itertools import takewhile
@@ -119,6 +120,10 @@ def same_question(one: str, other: str) -> bool:
     if expected_answer_type(one) != expected_answer_type(other) or differ_in_names(one, other):
         return False
     return overlap(_subject_matter(one), _subject_matter(other)) >= MIN_SAME_QUESTION_OVERLAP
+
+
+def is_new_question(question: str, asked: Iterable[str]) -> bool:
+    return not any(same_question(question, one) for one in asked)
 
 
 def differ_in_names(one: str, other: str) -> bool:

@@ -275,7 +275,7 @@ class Availability:
         return kind_of(options.answerer).describe(titled, settings)
 
 
-def _offer(faults: Mapping[str, Fault], name: str, title: str, needs: Sequence[str] = (), **about: object) -> Choice:
+def _offer(faults: Mapping[str, Fault], name: str, title: str, needs: Sequence[str], **about: object) -> Choice:
     """Return the choice, unavailable for the fault of the first of its needs that has one."""
     choice = Choice(name, title, needs_model="language model" in needs, **about)  # type: ignore[arg-type]
     fault = next((faults[each] for each in needs if each in faults), None)

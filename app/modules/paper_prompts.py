@@ -265,6 +265,7 @@ class PapeloParaphraser:
 
 DOCUMENT_TOKENS = 384
 _NAMED = re.compile(r"Document\s+([0-9]+)")
+"""The number that a reply chooses; without one it is the last of several, as in "Documents 0, 1 and 2"."""
 _LAST_OF_SEVERAL = re.compile(r"Documents[ 0-9,]+and ([0-9]+)")
 
 
@@ -282,14 +283,9 @@ class PapeloChooser:
         )
         prompt = fill_template("papelo_choosing", documents="\n".join(shown), question=one_line(question.text))
         reply = one_line(self.model.complete(prompt, max_tokens=DOCUMENT_TOKENS))
-        number = named_document(reply)
-        return FreeAnswer(reply) if number is None or number >= len(hits) else hits[number]
-
-
-def named_document(reply: str) -> int | None:
-    """Return the first number after "Document", else the last of several, as in "Documents 0, 1 and 2"."""
-    found = _NAMED.search(reply) or _LAST_OF_SEVERAL.search(reply)
-    return int(found[1]) if found else None
+        found = _NAMED.search(reply) or _LAST_OF_SEVERAL.search(reply)
+        number = int(found[1]) if found else len(hits)
+        return hits[number] if number < len(hits) else FreeAnswer(reply)
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from app.modules.prompting import (
     TEXT,
     TEXT_OR_NULL,
     PromptedRole,
+    Quote,
     ask,
     attribution_sentence,
     chat_case,
@@ -172,21 +173,12 @@ class FlanT5Reasoner:
     def conclude(self, claim: Claim, context: Context, labels: Sequence[Label]) -> Verdict:
         """Return one of `labels` with its probability among them. Propagates errors of the model."""
         report_phase(Code.WEIGHING_EVIDENCE())
-        label, confidence = choose_label(self.seq2seq, flan_t5_prompt(claim, context, labels), labels)
+        known, ask_for = known_hops_with_evidence(claim, context), label_question(labels)
+
+        def case(quote: Quote) -> str:  # the question comes last, because a prompt that is too long loses its beginning
+            about = {"known": known_lines(known, quote), "claim": one_line(claim.text), "ask": ask_for}
+            return fill_template("flan_t5_reasoning", **about)
+
+        label, confidence = choose_label(self.seq2seq, few_shot((), case, quoted_texts(known)), labels)
         missing = missing_from(claim, context) if label is Label.NOT_ENOUGH_EVIDENCE else None
         return Verdict(label, (*quotations(context), closing(label, context)), missing, confidence)
-
-
-def flan_t5_prompt(claim: Claim, context: Context, labels: Sequence[Label]) -> str:
-    """Return the prompt. The question comes last, because a prompt that is too long loses its beginning."""
-    known = known_hops_with_evidence(claim, context)
-    return few_shot(
-        (),
-        lambda quote: fill_template(
-            "flan_t5_reasoning",
-            known=known_lines(known, quote),
-            claim=one_line(claim.text),
-            ask=label_question(labels),
-        ),
-        quoted_texts(known),
-    )

@@ -61,11 +61,11 @@ class Speculation:
         `result` is called. None sets no maximum and no delay.
         """
         if key not in self._tasks:
-            self._tasks[key] = SpeculativeTask(work, self._control, max_costly_calls)
+            task = self._tasks[key] = SpeculativeTask(self._control, max_costly_calls)
             # No ThreadPoolExecutor: the interpreter joins its threads at exit, and a model call that takes minutes
             # must not delay a shutdown.
             run = self._context.copy().run
-            threading.Thread(target=run, args=(self._tasks[key].run,), name="speculation", daemon=True).start()
+            threading.Thread(target=run, args=(task.run, work), name="speculation", daemon=True).start()
         return self._tasks[key]
 
     def result(self, key: Hashable, work: Callable[[], T]) -> T:
@@ -100,9 +100,8 @@ class Speculation:
 class SpeculativeTask(Generic[T]):
     """One piece of work in a thread, until its result is needed (`commit`) or not (`cancel`)."""
 
-    def __init__(self, work: Callable[[], T], control: Control | None, max_costly_calls: int | None) -> None:
+    def __init__(self, control: Control | None, max_costly_calls: int | None) -> None:
         self.outcome: Future[T] = Future()
-        self._work: Callable[[], T] | None = work
         self._control = control
         self._costly_calls_left = max_costly_calls
         self._listener = current_listener()
@@ -111,10 +110,8 @@ class SpeculativeTask(Generic[T]):
         self._phase: PhaseEntered | None = None
         self._held: list[Reported] = []
 
-    def run(self) -> None:
+    def run(self, work: Callable[[], T]) -> None:
         """Do the work in the current thread and store its result or exception in `outcome`."""
-        work, self._work = self._work, None
-        assert work is not None, "a speculative task runs once"
         try:
             with listening(self._listen), cancellable(self._may_call):
                 check_cancelled()

@@ -321,14 +321,10 @@ def candidates(text: str, line_by_line: bool = False) -> tuple[Candidate, ...]:
     A blank line and a list mark end a sentence. So does every line of a list, and with `line_by_line` every line, as in
     the text of a web page.
     """
-    found: list[Candidate] = []
-    for start, end in _sentences(text, line_by_line):
-        if len(found) == MAX_SENTENCES:
-            break
-        claim = without_marks(" ".join(text[start:end].split()))
-        if _has_letters(claim):
-            found.append(Candidate(start, end, claim, _note(claim)))
-    return tuple(found)
+    spans = _sentences(text, line_by_line)
+    cleaned = ((start, end, without_marks(" ".join(text[start:end].split()))) for start, end in spans)
+    found = (Candidate(start, end, claim, _note(claim)) for start, end, claim in cleaned if _has_letters(claim))
+    return tuple(islice(found, MAX_SENTENCES))
 
 
 def _sentences(text: str, line_by_line: bool = False) -> Iterator[tuple[int, int]]:

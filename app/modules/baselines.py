@@ -6,15 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from app.domain.errors import UnparseableOutput
 from app.domain.instrumentation import report_phase
 from app.domain.messages import Code
 from app.domain.model import Claim, Label, Sentence, Verdict
 from app.domain.ports import TextGenerator
-from app.modules.output_parsing import LABEL_WORDS, label_from, rationale_from
+from app.modules.output_parsing import LABEL_WORDS
 from app.modules.paper_prompts import uncited_rationale
 from app.modules.prompting import choose_label, demonstrations, few_shot, fill_template, label_question, one_line
-from app.modules.reasoner import balanced
+from app.modules.reasoner import balanced, verdict_from
 
 DIRECT, CHAIN_OF_THOUGHT = "direct", "chain-of-thought"
 MAX_TOKENS = 512
@@ -46,14 +45,7 @@ class ChainOfThoughtClassifier:
         case = fill_template("chain_of_thought", claim=one_line(claim.text), ask=label_question(labels))
         prompt = few_shot(_chains_of_thought(tuple(labels)), lambda _: case, ())  # no evidence to quote
         text = self.model.complete(prompt, max_tokens=MAX_TOKENS)
-        confidence = None
-        try:
-            label, thoughts = label_from(text, labels)
-            rationale, _ = rationale_from(thoughts, ())
-        except UnparseableOutput:
-            rationale, _ = rationale_from(text, ())
-            reasons = " ".join(str(sentence.text) for sentence in rationale)
-            label, confidence = choose_label(self.model, f"{prompt}\n{reasons}\nLabel =", labels)
+        label, rationale, _, confidence = verdict_from(self.model, text, labels, (), f"{prompt}\n")
         return _verdict(self.model, label, confidence, rationale)
 
 

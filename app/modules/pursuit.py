@@ -55,14 +55,10 @@ class LocalPursuer:
 
     def first_questions(self, claim: Claim, n: int) -> tuple[Question, ...]:
         """Return up to `n` questions, each generated as if the ones before it had no answer."""
-        found: list[Question] = []
-        while len(found) < n:
-            asked = tuple(Hop(at, question, None, HopStatus.SET_ASIDE) for at, question in enumerate(found, start=1))
-            question = self.generator.next_question(claim, (), asked)
-            if question is None:
-                break
-            found.append(question)
-        return tuple(found)
+        asked: list[Hop] = []
+        while len(asked) < n and (question := self.generator.next_question(claim, (), tuple(asked))):
+            asked.append(Hop(len(asked) + 1, question, None, HopStatus.SET_ASIDE))
+        return tuple(hop.question for hop in asked)
 
     def next_step(self, claim: Claim, context: Context, set_aside: Sequence[Hop]) -> Ask | Decide | None:
         """Return a decision or the next question; None if none is left. An empty context never leads to a decision."""

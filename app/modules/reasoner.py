@@ -91,25 +91,32 @@ class PromptedReasoner:
     model: TextGenerator
 
     def conclude(self, claim: Claim, context: Context, labels: Sequence[Label]) -> Verdict:
-        """Return one of `labels` with the model's rationale, or with quotations of the kept evidence if it has none.
-
-        If the reply has no single label of `labels` (see `label_from`), the model is asked to choose one. Raises
-        UnparseableOutput if it chooses none.
-        """
+        """Return one of `labels` with the model's rationale, or with quotations of the kept evidence if it has none."""
         report_phase(Code.WEIGHING_EVIDENCE())
         prompt, chat = reasoning_prompts(claim, context, labels)
         text = ask(self.model, prompt, str, max_tokens=MAX_TOKENS, stop=(NEXT_CASE,), chat=chat, text_of=_conclusion)
         hops = [hop.number for hop in context]
-        confidence = None
-        try:
-            label, reasons = label_from(text, labels)
-            rationale, lacking = rationale_from(reasons, hops)
-        except UnparseableOutput:
-            rationale, lacking = rationale_from(text, hops)
-            reasons = " ".join(str(sentence.text) for sentence in rationale)
-            label, confidence = choose_label(self.model, f"{prompt} {reasons}\nLabel =", labels)
+        label, rationale, lacking, confidence = verdict_from(self.model, text, labels, hops, f"{prompt} ")
         missing = (lacking or missing_from(claim, context)) if label is Label.NOT_ENOUGH_EVIDENCE else None
         return Verdict(label, rationale or quotations(context), missing, confidence)
+
+
+def verdict_from(
+    model: TextGenerator, text: str, labels: Sequence[Label], hops: Sequence[int], begun: str
+) -> tuple[Label, tuple[Sentence, ...], str | None, float | None]:
+    """Return label, rationale, missing evidence and confidence of a reply that follows the prompt `begun`.
+
+    If it has no single label of `labels` (see `label_from`), the model is asked to choose one. Raises UnparseableOutput
+    if it chooses none.
+    """
+    try:
+        label, reasons = label_from(text, labels)
+        return label, *rationale_from(reasons, hops), None
+    except UnparseableOutput:
+        rationale, missing = rationale_from(text, hops)
+        reasons = " ".join(str(sentence.text) for sentence in rationale)
+        label, confidence = choose_label(model, f"{begun}{reasons}\nLabel =", labels)
+        return label, rationale, missing, confidence
 
 
 def _role(labels: Sequence[Label]) -> PromptedRole:

@@ -197,10 +197,6 @@ def restore_case(claim: str, passages: Iterable[tuple[str, str]]) -> str:
         return key.capitalize() if not claim.islower() else word
 
     restored = _WORD.sub(spelled, claim)
-    return restored[:1].upper() + restored[1:] if not _begins_with_mixed_case(restored) else restored
-
-
-def _begins_with_mixed_case(text: str) -> bool:
-    """Return whether the first word is spelled like "eBay"."""
-    first = _WORD.match(text)
-    return bool(first and first[0][0].islower() and not first[0].islower())
+    first = _WORD.match(restored)
+    is_mixed = first is not None and first[0][0].islower() and not first[0].islower()  # like "eBay"
+    return restored if is_mixed else restored[:1].upper() + restored[1:]

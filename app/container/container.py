@@ -47,6 +47,7 @@ from app.domain.ports import (
     TextGenerator,
     WebSearch,
 )
+from app.modules import paper_prompts, pursuit
 from app.modules.answerers import AnswererParts, kind_of
 from app.modules.answerers.web_search import DocumentSettings
 from app.modules.baselines import CHAIN_OF_THOUGHT, DIRECT, ChainOfThoughtClassifier, DirectClassifier
@@ -61,23 +62,6 @@ from app.modules.local import (
     LocalQuestionGenerator,
     LocalReader,
     LocalReasoner,
-)
-from app.modules.paper_prompts import (
-    PapeloParaphraser,
-    PapeloPursuer,
-    PapeloReasoner,
-    QACheckQuestioner,
-    QACheckReasoner,
-    validator_prompts,
-    verifier_prompts,
-)
-from app.modules.pursuit import (
-    LocalParaphraser,
-    LocalPursuer,
-    PromptedParaphraser,
-    PromptedPursuer,
-    Relay,
-    Seq2SeqPursuer,
 )
 from app.modules.qa_validator import PromptedValidator, RuleBasedValidator, usefulness_prompts
 from app.modules.question_generator import PromptedQuestioner
@@ -103,13 +87,13 @@ BASELINE_CLASSIFIERS: dict[str, type[DirectClassifier] | type[ChainOfThoughtClas
     DIRECT: DirectClassifier,
     CHAIN_OF_THOUGHT: ChainOfThoughtClassifier,
 }
-VERIFIER_PROMPTS = {"prompted": sufficiency_prompts, QACHECK: verifier_prompts}
-VALIDATOR_PROMPTS = {"prompted": usefulness_prompts, QACHECK: validator_prompts}
+VERIFIER_PROMPTS = {"prompted": sufficiency_prompts, QACHECK: paper_prompts.verifier_prompts}
+VALIDATOR_PROMPTS = {"prompted": usefulness_prompts, QACHECK: paper_prompts.validator_prompts}
 REASONERS: dict[str, Callable[[TextGenerator], Reasoner]] = {
     "flan-t5": FlanT5Reasoner,
     "prompted": PromptedReasoner,
-    QACHECK: QACheckReasoner,
-    PAPELO: PapeloReasoner,
+    QACHECK: paper_prompts.QACheckReasoner,
+    PAPELO: paper_prompts.PapeloReasoner,
 }
 FACT_CHECK_SECONDS = 6.0
 """Limit of the lookup of published fact-checks, for which a verdict may wait."""
@@ -318,7 +302,7 @@ class Container:
             then = self._pursuer(preset.then, preset, options)
         prompted = "prompted" if preset.own_wording else PAPELO
         return EvidencePursuit(
-            first if then is first else Relay(first, then),
+            first if then is first else pursuit.Relay(first, then),
             self._paraphraser(preset, options),
             answerer,
             self._reasoner(prompted if preset.others == "llm" else "local", options),
@@ -328,16 +312,19 @@ class Container:
 
     def _pursuer(self, kind: str, preset: PursuitPreset, options: RunOptions) -> Pursuer:
         if kind == "local":
-            return LocalPursuer(self.generator, self._verifier("local", options), self.judge)
+            return pursuit.LocalPursuer(self.generator, self._verifier("local", options), self.judge)
         if kind == "llm":
-            return (PromptedPursuer if preset.own_wording else PapeloPursuer)(self._models.of(options))
+            prompted = pursuit.PromptedPursuer if preset.own_wording else paper_prompts.PapeloPursuer
+            return prompted(self._models.of(options))
         first, then = QUESTIONERS
-        return Seq2SeqPursuer(self._fine_tuned[first], self._fine_tuned[then if then in preset.needs else first])
+        then = then if then in preset.needs else first
+        return pursuit.Seq2SeqPursuer(self._fine_tuned[first], self._fine_tuned[then])
 
     def _paraphraser(self, preset: PursuitPreset, options: RunOptions) -> Paraphraser:
         if preset.others == "local":
-            return LocalParaphraser(self._model.using(None))
-        return (PromptedParaphraser if preset.own_wording else PapeloParaphraser)(self._models.of(options))
+            return pursuit.LocalParaphraser(self._model.using(None))
+        prompted = pursuit.PromptedParaphraser if preset.own_wording else paper_prompts.PapeloParaphraser
+        return prompted(self._models.of(options))
 
     def _verifier(self, kind: str, options: RunOptions) -> ClaimVerifier:
         if kind == "local":
@@ -346,7 +333,7 @@ class Container:
 
     def _questioner(self, kind: str, options: RunOptions) -> QuestionGenerator:
         if kind == QACHECK:
-            return QACheckQuestioner(self._models.of(options), partial(self._models.resampled, options))
+            return paper_prompts.QACheckQuestioner(self._models.of(options), partial(self._models.resampled, options))
         return PromptedQuestioner(self._models.of(options)) if kind == "prompted" else self.generator
 
     def _validator(self, kind: str, options: RunOptions) -> QAValidator:

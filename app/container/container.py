@@ -297,17 +297,16 @@ class Container:
     def _pursuit(self, options: RunOptions, model: TextGenerator | None, answerer: QuestionAnswerer) -> EvidencePursuit:
         own_questioner = self._settings.question_seq2seq
         preset = PURSUIT_PRESETS[options.preset].resolved(not why_missing(own_questioner or ""))
-        first = then = self._pursuer(preset.first, preset, options)
-        if preset.then != preset.first and not preset.variant.all_at_once:
-            then = self._pursuer(preset.then, preset, options)
+        has_later = preset.then != preset.first and not preset.variant.all_at_once
         prompted = "prompted" if preset.own_wording else PAPELO
         return EvidencePursuit(
-            first if then is first else pursuit.Relay(first, then),
+            self._pursuer(preset.first, preset, options),
             self._paraphraser(preset, options),
             answerer,
             self._reasoner(prompted if preset.others == "llm" else "local", options),
             preset.variant,
             self._speculation.for_answers(options, model),
+            self._pursuer(preset.then, preset, options) if has_later else None,
         )
 
     def _pursuer(self, kind: str, preset: PursuitPreset, options: RunOptions) -> Pursuer:

@@ -1,4 +1,4 @@
-"""Questioners and paraphrasers of evidence pursuit (Papelo): local, prompted, fine-tuned, and a combination of two.
+"""Questioners and paraphrasers of evidence pursuit (Papelo): local, prompted and fine-tuned.
 
 A language model replies with a list of questions, or with a decision or one question (app/modules/output_parsing.py).
 """
@@ -16,7 +16,7 @@ from app.domain.errors import UnparseableOutput
 from app.domain.instrumentation import report_phase
 from app.domain.messages import Code
 from app.domain.model import Claim, Context, Hop, HopStatus, Label, Question
-from app.domain.ports import Ask, Chat, ClaimVerifier, Completer, Decide, Pursuer, QuestionGenerator, TextGenerator
+from app.domain.ports import Ask, Chat, ClaimVerifier, Completer, Decide, QuestionGenerator, TextGenerator
 from app.modules.local import LocalJudge
 from app.modules.output_parsing import first_question, question_from, questions_from, step_from
 from app.modules.prompting import (
@@ -177,20 +177,6 @@ def _unanswered(set_aside: Sequence[Hop]) -> list[str]:
 def _answered(context: Context) -> list[KnownHop]:
     share = MAX_ANSWERS_WORDS // max(1, len(context))
     return [KnownHop(hop.number, hop.question.text, " ".join(hop.answer_text.split()[:share])) for hop in context]
-
-
-@dataclass(frozen=True)
-class Relay:
-    """Implements `Pursuer`: `first` asks the first questions, `then` takes every later step."""
-
-    first: Pursuer
-    then: Pursuer
-
-    def first_questions(self, claim: Claim, n: int) -> tuple[Question, ...]:
-        return self.first.first_questions(claim, n)
-
-    def next_step(self, claim: Claim, context: Context, set_aside: Sequence[Hop]) -> Ask | Decide | None:
-        return self.then.next_step(claim, context, set_aside)
 
 
 # Sequence-to-sequence models fine-tuned to write questions (Papelo, section 3.1 and Appendix A). One model writes the

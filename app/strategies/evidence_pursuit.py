@@ -78,6 +78,8 @@ class EvidencePursuit:
     variant: Variant = Variant()
     speculative: bool = False
     """Whether questions are answered in parallel; useful when answers are computed on another machine."""
+    later: Pursuer | None = None
+    """Takes every step after the first question; None for `pursuer`."""
 
     def run(
         self, claim: Claim, options: RunOptions, so_far: Report | None = None, control: Control | None = None
@@ -181,7 +183,7 @@ class _Pursuit:
             self._answer_ahead(lambda count: left[:count])
             return Ask(left[0]) if left else None
         if any(hop.question.text for hop in asked.hops):
-            return pursuer.next_step(self.claim, asked.context, asked.set_aside)
+            return (self.parts.later or pursuer).next_step(self.claim, asked.context, asked.set_aside)
         return next((Ask(question) for question in pursuer.first_questions(self.claim, 1)), None)
 
     def _judgement(self, step: Ask | Decide | None) -> Judgement:

@@ -9,14 +9,7 @@ from app.domain.model import Answer, Claim, Context, HopStatus, Label, LabelSet,
 from app.domain.ports import Pursuer
 from app.domain.report import Report, reduce_events
 from app.modules.local import LocalQuestionGenerator, LocalReasoner
-from app.modules.pursuit import (
-    LocalParaphraser,
-    LocalPursuer,
-    PromptedParaphraser,
-    PromptedPursuer,
-    Relay,
-    Seq2SeqPursuer,
-)
+from app.modules.pursuit import LocalParaphraser, LocalPursuer, PromptedParaphraser, PromptedPursuer, Seq2SeqPursuer
 from app.modules.reasoner import PromptedReasoner
 from app.presets import PURSUIT_PRESETS, PursuitPreset
 from app.strategies.evidence_pursuit import EvidencePursuit
@@ -63,11 +56,12 @@ def strategy_of(preset: PursuitPreset, play=capable_reply) -> EvidencePursuit:
     }
     llm = preset.others == "llm"
     return EvidencePursuit(
-        Relay(questioners[preset.first], questioners[preset.then]),
+        questioners[preset.first],
         PromptedParaphraser(model) if llm else LocalParaphraser(playing("")),
         Library(),
         PromptedReasoner(model) if llm else LocalReasoner(verifier.judge),
         preset.variant,
+        later=questioners[preset.then],
     )
 
 

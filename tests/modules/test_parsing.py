@@ -177,6 +177,7 @@ TRAPS = [
     (answer_from, "Martin Luther King Jr.", "Martin Luther King Jr."),
     (answer_from, "Amazon.com.", "Amazon.com"),
     (answer_from, "You Don't Know Jack", "You Don't Know Jack"),
+    (read, "The document says that it opened in 1889.", "The document says that it opened in 1889."),
     *((reader, reply, None) for reply in NOT_SAID for reader in (answer_from, read)),
     *((answer_from, reply, reply.removesuffix(".")) for reply in SAID),
 ]

@@ -14,7 +14,7 @@ from app.modules.reasoner import PromptedReasoner
 from app.presets import PURSUIT_PRESETS, PursuitPreset
 from app.strategies.evidence_pursuit import EvidencePursuit
 from tests.modules.prompted.cases import ESSAY, REFUSAL
-from tests.modules.pursuit.test_questioners import Verifier
+from tests.modules.pursuit.test_pursuit import Verifier
 from tests.text_generators import PlayedModel, playing
 
 CLAIM = Claim("The author of Hamlet was born in England.", "A visitor", "2020-10-31")

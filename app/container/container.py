@@ -54,7 +54,6 @@ from app.modules.baselines import CHAIN_OF_THOUGHT, DIRECT, ChainOfThoughtClassi
 from app.modules.calculation import ClaimCalculator
 from app.modules.claim_extraction import LocalClaimExtractor, PromptedClaimExtractor
 from app.modules.claim_preparation import ClaimSorter, with_likeliest_name, with_usual_case
-from app.modules.claim_verifier import PromptedClaimVerifier, sufficiency_prompts
 from app.modules.local import (
     Calibration,
     LocalClaimVerifier,
@@ -63,9 +62,16 @@ from app.modules.local import (
     LocalReader,
     LocalReasoner,
 )
-from app.modules.qa_validator import PromptedValidator, RuleBasedValidator, usefulness_prompts
-from app.modules.question_generator import PromptedQuestioner
-from app.modules.reasoner import FlanT5Reasoner, PromptedReasoner
+from app.modules.prompted import (
+    FlanT5Reasoner,
+    PromptedClaimVerifier,
+    PromptedQuestioner,
+    PromptedReasoner,
+    PromptedValidator,
+    sufficiency_prompts,
+    usefulness_prompts,
+)
+from app.modules.qa_validator import RuleBasedValidator
 from app.modules.remaining_claim import ClaimReducer
 from app.presets import PAPER_BEAMS, PURSUIT_PRESETS, GuidedPreset, PursuitPreset, is_faithful
 from app.strategies.claim_only import ClaimOnly

@@ -12,8 +12,8 @@ from app.domain.model import Claim, Label, Sentence, Verdict
 from app.domain.ports import TextGenerator
 from app.modules.output_parsing import LABEL_WORDS
 from app.modules.paper_prompts import uncited_rationale
+from app.modules.prompted import balanced, verdict_from
 from app.modules.prompting import choose_label, demonstrations, few_shot, fill_template, label_question, one_line
-from app.modules.reasoner import balanced, verdict_from
 
 DIRECT, CHAIN_OF_THOUGHT = "direct", "chain-of-thought"
 MAX_TOKENS = 512

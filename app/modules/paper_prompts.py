@@ -17,7 +17,9 @@ from app.domain.instrumentation import report_phase
 from app.domain.messages import Code
 from app.domain.model import Answer, Claim, Context, Hop, Label, Passage, Question, SearchHit, Sentence, Span, Verdict
 from app.domain.ports import Ask, Decide, FreeAnswer, TextGenerator
+from app.modules.judging import quotations
 from app.modules.output_parsing import DECISION, LABEL_WORDS, label_from, question_from, questions_from, rationale_from
+from app.modules.prompted import balanced
 from app.modules.prompting import (
     KnownHop,
     ask,
@@ -33,7 +35,6 @@ from app.modules.prompting import (
     one_line,
     short_answer,
 )
-from app.modules.reasoner import balanced, quotations
 from app.text.sentences import sentences
 from app.text.wording import is_new_question
 

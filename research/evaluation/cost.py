@@ -20,12 +20,9 @@ from app.modules import paper_prompts
 from app.modules.answerers.reciter_reader import reading_prompts, reciting_prompts
 from app.modules.answerers.web_documents import choosing_prompt, document_prompt
 from app.modules.answerers.web_search import MAX_HITS
-from app.modules.claim_verifier import sufficiency_prompts
+from app.modules.prompted import question_prompts, reasoning_prompts, sufficiency_prompts, usefulness_prompts
 from app.modules.prompting import fill_template, label_question
 from app.modules.pursuit import first_prompts, paraphrase_prompts, step_prompts
-from app.modules.qa_validator import usefulness_prompts
-from app.modules.question_generator import question_prompts
-from app.modules.reasoner import reasoning_prompts
 from app.presets import GUIDED_PRESETS, PURSUIT_PRESETS, QACHECK, is_faithful
 from research.evaluation.datasets import Row
 from research.evaluation.labels import Gold

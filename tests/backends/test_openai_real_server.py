@@ -13,8 +13,7 @@ from app.config.settings import Settings
 from app.container.container import Container
 from app.domain.errors import CallFailed
 from app.domain.model import HopStatus, Origin, RunOptions
-from app.modules.claim_verifier import sufficiency_prompts
-from app.modules.question_generator import question_prompts
+from app.modules.prompted import question_prompts, sufficiency_prompts
 from tests.backends.openai_asking import CONTEXT_TOKENS, llama_server, used_by
 from tests.local_files import FILES
 from tests.modules.prompted.cases import AUTHOR, CLAIM

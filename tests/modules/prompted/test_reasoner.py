@@ -7,7 +7,7 @@ import pytest
 from app.domain.errors import UnparseableOutput
 from app.domain.model import Label, LabelSet, Sentence
 from app.modules.output_parsing import MAX_RATIONALE_WORDS
-from app.modules.reasoner import FlanT5Reasoner, PromptedReasoner
+from app.modules.prompted import FlanT5Reasoner, PromptedReasoner
 from tests.modules.prompted.cases import AUTHOR, BIRTH, CLAIM, ESSAY, REFUSAL, hop
 from tests.text_generators import playing
 

@@ -13,6 +13,7 @@ from app.domain.instrumentation import MemoryStore, use_stores
 from app.domain.model import Claim, Context, Hop, Judgement, LabelSet, Question
 from app.domain.ports import Ask, Decide
 from app.modules.local import LocalJudge, LocalQuestionGenerator
+from app.modules.prompted import reasoning_prompts
 from app.modules.prompting import Delimiters, demonstrations
 from app.modules.pursuit import (
     LocalParaphraser,
@@ -26,7 +27,6 @@ from app.modules.pursuit import (
     prompt_for,
     step_prompts,
 )
-from app.modules.reasoner import reasoning_prompts
 from app.text.wording import names
 from app.web.forms import EXAMPLES
 from tests.fake_model import EQUAL, ScriptedModel

@@ -9,8 +9,8 @@ from app.domain.model import Answer, Claim, Context, HopStatus, Label, LabelSet,
 from app.domain.ports import Pursuer
 from app.domain.report import Report, reduce_events
 from app.modules.local import LocalQuestionGenerator, LocalReasoner
+from app.modules.prompted import PromptedReasoner
 from app.modules.pursuit import LocalParaphraser, LocalPursuer, PromptedParaphraser, PromptedPursuer, Seq2SeqPursuer
-from app.modules.reasoner import PromptedReasoner
 from app.presets import PURSUIT_PRESETS, PursuitPreset
 from app.strategies.evidence_pursuit import EvidencePursuit
 from tests.modules.prompted.cases import ESSAY, REFUSAL

@@ -50,7 +50,6 @@ from app.domain.ports import (
 from app.modules import paper_prompts, pursuit
 from app.modules.answerers import AnswererParts, kind_of
 from app.modules.answerers.web_search import DocumentSettings
-from app.modules.baselines import CHAIN_OF_THOUGHT, DIRECT, ChainOfThoughtClassifier, DirectClassifier
 from app.modules.calculation import ClaimCalculator
 from app.modules.claim_extraction import LocalClaimExtractor, PromptedClaimExtractor
 from app.modules.claim_preparation import ClaimSorter, with_likeliest_name, with_usual_case
@@ -89,10 +88,6 @@ SHIPPED = Path(__file__).resolve().parents[1] / "models"
 ADAPTERS = tuple(SHIPPED / "transcript" / f"{name}.gguf" for name in ("adapter", "remaining", "calculation"))
 """Adapters of the local model: of the transcript, of what remains of a claim, and of calculations."""
 REMAINING, CALCULATION = 1, 2
-BASELINE_CLASSIFIERS: dict[str, type[DirectClassifier] | type[ChainOfThoughtClassifier]] = {
-    DIRECT: DirectClassifier,
-    CHAIN_OF_THOUGHT: ChainOfThoughtClassifier,
-}
 VERIFIER_PROMPTS = {"prompted": sufficiency_prompts, QACHECK: paper_prompts.verifier_prompts}
 VALIDATOR_PROMPTS = {"prompted": usefulness_prompts, QACHECK: paper_prompts.validator_prompts}
 REASONERS: dict[str, Callable[[TextGenerator], Reasoner]] = {
@@ -220,7 +215,9 @@ class Container:
     def _deciding_strategy(self, options: RunOptions, capabilities: Capabilities) -> Strategy:
         load_sentences()  # before the first call of a model, which is not to wait for imports
         if options.strategy in BASELINES:
-            return ClaimOnly(BASELINE_CLASSIFIERS[options.strategy](self._models.of(options)))
+            is_direct = options.strategy == BASELINES[0]
+            classifier = paper_prompts.DirectClassifier if is_direct else paper_prompts.ChainOfThoughtClassifier
+            return ClaimOnly(classifier(self._models.of(options)))
         model = self._models.of(options) if options.model and capabilities.needs_model(options) else None
         answerer = kind_of(options.answerer).build(self._answerer_parts(options, model))
         if options.strategy == PURSUIT:

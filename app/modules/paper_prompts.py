@@ -19,7 +19,7 @@ from app.domain.model import Answer, Claim, Context, Hop, Label, Passage, Questi
 from app.domain.ports import Ask, Decide, FreeAnswer, TextGenerator
 from app.modules.judging import quotations
 from app.modules.output_parsing import DECISION, LABEL_WORDS, label_from, question_from, questions_from, rationale_from
-from app.modules.prompted import balanced
+from app.modules.prompted import balanced, verdict_from
 from app.modules.prompting import (
     KnownHop,
     ask,
@@ -201,6 +201,53 @@ def reasoner_prompt(claim: Claim, context: Context, labels: Sequence[Label]) -> 
 def uncited_rationale(demonstration: Mapping[str, Any]) -> str:
     """Return the rationale of a demonstration without its citations."""
     return _CITATION.sub("", demonstration["rationale"])
+
+
+# QACheck's claim-only baselines, Table 1, over any language model.
+
+
+@dataclass(frozen=True)
+class DirectClassifier:
+    """Implements `ClaimOnlyClassifier`: asks for the label alone."""
+
+    model: TextGenerator
+
+    def verdict_on(self, claim: Claim, labels: Sequence[Label]) -> Verdict:
+        """Return the label that the model chooses. Propagates errors of the model."""
+        report_phase(Code.ASKING_MODEL(model=self.model.name))
+        prompt = fill_template("direct", claim=one_line(claim.text), ask=label_question(labels))
+        return _from_memory(self.model, *choose_label(self.model, prompt, labels))
+
+
+@dataclass(frozen=True)
+class ChainOfThoughtClassifier:
+    """Implements `ClaimOnlyClassifier`: ten demonstrations that think step by step; the label is in the last line."""
+
+    model: TextGenerator
+
+    def verdict_on(self, claim: Claim, labels: Sequence[Label]) -> Verdict:
+        """Return the model's reasoning and final label; ask for a choice unless it names exactly one of `labels`."""
+        report_phase(Code.ASKING_STEP_BY_STEP(model=self.model.name))
+
+        def case(text: str) -> str:
+            return fill_template("chain_of_thought", claim=one_line(text), ask=label_question(labels))
+
+        examples = (
+            f"{case(each['claim'])}\n{uncited_rationale(each)}\n{LABEL_WORDS[Label(each['label'])]}"
+            for each in balanced(demonstrations("reasoning"), labels)
+        )
+        prompt = few_shot(examples, lambda _: case(claim.text), ())
+        text = self.model.complete(prompt, max_tokens=VERDICT_TOKENS)
+        label, rationale, _, confidence = verdict_from(self.model, text, labels, (), f"{prompt}\n")
+        return _from_memory(self.model, label, confidence, rationale)
+
+
+def _from_memory(
+    model: TextGenerator, label: Label, confidence: float | None, reasons: tuple[Sentence, ...] = ()
+) -> Verdict:
+    disclosure = Sentence(Code.FROM_MEMORY(model=model.name))
+    missing = Code.NO_EVIDENCE() if label is Label.NOT_ENOUGH_EVIDENCE else None
+    return Verdict(label, (disclosure, *reasons), missing, confidence)
 
 
 # Papelo, Appendix B: questions, steps and other wordings.

@@ -9,7 +9,7 @@ from app.domain.events import QuestioningEnded, RunFailed, VerdictReached
 from app.domain.messages import Code, code_of
 from app.domain.model import Claim, Label, LabelSet, RunOptions
 from app.domain.ports import RunCommand
-from app.modules.baselines import ChainOfThoughtClassifier, DirectClassifier
+from app.modules.paper_prompts import ChainOfThoughtClassifier, DirectClassifier
 from app.strategies.claim_only import ClaimOnly
 from tests.modules.prompted.cases import ESSAY, REFUSAL
 from tests.strategies.lockstep import Steered

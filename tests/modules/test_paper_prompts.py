@@ -12,7 +12,6 @@ from app.domain.messages import Code, code_of
 from app.domain.model import Answer, Claim, Hop, HopStatus, Label, LabelSet, Passage, Question, SearchHit
 from app.domain.ports import Ask, Decide, FreeAnswer
 from app.modules import paper_prompts as paper
-from app.modules.baselines import ChainOfThoughtClassifier
 from tests.text_generators import PlayedModel, playing
 
 CLAIM = Claim("The author of Hamlet was born in England.", "Ada Stone", "2020-10-31")
@@ -358,7 +357,7 @@ def test_a_repeated_question_is_asked_for_with_more_seeds_before_there_is_none()
 
 def test_chain_of_thought_has_ten_demonstrations():
     model = playing("Hamlet is by Shakespeare.\ntrue")
-    assert ChainOfThoughtClassifier(model).verdict_on(CLAIM, TWO).label is Label.SUPPORTED
+    assert paper.ChainOfThoughtClassifier(model).verdict_on(CLAIM, TWO).label is Label.SUPPORTED
     shown, case = demonstrations_and_case(model.prompts[0])
     assert len(shown) == 10
     assert case.startswith("Claim = The author of Hamlet") and "Let's think step-by-step" in case

@@ -120,7 +120,9 @@ def first_prompts(claim: Claim, also: str = "") -> tuple[str, Chat]:
 
 def step_prompts(claim: Claim, context: Context, set_aside: Sequence[Hop], also: str = "") -> tuple[str, Chat]:
     """Return the prompts for the next step: kept questions with answers, then set-aside ones without."""
-    known, unanswered = _answered(context), _unanswered(set_aside)
+    known = _answered(context)
+    unanswered = [f"- {one_line(hop.question.text)}" for hop in set_aside if hop.question.text]
+    unanswered = [UNANSWERED, *unanswered] if unanswered else []
 
     def case(quote: Quote) -> str:
         about = {"claim": one_line(claim.text), "attribution": attribution(claim)}
@@ -167,11 +169,6 @@ def _complete(
         return ask(model, prompt, read, max_tokens=MAX_TOKENS, chat=chat, text_of=text_of)
     except UnparseableOutput:
         return ask(model, prompts(only)[0], read, max_tokens=MAX_TOKENS)
-
-
-def _unanswered(set_aside: Sequence[Hop]) -> list[str]:
-    lines = [f"- {one_line(hop.question.text)}" for hop in set_aside if hop.question.text]
-    return [UNANSWERED, *lines] if lines else []
 
 
 def _answered(context: Context) -> list[KnownHop]:

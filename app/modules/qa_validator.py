@@ -107,7 +107,8 @@ def _relation(claim: Claim, context: Context, hop: Hop, answer: Answer) -> Messa
     if answer.cited:
         about |= stems(answer.cited.passage.title)
     for kept in reversed(context):
-        if (_answer_stems(kept) - stems(claim.text)) & about:
+        known = frozenset().union(*map(stems, names(kept.answer_text))) or stems(kept.answer_text)
+        if (known - stems(claim.text)) & about:
             return Code.ABOUT_ANSWER(answer=kept.answer_text, hop=kept.number)
     if _ABOUT_THE_CLAIM.search(hop.question.text):
         return Code.ABOUT_CLAIM_ITSELF()
@@ -116,8 +117,3 @@ def _relation(claim: Claim, context: Context, hop: Hop, answer: Answer) -> Messa
     cited = stems(answer.cited.passage.text) if answer.cited else frozenset()
     shared = stems(claim.text) & (stems(hop.answer_text) | cited)
     return Code.EVIDENCE_ABOUT_CLAIM() if len(shared) >= MIN_SHARED_WORDS else None
-
-
-def _answer_stems(kept: Hop) -> frozenset[str]:
-    text = kept.answer_text
-    return frozenset().union(*map(stems, names(text))) or stems(text)

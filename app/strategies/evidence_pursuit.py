@@ -14,6 +14,7 @@ With `speculative`, independent questions are answered in parallel (docs/how-it-
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Literal
@@ -343,14 +344,10 @@ class Paraphrases:
             if hop.number not in self._by_hop:
                 self.speculation.start(("wordings", hop.number), partial(self._request, hop))
         hops = list(history.hops)
-        for at in range(turn, turn + count):
-            try:
-                found = self._next(base, at, Pairs(hops))
-            except CallFailed:
-                break
-            if found is None:
-                break
-            hops.append(Hop(len(hops) + 1, found[1]))
+        with suppress(CallFailed):
+            for at in range(turn, turn + count):
+                if found := self._next(base, at, Pairs(hops)):
+                    hops.append(Hop(len(hops) + 1, found[1]))
         return tuple(hop.question for hop in hops[len(history.hops) :])
 
     def _next(self, base: Sequence[Hop], turn: int, history: Pairs) -> tuple[Hop, Question] | None:

@@ -48,15 +48,6 @@ def is_grounded(text: str, known: str) -> bool:
     return set(_NUMBER.findall(text)) <= numbers and all(stems(name) <= words for name in named)
 
 
-def unmentioned_name(claim: str, context: Context) -> str:
-    """Return the first name in `claim` that shares no word with any answer or passage of the kept hops, or "".
-
-    Numbers do not count as names, because the evidence often lacks the number of a false claim.
-    """
-    read = frozenset().union(*(stems(text) for hop in context for text in _texts_read(hop)))
-    return next((name for name in names(claim) if not name[0].isdigit() and stems(name) and not stems(name) & read), "")
-
-
 def _texts_read(hop: Hop) -> Iterator[str]:
     answer = hop.answer
     if answer:
@@ -88,10 +79,11 @@ def closing(label: Label, context: Context) -> Sentence:
 
 
 def missing_from(claim: Claim, context: Context) -> Message:
-    """Return the missing evidence."""
-    if name := unmentioned_name(claim.text, context):
-        return Code.NAME_NOT_READ(name=name)
-    named = [name for name in names(claim.text) if not name[0].isdigit()]
+    """Return the missing evidence: the first name of the claim that no answer or passage shares a word with, if any."""
+    named = [name for name in names(claim.text) if not name[0].isdigit()]  # a false claim's number is often not there
+    read = frozenset().union(*(stems(text) for hop in context for text in _texts_read(hop)))
+    if unread := next((name for name in named if stems(name) and not stems(name) & read), None):
+        return Code.NAME_NOT_READ(name=unread)
     return Code.NOTHING_SAYS_ABOUT(names=" and ".join(named)) if named else Code.NOTHING_SAYS()
 
 

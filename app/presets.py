@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Literal, NamedTuple
 
 from app.domain.model import QACHECK, LabelSet, Need
@@ -120,6 +121,7 @@ class PursuitPreset:
         )
 
 
+_variation = partial(PursuitPreset, seq_if_set=True)
 _ROWS = (
     PursuitPreset(
         "seq+llm",
@@ -156,61 +158,53 @@ _ROWS = (
         first="llm",
         variant=Variant(all_at_once=True),
     ),
-    PursuitPreset(
+    _variation(
         "four-class",
         "Four labels",
         "The verdict may also be not enough evidence, or conflicting evidence.",
         labels=LabelSet.FOUR,
-        seq_if_set=True,
     ),
-    PursuitPreset(
+    _variation(
         "no-late-verdict",
         "No late verdict",
         "A decided next step is the verdict; the reasoner is asked only when no step decided.",
         variant=Variant(late_verdict=False),
-        seq_if_set=True,
     ),
-    PursuitPreset(
+    _variation(
         "no-long-doc",
         "Snippets only",
         "Answers come from the search engine's snippet; no page is read.",
         long_document=False,
-        seq_if_set=True,
     ),
-    PursuitPreset(
+    _variation(
         "multi-doc",
         "Several documents at once",
         "Answers come from several documents together, none is chosen.",
         multi_document=True,
-        seq_if_set=True,
     ),
-    PursuitPreset(
+    _variation(
         "no-metadata",
         "Documents without metadata",
         "Title, site and date of a document are not shown.",
         metadata=False,
-        seq_if_set=True,
     ),
-    PursuitPreset(
+    _variation(
         "no-paraphrase",
         "No other wordings",
         "No pairs are added after the questioner stops.",
         variant=Variant(padding="none"),
-        seq_if_set=True,
     ),
-    PursuitPreset(
+    _variation(
         "repeat",
         "Pairs repeated",
         "Missing pairs are filled by repeating the pairs found, without asking again.",
         variant=Variant(padding="repeat"),
-        seq_if_set=True,
     ),
-    PursuitPreset(
+    _variation(
         "inflate-to-ten",
         "Evidence repeated up to ten pairs",
         "After the other wordings, the pairs are repeated up to ten; the verdict does not use the repetitions.",
         variant=Variant(inflate_to=10),
-        seq_if_set=True,
     ),
     PursuitPreset(
         "local",

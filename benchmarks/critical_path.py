@@ -24,11 +24,8 @@ from app.domain.ports import OptionChoice, QuestionAnswerer, Strategy
 from app.modules.answerers.reciter_reader import ReciterReader
 from app.modules.answerers.web_documents import PromptedChooser, PromptedReader
 from app.modules.answerers.web_search import WebSearchAnswerer
-from app.modules.claim_verifier import PromptedClaimVerifier
-from app.modules.pursuit_questioners import PromptedParaphraser, PromptedPursuer
-from app.modules.qa_validator import PromptedValidator
-from app.modules.question_generator import PromptedQuestioner
-from app.modules.reasoner import PromptedReasoner
+from app.modules.prompted import PromptedClaimVerifier, PromptedQuestioner, PromptedReasoner, PromptedValidator
+from app.modules.pursuit import PromptedParaphraser, PromptedPursuer
 from app.strategies.evidence_pursuit import EvidencePursuit
 from app.strategies.question_guided import QuestionGuided
 from app.text.options import option_in

@@ -23,9 +23,7 @@ from app.domain.model import Answer, Claim, Context, Hop, HopStatus, LabelSet, P
 from app.domain.ports import Reader
 from app.domain.report import Report
 from app.modules.answerers.reciter_reader import ReciterReader, cite_in, reading_prompt, reciting_prompt
-from app.modules.claim_verifier import sufficiency_prompt
-from app.modules.question_generator import question_prompt
-from app.modules.reasoner import reasoning_prompt
+from app.modules.prompted import question_prompt, reasoning_prompt, sufficiency_prompt
 from benchmarks.critical_path import question_guided
 from research.evaluation.runs import run_to_report
 from tests.openai_server import Asked, OpenAIServer, Reply, Story, Told, play

@@ -129,7 +129,7 @@ def test_a_page_that_a_visitor_names_is_read_by_the_guarded_client(tmp_path):
         with pytest.raises(CallFailed):
             in_thread(container.page_at, url)
     with WebServer({"/": Sent(b"Hamlet is a play.", kind="text/plain")}) as site:
-        container._engines.pages = WebPages(http=client(site), robots=False)
+        container._pages = WebPages(http=client(site), robots=False)
         assert in_thread(container.page_at, site.url()).text == "Hamlet is a play."
 
 
@@ -142,7 +142,7 @@ def test_only_a_few_pages_that_visitors_name_are_read_at_the_same_time(tmp_path)
             done.wait(LONG)
             return Page(hit.url, "", "", "text")
 
-    container._engines.pages = Slow()
+    container._pages = Slow()
     with ThreadPoolExecutor() as pool:
         reading = [pool.submit(container.page_at, "https://a.example/") for _ in range(MAX_PAGES_AT_ONCE)]
         inside.wait(LONG)

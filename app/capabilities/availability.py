@@ -7,7 +7,8 @@ once. No request goes to another machine.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 from app.backends.corpus.registry import CorpusInfo, installed, scope_of
 from app.backends.corpus.wikipedia import HOST, LIVE, OFF
@@ -30,7 +31,7 @@ from app.capabilities.options import (
     default_corpora,
     options_of_source,
 )
-from app.components import CORPUS, MODEL, Component, Components
+from app.components import CORPUS, MODEL, Components
 from app.config import FLASK
 from app.config.settings import Settings
 from app.domain.model import ANSWERERS, CORPUS_SEARCH, QACHECK, RunOptions
@@ -54,16 +55,14 @@ NO_CORPUS = "No corpus on this machine can be searched, and live Wikipedia is of
 NO_SEARCH = "No search engine is set up, and no corpus can be searched.", "SEARXNG_URL"
 
 
-@dataclass(frozen=True)
-class Inventory:
+class Inventory(NamedTuple):
     """What this machine has at one moment. Everything that can be chosen follows from it and from the settings."""
 
-    components: tuple[Component, ...]
+    faults: dict[str, Fault]
+    """Why components and models cannot be used, by the name of what needs them."""
     corpora: tuple[CorpusInfo, ...]
     models: tuple[tuple[ModelSettings, str], ...]
     """The language models, each with the reason why it is not available, "" if it is."""
-    missing: tuple[str, str, str]
-    """Why FLAN-T5 and the two fine-tuned questioners cannot be loaded, "" for those that can."""
 
 
 class Availability:
@@ -87,25 +86,17 @@ class Availability:
         self.presets: Mapping[str, GuidedPreset] = own | GUIDED_PRESETS
         """The presets of the question-guided strategy, with the site's own where a setting replaces a module."""
 
-    def inventory(self) -> Inventory:
-        named = (self.settings.flan_t5, *(getattr(self.settings, each) for each in QUESTIONERS))
-        models = (*self._models, *self._discover_models())
-        return Inventory(
-            self._parts.all(),
-            tuple(installed(self.settings.instance)),
-            tuple((each, unavailable_reason(each) or "") for each in models),
-            tuple(why_missing(name or "") for name in named),  # type: ignore[arg-type]
-        )
-
     def capabilities(self) -> Capabilities:
         """Return every option, with the reason where one is unavailable."""
-        now, kept = self.inventory(), self._kept
+        models = (*self._models, *self._discover_models())
+        reasons = tuple((each, unavailable_reason(each) or "") for each in models)
+        now, kept = Inventory(self._faults(), tuple(installed(self.settings.instance)), reasons), self._kept
         if kept is None or kept[0] != now:
             self._kept = kept = now, self._computed(now)
         return kept[1]
 
     def _computed(self, now: Inventory) -> Capabilities:
-        faults = self._faults(now)
+        faults = dict(now.faults)
         corpora = tuple(self._corpora(now, faults))
         if not any(each.available for each in corpora):
             faults["corpus"] = faults.get(CORPUS, NO_CORPUS)
@@ -143,16 +134,14 @@ class Availability:
             roles=tuple(self._roles(faults)),
         )
 
-    def _faults(self, now: Inventory) -> dict[str, Fault]:
-        """Return why components and models cannot be used, by the name of what needs them."""
-        failed = (part for part in now.components if part.state == "failed")
+    def _faults(self) -> dict[str, Fault]:
+        failed = (part for part in self._parts.all() if part.state == "failed")
         faults = {part.name: (f"The {part.name} could not be loaded: {part.message}", part.fix) for part in failed}
-        flan_t5, *questioners = now.missing
-        if flan_t5:
-            faults[SEQ2SEQ] = flan_t5, f"{FLASK} models fetch flan-t5, or FLAN_T5, a folder with the model"
-        for setting, missing in zip(QUESTIONERS, questioners, strict=True):
-            if missing:
-                name = getattr(self.settings, setting)
+        if missing := why_missing(self.settings.flan_t5):
+            faults[SEQ2SEQ] = missing, f"{FLASK} models fetch flan-t5, or FLAN_T5, a folder with the model"
+        for setting in QUESTIONERS:
+            name = getattr(self.settings, setting) or ""
+            if why_missing(name):
                 fetch = f"{FLASK} models fetch {setting.replace('_', '-')}"
                 fix = fetch if name and not is_path(name) else setting.upper()
                 faults[setting] = "It needs a model that is fine-tuned to ask questions.", fix
@@ -286,7 +275,7 @@ class Availability:
         return kind_of(options.answerer).describe(titled, settings)
 
 
-def _offer(faults: Mapping[str, Fault], name: str, title: str, needs: Sequence[str] = (), **about: object) -> Choice:
+def _offer(faults: Mapping[str, Fault], name: str, title: str, needs: Sequence[str], **about: object) -> Choice:
     """Return the choice, unavailable for the fault of the first of its needs that has one."""
     choice = Choice(name, title, needs_model="language model" in needs, **about)  # type: ignore[arg-type]
     fault = next((faults[each] for each in needs if each in faults), None)

@@ -204,7 +204,10 @@ class Capabilities:
             if options.answerer == WEB_SEARCH:
                 find_choice(self.searches, options.search, "search")
             if searches_corpora(options):
-                self._check_corpora(options.corpora)
+                if not options.corpora:
+                    raise InvalidInput("Choose at least one corpus to search.", "corpora")
+                for name in options.corpora:
+                    find_choice(self.corpora, name, "corpora")
         needing = next((choice for choice in at_work if choice.needs_model), None)
         if needing and not options.model:
             raise InvalidInput(f"{needing.title} needs a language model; choose one.", "model")
@@ -239,12 +242,6 @@ class Capabilities:
         if searches_corpora(options):
             hosts += [_destination(self.corpora, name) for name in options.corpora]
         return " and ".join(dict.fromkeys(filter(None, hosts))) or None
-
-    def _check_corpora(self, names: Sequence[str]) -> None:
-        if not names:
-            raise InvalidInput("Choose at least one corpus to search.", "corpora")
-        for name in names:
-            find_choice(self.corpora, name, "corpora")
 
 
 def _destination(choices: Sequence[Choice], name: str | None) -> str | None:

@@ -25,26 +25,21 @@ from app.backends.local.llama_cpp import LocalLM
 from app.backends.local.reranker import CrossEncoderReranker
 from app.backends.local.seq2seq import Seq2Seq
 from app.backends.web_search.registry import configured_searches, with_failover
-from app.capabilities.availability import Availability
+from app.capabilities.availability import QUESTIONERS, Availability
 from app.capabilities.options import BASELINES, PURSUIT, Capabilities, Group, default_corpora, searches_corpora
 from app.components import CORPUS, MODEL, RERANKER, Component, Components, start_loading
 from app.config.settings import Settings
-from app.container.parts import (
-    LanguageModels,
-    PursuitParts,
-    SpeculationPolicy,
-    build_pursuit,
-    fine_tuned_questioners,
-    loads_of,
-    open_corpora,
-)
+from app.container.parts import LanguageModels, SpeculationPolicy, loads_of, open_corpora
 from app.domain.errors import CallFailed
 from app.domain.messages import Message
 from app.domain.model import CORPUS_SEARCH, QACHECK, Claim, Label, Origin, Page, RunOptions, SearchHit
 from app.domain.ports import (
     ClaimVerifier,
     PageReader,
+    Paraphraser,
+    Pursuer,
     QAValidator,
+    QuestionAnswerer,
     QuestionGenerator,
     Reader,
     Reasoner,
@@ -52,14 +47,12 @@ from app.domain.ports import (
     TextGenerator,
     WebSearch,
 )
+from app.modules import paper_prompts, pursuit
 from app.modules.answerers import AnswererParts, kind_of
 from app.modules.answerers.web_search import DocumentSettings
-from app.modules.baselines import CHAIN_OF_THOUGHT, DIRECT, ChainOfThoughtClassifier, DirectClassifier
 from app.modules.calculation import ClaimCalculator
-from app.modules.checkability import ClaimSorter
 from app.modules.claim_extraction import LocalClaimExtractor, PromptedClaimExtractor
-from app.modules.claim_verifier import PromptedClaimVerifier
-from app.modules.letter_case import CaseRestorer
+from app.modules.claim_preparation import ClaimSorter, with_likeliest_name, with_usual_case
 from app.modules.local import (
     Calibration,
     LocalClaimVerifier,
@@ -68,63 +61,24 @@ from app.modules.local import (
     LocalReader,
     LocalReasoner,
 )
-from app.modules.paper_prompts import (
-    PapeloReasoner,
-    QACheckQuestioner,
-    QACheckReasoner,
-    QACheckValidator,
-    QACheckVerifier,
+from app.modules.prompted import (
+    FlanT5Reasoner,
+    PromptedClaimVerifier,
+    PromptedQuestioner,
+    PromptedReasoner,
+    PromptedValidator,
+    sufficiency_prompts,
+    usefulness_prompts,
 )
-from app.modules.pursuit_questioners import LocalPursuer
-from app.modules.qa_validator import PromptedValidator, RuleBasedValidator
-from app.modules.question_generator import PromptedQuestioner
-from app.modules.reasoner import FlanT5Reasoner, PromptedReasoner
+from app.modules.qa_validator import RuleBasedValidator
 from app.modules.remaining_claim import ClaimReducer
-from app.presets import PURSUIT_PRESETS, GuidedPreset, PursuitPreset, is_faithful
+from app.presets import PAPER_BEAMS, PURSUIT_PRESETS, GuidedPreset, PursuitPreset, is_faithful
 from app.strategies.claim_only import ClaimOnly
+from app.strategies.evidence_pursuit import EvidencePursuit
 from app.strategies.fact_checks import WithFactChecks
 from app.strategies.question_guided import QuestionGuided
 from app.text.claims import Candidate, language_of
 from app.text.sentences import load as load_sentences
-from app.text.wording import bare_title, names, stems, with_name
-
-
-class SearchEngines:
-    """The search engines and fact-checks of the settings and of the keys that the operator added up to now.
-
-    They keep connections and failures, so there is one of each in the process as long as the keys stay the same.
-    """
-
-    def __init__(self, settings: Settings, registry: CorpusRegistry) -> None:
-        """Use the engines of these settings. Raises SettingsError for an invalid SEARXNG_URL."""
-        self._given = settings
-        self._registry = registry
-        self._changing = Lock()
-        self.pages = WebPages(robots=settings.fetch_robots)
-        self._set_up(settings)
-
-    def _set_up(self, settings: Settings) -> None:
-        self.settings = settings
-        self.configured = configured_searches(settings.by_name(), settings.call_seconds)
-        self._by_name = with_failover(self.configured)
-        fact_checkers = FactCheckTools(settings.fact_check_api_key or "", settings.fact_check_url)
-        self.fact_checks = FactCheckSearch(fact_checkers, min(settings.call_seconds, FACT_CHECK_SECONDS))
-
-    def refresh(self) -> SearchEngines:
-        """Take over keys that were added or removed, also by another process, and return these engines."""
-        settings = with_added_keys(self._given)
-        with self._changing:
-            if settings != self.settings:
-                self._set_up(settings)
-        return self
-
-    def of(self, options: RunOptions) -> tuple[WebSearch, PageReader, Origin]:
-        """Return the search engine, the page reader and the origin of passages for these options."""
-        if options.search == CORPUS_SEARCH:
-            search = self._registry.search(options.corpora)
-            return search, search, Origin.CORPUS
-        return self._by_name[options.search or ""], self.pages, Origin.WEB
-
 
 PAPELO = "papelo"
 """The kind of the reasoner with the prompt that the Papelo paper prints."""
@@ -134,14 +88,16 @@ SHIPPED = Path(__file__).resolve().parents[1] / "models"
 ADAPTERS = tuple(SHIPPED / "transcript" / f"{name}.gguf" for name in ("adapter", "remaining", "calculation"))
 """Adapters of the local model: of the transcript, of what remains of a claim, and of calculations."""
 REMAINING, CALCULATION = 1, 2
-BASELINE_CLASSIFIERS: dict[str, type[DirectClassifier] | type[ChainOfThoughtClassifier]] = {
-    DIRECT: DirectClassifier,
-    CHAIN_OF_THOUGHT: ChainOfThoughtClassifier,
+VERIFIER_PROMPTS = {"prompted": sufficiency_prompts, QACHECK: paper_prompts.verifier_prompts}
+VALIDATOR_PROMPTS = {"prompted": usefulness_prompts, QACHECK: paper_prompts.validator_prompts}
+REASONERS: dict[str, Callable[[TextGenerator], Reasoner]] = {
+    "flan-t5": FlanT5Reasoner,
+    "prompted": PromptedReasoner,
+    QACHECK: paper_prompts.QACheckReasoner,
+    PAPELO: paper_prompts.PapeloReasoner,
 }
 FACT_CHECK_SECONDS = 6.0
 """Limit of the lookup of published fact-checks, for which a verdict may wait."""
-SEARCHED_FOR_NAME = 10
-"""Passages among which the name is looked for that a claim leaves out."""
 FIRST_CALL_SECONDS = 1.0
 """Time from the start of a run to its first call of a language model."""
 
@@ -175,29 +131,37 @@ class Container:
             reduce,
             ClaimCalculator(self._model.using(CALCULATION)),
         )
-        self._questioners = fine_tuned_questioners(
-            inference,
-            threads,
-            QUESTION_SEQ2SEQ=settings.question_seq2seq,
-            NEXT_QUESTION_SEQ2SEQ=settings.next_question_seq2seq,
-        )
+        self._fine_tuned = {
+            role: Seq2Seq(name, inference, threads, fix=f"{role.upper()} with the folder of a model", beams=PAPER_BEAMS)
+            for role in QUESTIONERS
+            if (name := getattr(settings, role))
+        }
         self._seq2seq = Seq2Seq(settings.flan_t5, inference, threads)
         self._models = LanguageModels(settings, inference, self._seq2seq)
         self._speculation = SpeculationPolicy(settings.overlap, self._models.in_process)
         self._components = self._slow_components(inference)
         self._reading = BoundedSemaphore(MAX_PAGES_AT_ONCE)
-        self._engines = SearchEngines(settings, self._registry)
-        self._known: Availability | None = None
+        self._pages = WebPages(robots=settings.fetch_robots)
+        self._changing = Lock()
+        self._set_up(settings)
+
+    def _set_up(self, settings: Settings) -> None:
+        """Make search engines and fact-checks, which keep connections and failures until the keys change."""
+        engines = configured_searches(settings.by_name(), settings.call_seconds)
+        self._searches = with_failover(engines)
+        fact_checkers = FactCheckTools(settings.fact_check_api_key or "", settings.fact_check_url)
+        self._fact_checks = FactCheckSearch(fact_checkers, min(settings.call_seconds, FACT_CHECK_SECONDS))
+        models = self._models
+        self._known = Availability(settings, self._components, models.configured, engines, models.discovered)
 
     @property
     def _availability(self) -> Availability:
-        """What can be chosen with the keys of now."""
-        engines, models, known = self._engines.refresh(), self._models, self._known
-        if known is None or known.settings is not engines.settings:
-            self._known = known = Availability(
-                engines.settings, self._components, models.configured, engines.configured, models.discovered
-            )
-        return known
+        """What can be chosen, with the keys that the operator has added or removed, also in another process."""
+        settings = with_added_keys(self._settings)
+        with self._changing:
+            if settings != self._known.settings:
+                self._set_up(settings)
+            return self._known
 
     def _slow_components(self, inference: Inference) -> Components:
         """Return the components that load slowly; the model first, because it loads while Java starts."""
@@ -246,20 +210,18 @@ class Container:
         capabilities = self.capabilities()
         capabilities.check(options)
         strategy = self._deciding_strategy(options, capabilities)
-        return WithFactChecks(strategy, self._engines.fact_checks.look_up) if options.look_up_fact_checks else strategy
+        return WithFactChecks(strategy, self._fact_checks.look_up) if options.look_up_fact_checks else strategy
 
     def _deciding_strategy(self, options: RunOptions, capabilities: Capabilities) -> Strategy:
         load_sentences()  # before the first call of a model, which is not to wait for imports
         if options.strategy in BASELINES:
-            return ClaimOnly(BASELINE_CLASSIFIERS[options.strategy](self._models.of(options)))
+            is_direct = options.strategy == BASELINES[0]
+            classifier = paper_prompts.DirectClassifier if is_direct else paper_prompts.ChainOfThoughtClassifier
+            return ClaimOnly(classifier(self._models.of(options)))
         model = self._models.of(options) if options.model and capabilities.needs_model(options) else None
         answerer = kind_of(options.answerer).build(self._answerer_parts(options, model))
         if options.strategy == PURSUIT:
-            preset = self._pursuit_preset(options)
-            prompted = "prompted" if preset.own_wording else PAPELO
-            reasoner = self._reasoner(prompted if preset.others == "llm" else "local", options)
-            speculative = self._speculation.for_answers(options, model)
-            return build_pursuit(preset, self._pursuit_parts(options), answerer, reasoner, speculative)
+            return self._pursuit(options, model, answerer)
         modules = self._availability.presets[options.preset]
         return QuestionGuided(
             verifier=self._verifier(modules.claim_verifier, options),
@@ -275,8 +237,9 @@ class Container:
 
     def _case_restorer(self, modules: GuidedPreset, options: RunOptions) -> Callable[[Claim], Claim] | None:
         """Return what restores the letter case for the local modules, which were trained on usual spelling."""
-        is_local = "local model" in modules.needs
-        return CaseRestorer(self._registry.over(options.corpora)) if is_local and searches_corpora(options) else None
+        if "local model" not in modules.needs or not searches_corpora(options):
+            return None
+        return partial(with_usual_case, self._registry.over(options.corpora))
 
     def _claim_sorter(self, modules: GuidedPreset, options: RunOptions) -> Callable[[Claim], Message | None] | None:
         """Return what finds opinions and predictions, where the local model asks and "can't tell" may be said."""
@@ -303,7 +266,7 @@ class Container:
         if not self._reading.acquire(blocking=False):
             raise CallFailed("Other pages are being read just now; please try again in a moment.")
         try:
-            return self._engines.pages.read(SearchHit("", "", "", url))
+            return self._pages.read(SearchHit("", "", "", url))
         finally:
             self._reading.release()
 
@@ -328,64 +291,62 @@ class Container:
         return finder.statement(question) if finder else None
 
     def names_for(self, claim: Claim, options: RunOptions) -> str | None:
-        """Return the claim with the likeliest name in place of the pronoun at its start; None where none is found.
-
-        It is the first whole name in the articles that the claim names, else the title of a passage with its names.
-        Raises what the search raises.
-        """
-        if not searches_corpora(options):
-            return None
-        found = self._registry.over(options.corpora).retrieve(claim.text, SEARCHED_FOR_NAME, claim.date)
-        told, known = stems(claim.text), frozenset().union(*map(stems, names(claim.text)))
-        named = [each for each in found if stems(bare_title(each.title)) <= told]
-        whole = (name for each in named for name in names(each.text) if " " in name and name[0].isalpha())
-        titles = (bare_title(each.title) for each in found if known <= stems(each.text))
-        name = next((each for each in (*whole, *titles) if not stems(each) & told), None)
-        return with_name(claim.text, name) if name else None
+        """Return the claim with a name in place of the pronoun at its start; None where no corpus has one."""
+        return with_likeliest_name(self._registry.over(options.corpora), claim) if searches_corpora(options) else None
 
     def _claim_finder(self, options: RunOptions) -> PromptedClaimExtractor | None:
         return PromptedClaimExtractor(self._models.of(options)) if self.capabilities().needs_model(options) else None
 
-    def _pursuit_parts(self, options: RunOptions) -> PursuitParts:
-        return PursuitParts(
-            model=lambda: self._models.of(options),
-            first_seq2seq=lambda: self._questioners["QUESTION_SEQ2SEQ"],
-            next_seq2seq=lambda: self._questioners["NEXT_QUESTION_SEQ2SEQ"],
-            completer=lambda: self._model.using(None),
-            local=lambda: LocalPursuer(self.generator, self._verifier("local", options), self.judge),
+    def _pursuit(self, options: RunOptions, model: TextGenerator | None, answerer: QuestionAnswerer) -> EvidencePursuit:
+        own_questioner = self._settings.question_seq2seq
+        preset = PURSUIT_PRESETS[options.preset].resolved(not why_missing(own_questioner or ""))
+        has_later = preset.then != preset.first and not preset.variant.all_at_once
+        prompted = "prompted" if preset.own_wording else PAPELO
+        return EvidencePursuit(
+            self._pursuer(preset.first, preset, options),
+            self._paraphraser(preset, options),
+            answerer,
+            self._reasoner(prompted if preset.others == "llm" else "local", options),
+            preset.variant,
+            self._speculation.for_answers(options, model),
+            self._pursuer(preset.then, preset, options) if has_later else None,
         )
 
-    def _pursuit_preset(self, options: RunOptions) -> PursuitPreset:
-        seq2seq = self._settings.question_seq2seq
-        return PURSUIT_PRESETS[options.preset].resolved(not why_missing(seq2seq or ""))
+    def _pursuer(self, kind: str, preset: PursuitPreset, options: RunOptions) -> Pursuer:
+        if kind == "local":
+            return pursuit.LocalPursuer(self.generator, self._verifier("local", options), self.judge)
+        if kind == "llm":
+            prompted = pursuit.PromptedPursuer if preset.own_wording else paper_prompts.PapeloPursuer
+            return prompted(self._models.of(options))
+        first, then = QUESTIONERS
+        then = then if then in preset.needs else first
+        return pursuit.Seq2SeqPursuer(self._fine_tuned[first], self._fine_tuned[then])
+
+    def _paraphraser(self, preset: PursuitPreset, options: RunOptions) -> Paraphraser:
+        if preset.others == "local":
+            return pursuit.LocalParaphraser(self._model.using(None))
+        prompted = pursuit.PromptedParaphraser if preset.own_wording else paper_prompts.PapeloParaphraser
+        return prompted(self._models.of(options))
 
     def _verifier(self, kind: str, options: RunOptions) -> ClaimVerifier:
-        if kind == QACHECK:
-            return QACheckVerifier(self._models.of(options))
-        if kind == "prompted":
-            return PromptedClaimVerifier(self._models.of(options))
-        return LocalClaimVerifier(self.judge)
+        if kind == "local":
+            return LocalClaimVerifier(self.judge)
+        return PromptedClaimVerifier(self._models.of(options), VERIFIER_PROMPTS[kind])
 
     def _questioner(self, kind: str, options: RunOptions) -> QuestionGenerator:
         if kind == QACHECK:
-            return QACheckQuestioner(self._models.of(options), partial(self._models.resampled, options))
+            return paper_prompts.QACheckQuestioner(self._models.of(options), partial(self._models.resampled, options))
         return PromptedQuestioner(self._models.of(options)) if kind == "prompted" else self.generator
 
     def _validator(self, kind: str, options: RunOptions) -> QAValidator:
-        if kind == QACHECK:
-            return QACheckValidator(self._models.of(options))
-        return PromptedValidator(self._models.of(options)) if kind == "prompted" else self._own_validator
+        if kind == "local":
+            return self._own_validator
+        return PromptedValidator(self._models.of(options), VALIDATOR_PROMPTS[kind])
 
     def _reasoner(self, kind: str, options: RunOptions) -> Reasoner:
-        if kind == "flan-t5":
-            return FlanT5Reasoner(self._seq2seq)
-        if kind == QACHECK:
-            return QACheckReasoner(self._models.of(options))
-        if kind == PAPELO:
-            return PapeloReasoner(self._models.of(options))
-        if kind == "prompted":
-            return PromptedReasoner(self._models.of(options))
-        return LocalReasoner(self.judge)
+        if kind == "local":
+            return LocalReasoner(self.judge)
+        return REASONERS[kind](self._seq2seq if kind == "flan-t5" else self._models.of(options))
 
     def _answerer_parts(self, options: RunOptions, model: TextGenerator | None) -> AnswererParts:
         preset = PURSUIT_PRESETS[options.preset if options.strategy == PURSUIT else "local"]
@@ -398,12 +359,19 @@ class Container:
             reranker=self._reranker,
             seq2seq=self._seq2seq,
             retriever=lambda: self._registry.over(options.corpora),
-            documents=lambda: self._engines.of(options),
+            documents=lambda: self._documents(options),
             document_settings=DocumentSettings(
                 preset.long_document, preset.multi_document, preset.metadata, options.undated, options.fact_checks
             ),
             prefetched_pages=self._speculation.prefetched_pages(options),
         )
+
+    def _documents(self, options: RunOptions) -> tuple[WebSearch, PageReader, Origin]:
+        """Return the search engine, the page reader and the origin of passages for these options."""
+        if options.search == CORPUS_SEARCH:
+            search = self._registry.search(options.corpora)
+            return search, search, Origin.CORPUS
+        return self._searches[options.search or ""], self._pages, Origin.WEB
 
 
 def corpus_registry(settings: Settings) -> CorpusRegistry:

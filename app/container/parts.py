@@ -1,4 +1,4 @@
-"""Build the larger parts of a run: language models, evidence pursuits from presets, and the policy of speculation."""
+"""What the container uses to build a run: clients of language models, and the policy of speculation."""
 
 from __future__ import annotations
 
@@ -19,69 +19,11 @@ from app.components import Loader
 from app.config.settings import Settings
 from app.domain.errors import InvalidInput, ModelUnavailable, SettingsError
 from app.domain.model import CORPUS_SEARCH, QACHECK, RANGES, RunOptions
-from app.domain.ports import Completer, Paraphraser, Pursuer, QuestionAnswerer, Reasoner, TextGenerator
+from app.domain.ports import TextGenerator
 from app.modules.answerers import kind_of
-from app.modules.paper_prompts import PapeloParaphraser, PapeloPursuer
-from app.modules.pursuit_paraphraser import LocalParaphraser
-from app.modules.pursuit_questioners import LocalPursuer, PromptedParaphraser, PromptedPursuer, Relay, Seq2SeqPursuer
-from app.presets import PAPER_BEAMS, GuidedPreset, PursuitPreset, is_faithful
-from app.strategies.evidence_pursuit import EvidencePursuit
+from app.presets import GuidedPreset, is_faithful
 
 log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True)
-class PursuitParts:
-    """Factories for the parts of a pursuit, called for the parts that the preset needs."""
-
-    model: Callable[[], TextGenerator]  # the run's language model
-    first_seq2seq: Callable[[], Completer]  # fine-tuned to ask the first question
-    next_seq2seq: Callable[[], Completer]  # fine-tuned to ask later questions
-    completer: Callable[[], Completer]  # the small local model
-    local: Callable[[], LocalPursuer]
-
-
-def fine_tuned_questioners(inference: Inference, threads: int, **names: str | None) -> dict[str, Seq2Seq]:
-    """Return the fine-tuned questioners by setting; `names` has the value of each setting, None if not set."""
-    return {
-        setting: Seq2Seq(name, inference, threads, fix=f"{setting} with the folder of a model", beams=PAPER_BEAMS)
-        for setting, name in names.items()
-        if name
-    }
-
-
-def build_pursuit(
-    preset: PursuitPreset,
-    parts: PursuitParts,
-    answerer: QuestionAnswerer,
-    reasoner: Reasoner,
-    speculative: bool = False,
-) -> EvidencePursuit:
-    """Return the strategy of `preset`; with `speculative` it answers questions in parallel."""
-    pursuer = _pursuer(preset, parts)
-    return EvidencePursuit(pursuer, _paraphraser(preset, parts), answerer, reasoner, preset.variant, speculative)
-
-
-def _paraphraser(preset: PursuitPreset, parts: PursuitParts) -> Paraphraser:
-    if preset.others == "local":
-        return LocalParaphraser(parts.completer())
-    return PromptedParaphraser(parts.model()) if preset.own_wording else PapeloParaphraser(parts.model())
-
-
-def _pursuer(preset: PursuitPreset, parts: PursuitParts) -> Pursuer:
-    first = _questioner(preset.first, preset, parts)
-    if preset.then == preset.first or preset.variant.all_at_once:
-        return first
-    return Relay(first, _questioner(preset.then, preset, parts))
-
-
-def _questioner(kind: str, preset: PursuitPreset, parts: PursuitParts) -> Pursuer:
-    if kind == "llm":
-        return PromptedPursuer(parts.model()) if preset.own_wording else PapeloPursuer(parts.model())
-    if kind == "local":
-        return parts.local()
-    first = parts.first_seq2seq()
-    return Seq2SeqPursuer(first, parts.next_seq2seq() if "next_question_seq2seq" in preset.needs else first)
 
 
 def loads_of(part: object) -> Iterator[Callable[[], object]]:
@@ -154,20 +96,14 @@ class LanguageModels:
         """Make the clients without calling anything. Raises SettingsError for an invalid MODELS_FILE."""
         self._seconds = settings.call_seconds
         self._instance, self._threads, self._inference = settings.instance, settings.torch_threads, inference
+        self.loaders: list[Loader] = []
+        self.in_process: set[str] = set()
+        """The names of the models that this process runs."""
         self.configured = _models_of_settings(settings)
-        files = {
-            each.name: ChatTransport(each.gguf, settings.torch_threads, inference)
-            for each in self.configured
-            if each.gguf
-        }
-        self.loaders: list[Loader] = [(name, file.open) for name, file in files.items()]
-        self.in_process = set(files)
         self._discovered: dict[str, tuple[ModelSettings, OpenAIChat]] = {}
         self._making_client = threading.Lock()
         self._models: dict[str, TextGenerator] = {SEQ2SEQ: seq2seq}
-        self._models |= {
-            each.name: OpenAIChat(each, self._seconds, transport=files.get(each.name)) for each in self.configured
-        }
+        self._models |= {each.name: self._client_of(each) for each in self.configured}
         # Hopcheck's own port may be that of a server to look for.
         searched = [each for each in SERVERS if settings.local_servers and each.port != settings.port]
         self._servers = LocalServers(searched, self.configured)
@@ -213,11 +149,15 @@ class LanguageModels:
         with self._making_client:
             held = self._discovered.get(found.name)
             if held is None or held[0] != found:
-                file = ChatTransport(found.gguf, self._threads, self._inference) if found.gguf else None
-                held = self._discovered[found.name] = found, OpenAIChat(found, self._seconds, transport=file)
-                if file:
-                    self.in_process.add(found.name)
+                held = self._discovered[found.name] = found, self._client_of(found)
         return held[1]
+
+    def _client_of(self, model: ModelSettings) -> OpenAIChat:
+        file = ChatTransport(model.gguf, self._threads, self._inference) if model.gguf else None
+        if file:
+            self.in_process.add(model.name)
+            self.loaders.append((model.name, file.open))
+        return OpenAIChat(model, self._seconds, transport=file)
 
 
 def language_models(settings: Settings) -> tuple[ModelSettings, ...]:

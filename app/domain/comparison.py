@@ -13,7 +13,7 @@ from typing import Protocol, TypeVar
 from urllib.parse import urldefrag
 
 from app.domain.errors import InvalidInput, NotThere
-from app.domain.model import Hop, Origin, Passage
+from app.domain.model import Answer, Hop, Origin, Passage
 from app.domain.report import Report
 
 MIN_RUNS, MAX_RUNS = 2, 4
@@ -74,12 +74,12 @@ MIN_WORD_OVERLAP = 2 / 3
 _WORD = re.compile(r"\w+")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Row:
     """A question in the words of the first run that asked it, and each run's hop with that question, or None."""
 
     question: str
-    hops: tuple[Hop | None, ...]
+    hops: list[Hop | None]
 
     @property
     def agree(self) -> bool | None:
@@ -87,13 +87,32 @@ class Row:
         texts = [hop.answer.text for hop in self.hops if hop and hop.answer and hop.answer.text is not None]
         return len({text.casefold() for text in texts}) == 1 if len(texts) > 1 else None
 
+    def first_asked(self) -> tuple[int, int]:
+        """Return the lowest number of its hops, and the first run with a hop."""
+        numbers = {column: hop.number for column, hop in enumerate(self.hops) if hop}
+        return min(numbers.values()), min(numbers)
+
+    def precedes(self, other: Row) -> bool:
+        """Return whether some run asked this question before the other."""
+        pairs = zip(self.hops, other.hops, strict=True)
+        return any(mine is not None and theirs is not None and mine.number < theirs.number for mine, theirs in pairs)
+
 
 @dataclass(frozen=True, slots=True)
 class Use:
     """The use of a page by one run."""
 
-    cited: tuple[int, ...] = ()  # numbers of the hops that cite it
-    read: tuple[int, ...] = ()  # numbers of the hops that retrieved it and cite another page, or none
+    met: dict[int, str | None] = field(default_factory=dict)
+    """Each hop that retrieved or cites it, with the text of the passage that it cites."""
+
+    @property
+    def cited(self) -> tuple[int, ...]:
+        return tuple(hop for hop, text in self.met.items() if text is not None)
+
+    @property
+    def read(self) -> tuple[int, ...]:
+        """Return the hops that retrieved it and cite another page, or none."""
+        return tuple(hop for hop, text in self.met.items() if text is None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +121,12 @@ class PageUsed:
 
     passage: Passage  # the first one found of the page
     uses: tuple[Use, ...]
-    alike: bool  # whether the runs that cite the page share a passage of it
+
+    @property
+    def alike(self) -> bool:
+        """Return whether the runs that cite the page share a passage of it."""
+        cited = [set(use.met.values()) - {None} for use in self.uses if use.cited]
+        return bool(cited and set.intersection(*cited))
 
     @property
     def cited_in(self) -> int:
@@ -112,22 +136,19 @@ class PageUsed:
     @property
     def met_in(self) -> int:
         """Return the number of runs that cite or retrieved it."""
-        return sum(bool(use.cited or use.read) for use in self.uses)
+        return sum(bool(use.met) for use in self.uses)
 
 
 def rows(reports: Sequence[Report]) -> tuple[Row, ...]:
     """Return the hops of all reports in rows by question, in the order of each run as far as possible."""
-    drafts: list[_Draft] = []
+    found: list[Row] = []
     for column, report in enumerate(reports):
         # All hops with the same words first, so that no merely similar one takes their row.
-        unmatched = [hop for hop in report.hops if not _add_to_row(hop, column, drafts, _has_same_words)]
+        unmatched = [hop for hop in report.hops if not _add_to_row(hop, column, found, _has_same_words)]
         for hop in unmatched:
-            if not _add_to_row(hop, column, drafts, _has_similar_words):
-                drafts.append(_Draft(hop.question.text, {column: hop}))
-    return tuple(
-        Row(draft.question, tuple(draft.hops.get(column) for column in range(len(reports))))
-        for draft in _in_order(drafts)
-    )
+            if not _add_to_row(hop, column, found, _has_similar_words):
+                found.append(Row(hop.question.text, [hop if at == column else None for at in range(len(reports))]))
+    return tuple(_in_order(found))
 
 
 def pages(reports: Sequence[Report]) -> tuple[PageUsed, ...]:
@@ -135,34 +156,17 @@ def pages(reports: Sequence[Report]) -> tuple[PageUsed, ...]:
 
     Pages cited in most runs come first, then those retrieved in most runs, then in order of appearance.
     """
-    by_page: dict[object, list[_FoundPassage]] = {}
+    found: dict[object, PageUsed] = {}
     for column, report in enumerate(reports):
-        for each in _passages_of(report, column):
-            by_page.setdefault(_page_identity(each.passage), []).append(each)
-    found = [_page_used(of_page, len(reports)) for of_page in by_page.values()]
-    return tuple(sorted(found, key=lambda page: (-page.cited_in, -page.met_in)))
-
-
-@dataclass(slots=True)
-class _Draft:
-    """A row under construction: hops by the index of their run."""
-
-    question: str
-    hops: dict[int, Hop] = field(default_factory=dict)
-
-    def precedes(self, other: _Draft) -> bool:
-        """Return whether some run asked this question before the other."""
-        return any(column in other.hops and hop.number < other.hops[column].number for column, hop in self.hops.items())
-
-
-@dataclass(frozen=True, slots=True)
-class _FoundPassage:
-    """A passage, the index of its run, the number of its hop, and whether that hop's answer cites it."""
-
-    passage: Passage
-    column: int
-    hop: int
-    cited: bool
+        for hop in report.hops:
+            answer = hop.answer or Answer(None)
+            cited = answer.cited.passage if answer.cited else None
+            for passage in (*([cited] if cited else []), *answer.retrieved):
+                if passage.origin is not Origin.RECITED:
+                    page = PageUsed(passage, tuple(Use() for _ in reports))
+                    page = found.setdefault(_page_identity(passage), page)
+                    page.uses[column].met.setdefault(hop.number, passage.text if passage == cited else None)
+    return tuple(sorted(found.values(), key=lambda page: (-page.cited_in, -page.met_in)))
 
 
 def _words(question: str) -> list[str]:
@@ -179,33 +183,24 @@ def _has_similar_words(one: str, other: str) -> bool:
     return bool(few) and few <= many and len(few) >= MIN_WORD_OVERLAP * len(many)
 
 
-def _add_to_row(hop: Hop, column: int, drafts: Iterable[_Draft], alike: Callable[[str, str], bool]) -> bool:
+def _add_to_row(hop: Hop, column: int, found: Iterable[Row], alike: Callable[[str, str], bool]) -> bool:
     """Add the hop to the first matching row that has no hop of its run yet; return whether there is such a row."""
-    for draft in drafts:
-        if column not in draft.hops and alike(hop.question.text, draft.question):
-            draft.hops[column] = hop
+    for row in found:
+        if row.hops[column] is None and alike(hop.question.text, row.question):
+            row.hops[column] = hop
             return True
     return False
 
 
-def _in_order(drafts: Iterable[_Draft]) -> list[_Draft]:
+def _in_order(found: Iterable[Row]) -> list[Row]:
     """Sort the rows by each run's order of hops; where the runs disagree, the earliest asked comes first."""
-    remaining = sorted(drafts, key=lambda draft: (min(hop.number for hop in draft.hops.values()), min(draft.hops)))
+    remaining = sorted(found, key=Row.first_asked)
     ordered = []
     while remaining:
-        unpreceded = (draft for draft in remaining if not any(other.precedes(draft) for other in remaining))
+        unpreceded = (row for row in remaining if not any(other.precedes(row) for other in remaining))
         ordered.append(next(unpreceded, remaining[0]))  # the runs disagree: the earliest asked
         remaining.remove(ordered[-1])
     return ordered
-
-
-def _passages_of(report: Report, column: int) -> Iterable[_FoundPassage]:
-    for hop in report.hops:
-        answer = hop.answer
-        cited = answer.cited.passage if answer and answer.cited else None
-        for passage in dict.fromkeys((*([cited] if cited else []), *(answer.retrieved if answer else ()))):
-            if passage.origin is not Origin.RECITED:
-                yield _FoundPassage(passage, column, hop.number, passage == cited)
 
 
 def _page_identity(passage: Passage) -> object:
@@ -215,14 +210,3 @@ def _page_identity(passage: Passage) -> object:
         return urldefrag(passage.url).url
     except ValueError:  # an invalid address, for example in an imported report
         return passage.url
-
-
-def _page_used(found: Sequence[_FoundPassage], columns: int) -> PageUsed:
-    uses, cited_texts = [], []
-    for column in range(columns):
-        of_run = [each for each in found if each.column == column]
-        cited = {each.hop for each in of_run if each.cited}
-        uses.append(Use(tuple(sorted(cited)), tuple(sorted({each.hop for each in of_run} - cited))))
-        cited_texts.append({each.passage.text for each in of_run if each.cited})
-    citing = [texts for texts in cited_texts if texts]
-    return PageUsed(found[0].passage, tuple(uses), bool(citing and set.intersection(*citing)))

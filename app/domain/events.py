@@ -9,18 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from app.domain.messages import Text
-from app.domain.model import (
-    Answer,
-    Branch,
-    Claim,
-    FactCheck,
-    Imported,
-    Judgement,
-    Question,
-    RunOptions,
-    Usage,
-    Verdict,
-)
+from app.domain.model import Answer, Branch, Claim, FactCheck, Imported, Judgement, Question, RunOptions, Usage, Verdict
 
 SCHEMA_VERSION = 2  # increase it when stored events can no longer be read
 

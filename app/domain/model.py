@@ -28,9 +28,7 @@ class LabelSet(StrEnum):
 
     @property
     def labels(self) -> tuple[Label, ...]:
-        undecided = (Label.NOT_ENOUGH_EVIDENCE, Label.CONFLICTING_EVIDENCE)
-        more = {LabelSet.TWO: (), LabelSet.THREE: undecided[:1], LabelSet.FOUR: undecided}
-        return Label.SUPPORTED, Label.REFUTED, *more[self]
+        return tuple(Label)[: {LabelSet.TWO: 2, LabelSet.THREE: 3, LabelSet.FOUR: 4}[self]]
 
 
 class Origin(StrEnum):

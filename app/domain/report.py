@@ -130,7 +130,10 @@ def _apply_outcome(report: Report, event: events.Event, seconds: float) -> Repor
         case events.HopSetAside(number, reason):
             return _update_hop(report, number, seconds, status=HopStatus.SET_ASIDE, reason=reason)
         case events.HopFailed(number, module, message):
-            return _fail_hop(report, number, _failure(module, message), seconds)
+            if number > len(report.hops):  # it failed before it had a question
+                report = _open_hop(report, Hop(number, Question("")), seconds)
+            reason = _failure(module, message)
+            return _update_hop(report, number, seconds, status=HopStatus.FAILED, reason=reason)
         case events.HopInterrupted(number, reason):
             return _update_hop(report, number, seconds, status=HopStatus.INTERRUPTED, reason=reason)
         case events.StepFailed(module, message):
@@ -181,13 +184,6 @@ def _update_hop(report: Report, number: int, seconds: float, **changes: Any) -> 
     hops[at] = replace(hops[at], **changes)
     times[at] = (times[at][0], seconds)
     return replace(report, hops=tuple(hops), times=tuple(times))
-
-
-def _fail_hop(report: Report, number: int, reason: Text, seconds: float) -> Report:
-    """Close a hop as failed; a hop that failed before it had a question is added first."""
-    if number > len(report.hops):
-        report = _open_hop(report, Hop(number, Question("")), seconds)
-    return _update_hop(report, number, seconds, status=HopStatus.FAILED, reason=reason)
 
 
 def _without_open_hop(report: Report) -> Report:

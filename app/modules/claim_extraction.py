@@ -59,7 +59,7 @@ class PromptedClaimExtractor:
         lines: dict[int, list[str]] = {}
         for number, rewrite in _LINE.findall(reply):
             lines.setdefault(int(number), []).append(without_marks(one_line(rewrite).strip('", ')))
-        return [claim for number, each in enumerate(part, 1) for claim in _claims(each, lines.get(number, [""]), text)]
+        return [claim for number, each in enumerate(part, 1) for claim in _claims(each, lines.get(number, []), text)]
 
 
 @dataclass(frozen=True)
@@ -80,15 +80,15 @@ class LocalClaimExtractor:
 
 
 def _claims(sentence: Candidate, rewrites: Sequence[str], text: str) -> list[Candidate]:
-    found = [_apply_rewrite(sentence, rewrite, text) for rewrite in rewrites[:MAX_CLAIMS_PER_SENTENCE]]
+    """Return the sentence with each accepted rewrite as its claim, and with a note for NONE; else as it is."""
+    if sentence.note:
+        return [sentence]
+    found = [
+        replace(sentence, note=NOT_CHECKABLE) if _is_none(rewrite) else replace(sentence, claim=rewrite)
+        for rewrite in rewrites[:MAX_CLAIMS_PER_SENTENCE]
+        if _is_none(rewrite) or _is_claim_of(rewrite, text)
+    ]
     return list(dict.fromkeys(each for each in found if each != sentence)) or [sentence]
-
-
-def _apply_rewrite(sentence: Candidate, rewrite: str, text: str) -> Candidate:
-    """Return the sentence with the rewrite as its claim, if it is accepted, or with a note for NONE."""
-    if _is_none(rewrite):
-        return replace(sentence, note=sentence.note or NOT_CHECKABLE)
-    return replace(sentence, claim=rewrite) if not sentence.note and _is_claim_of(rewrite, text) else sentence
 
 
 def _is_none(reply: str) -> bool:

@@ -1,11 +1,13 @@
-"""What verifiers, validators and reasoners share: cited sentences, and the probabilities of the labels."""
+"""What verifiers, validators and reasoners share: cited sentences, probabilities of labels, parts of rationales."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
-from app.domain.model import Context, Hop, Label, Passage, Span
+from app.domain.messages import Code, Message
+from app.domain.model import Claim, Context, Hop, Label, Passage, Sentence, Span
 from app.text.sentences import is_common_word, sentence_spans
 from app.text.wording import names, stems
 
@@ -46,18 +48,55 @@ def is_grounded(text: str, known: str) -> bool:
     return set(_NUMBER.findall(text)) <= numbers and all(stems(name) <= words for name in named)
 
 
-def unmentioned_name(claim: str, context: Context) -> str:
-    """Return the first name in `claim` that shares no word with any answer or passage of the kept hops, or "".
-
-    Numbers do not count as names, because the evidence often lacks the number of a false claim.
-    """
-    read = frozenset().union(*(stems(text) for hop in context for text in _texts_read(hop)))
-    return next((name for name in names(claim) if not name[0].isdigit() and stems(name) and not stems(name) & read), "")
-
-
 def _texts_read(hop: Hop) -> Iterator[str]:
     answer = hop.answer
     if answer:
         yield answer.text or ""
         for passage in (*answer.retrieved, *((answer.cited.passage,) if answer.cited else ())):
             yield f"{passage.title} {passage.text}"
+
+
+_CLOSING = {
+    Label.SUPPORTED: Code.SUPPORTS,
+    Label.REFUTED: Code.DISAGREES,
+    Label.NOT_ENOUGH_EVIDENCE: Code.SAYS_NOTHING,
+    Label.CONFLICTING_EVIDENCE: Code.MIXED,
+}
+
+
+def quotations(context: Context) -> tuple[Sentence, ...]:
+    """Return the sentence in which each kept answer begins, each once; question and answer without a citation."""
+    found: dict[str, Sentence] = {}
+    for quoted in map(_quotation, context):
+        earlier = found.get(str(quoted.text), quoted)
+        found[str(quoted.text)] = replace(quoted, hops=tuple(dict.fromkeys((*earlier.hops, *quoted.hops))))
+    return tuple(found.values())
+
+
+def closing(label: Label, context: Context) -> Sentence:
+    """Return the last sentence of the rationale: the result of all kept hops."""
+    return Sentence(_CLOSING[label](), tuple(hop.number for hop in context))
+
+
+def missing_from(claim: Claim, context: Context) -> Message:
+    """Return the missing evidence: the first name of the claim that no answer or passage shares a word with, if any."""
+    named = [name for name in names(claim.text) if not name[0].isdigit()]  # a false claim's number is often not there
+    read = frozenset().union(*(stems(text) for hop in context for text in _texts_read(hop)))
+    if unread := next((name for name in named if stems(name) and not stems(name) & read), None):
+        return Code.NAME_NOT_READ(name=unread)
+    return Code.NOTHING_SAYS_ABOUT(names=" and ".join(named)) if named else Code.NOTHING_SAYS()
+
+
+def _quotation(hop: Hop) -> Sentence:
+    cited = hop.answer.cited if hop.answer else None
+    if cited is None:
+        return Sentence(f"{hop.question.text} {hop.answer.text if hop.answer else ''}".strip(), (hop.number,))
+    text = quoted_sentence(cited)
+    if is_described(cited):  # not in the text of the article, so it is no quotation of it
+        return Sentence(Code.DESCRIPTION(title=cited.passage.title, text=text), (hop.number,))
+    return quotation(cited.passage, text, hop.number)
+
+
+def quotation(passage: Passage, quote: str, hop: int) -> Sentence:
+    """Return the sentence of a rationale that quotes words of a passage."""
+    return Sentence(f"{passage.title}: “{quote}”" if passage.title else quote, (hop,), quote)

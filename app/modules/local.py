@@ -38,13 +38,16 @@ from app.modules import transcript as form
 from app.modules.calculation import Calculate, uncalculated
 from app.modules.judging import (
     Probabilities,
+    closing,
     decision_probability,
     is_described,
     is_grounded,
+    missing_from,
+    quotation,
+    quotations,
     quoted_sentence,
     spans_of,
 )
-from app.modules.reasoner import closing, missing_from, quotation, quotations
 from app.modules.remaining_claim import Reduce, unreduced
 from app.modules.transcript import Source, Step
 from app.text.sentences import content_words, is_common_word

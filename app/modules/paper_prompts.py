@@ -15,22 +15,11 @@ from typing import Any
 from app.domain.errors import UnparseableOutput
 from app.domain.instrumentation import report_phase
 from app.domain.messages import Code
-from app.domain.model import (
-    Answer,
-    Claim,
-    Context,
-    Hop,
-    Label,
-    Passage,
-    Question,
-    SearchHit,
-    Sentence,
-    Span,
-    Verdict,
-)
+from app.domain.model import Answer, Claim, Context, Hop, Label, Passage, Question, SearchHit, Sentence, Span, Verdict
 from app.domain.ports import Ask, Decide, FreeAnswer, TextGenerator
-from app.modules.claim_verifier import PromptedClaimVerifier
+from app.modules.judging import quotations
 from app.modules.output_parsing import DECISION, LABEL_WORDS, label_from, question_from, questions_from, rationale_from
+from app.modules.prompted import balanced, verdict_from
 from app.modules.prompting import (
     KnownHop,
     ask,
@@ -46,10 +35,8 @@ from app.modules.prompting import (
     one_line,
     short_answer,
 )
-from app.modules.qa_validator import PromptedValidator
-from app.modules.reasoner import balanced, quotations
 from app.text.sentences import sentences
-from app.text.wording import same_question
+from app.text.wording import is_new_question
 
 Pair = tuple[str, str]
 """A question with its answer, each on one line."""
@@ -67,15 +54,8 @@ def _examples(name: str) -> list[tuple[str, list[KnownHop], dict[str, str]]]:
 PREDICTIONS = {"Yes": "Yes, we can know.", "No": "No, we cannot know."}
 
 
-class QACheckVerifier(PromptedClaimVerifier):
-    """Asks with QACheck's prompt, in text."""
-
-    def _prompts(self, claim: Claim, context: Context) -> tuple[str, None]:
-        return verifier_prompt(claim, context), None
-
-
-def verifier_prompt(claim: Claim, context: Context) -> str:
-    """Return the demonstrations and this case, up to the start of the prediction."""
+def verifier_prompts(claim: Claim, context: Context) -> tuple[str, None]:
+    """Return the demonstrations and this case, up to the start of the prediction, and no chat."""
 
     def case(text: str, known: Iterable[KnownHop]) -> str:
         return fill_template("qacheck_sufficiency", claim=one_line(text), known=known_lines(known))
@@ -83,7 +63,7 @@ def verifier_prompt(claim: Claim, context: Context) -> str:
     examples = (
         f"{case(text, known)} {PREDICTIONS[more['prediction']]}" for text, known, more in _examples("sufficiency")
     )
-    return few_shot(examples, lambda _: case(claim.text, _numbered(context)), ())
+    return few_shot(examples, lambda _: case(claim.text, _numbered(context)), ()), None
 
 
 def _numbered(context: Context) -> list[KnownHop]:
@@ -119,7 +99,7 @@ class QACheckQuestioner:
         for number in range(rejected, rejected + 1 + MAX_RETRIES):
             model = self.resampled(number) if number else self.model
             question = ask(model, prompt, question_from, max_tokens=QUESTION_TOKENS, stop=(NEXT_CASE,))
-            if not any(same_question(question.text, one) for one in asked):
+            if is_new_question(question.text, asked):
                 return question
         return None
 
@@ -141,15 +121,8 @@ def question_prompt(claim: Claim, context: Context) -> str:
 # QACheck's validator V, Appendix A.3.
 
 
-class QACheckValidator(PromptedValidator):
-    """Asks with QACheck's prompt, in text."""
-
-    def _prompts(self, claim: Claim, context: Context, hop: Hop) -> tuple[str, None]:
-        return validator_prompt(claim, context, hop), None
-
-
-def validator_prompt(claim: Claim, context: Context, hop: Hop) -> str:
-    """Return the demonstrations and this case, up to the start of the answer."""
+def validator_prompts(claim: Claim, context: Context, hop: Hop) -> tuple[str, None]:
+    """Return the demonstrations and this case, up to the start of the answer, and no chat."""
 
     def case(text: str, known: Iterable[KnownHop], question: str, answer: str) -> str:
         lines = "\n".join(_pair_text(each.question, each.answer) for each in known)
@@ -160,7 +133,8 @@ def validator_prompt(claim: Claim, context: Context, hop: Hop) -> str:
         f"{case(text, known, more['question'], more['answer'])} {more['prediction']}"
         for text, known, more in _examples("usefulness")
     )
-    return few_shot(examples, lambda _: case(claim.text, known_hops(context), hop.question.text, short_answer(hop)), ())
+    shown = claim.text, known_hops(context), hop.question.text, short_answer(hop)
+    return few_shot(examples, lambda _: case(*shown), ()), None
 
 
 def _pair_text(question: str, answer: str) -> str:
@@ -229,6 +203,53 @@ def uncited_rationale(demonstration: Mapping[str, Any]) -> str:
     return _CITATION.sub("", demonstration["rationale"])
 
 
+# QACheck's claim-only baselines, Table 1, over any language model.
+
+
+@dataclass(frozen=True)
+class DirectClassifier:
+    """Implements `ClaimOnlyClassifier`: asks for the label alone."""
+
+    model: TextGenerator
+
+    def verdict_on(self, claim: Claim, labels: Sequence[Label]) -> Verdict:
+        """Return the label that the model chooses. Propagates errors of the model."""
+        report_phase(Code.ASKING_MODEL(model=self.model.name))
+        prompt = fill_template("direct", claim=one_line(claim.text), ask=label_question(labels))
+        return _from_memory(self.model, *choose_label(self.model, prompt, labels))
+
+
+@dataclass(frozen=True)
+class ChainOfThoughtClassifier:
+    """Implements `ClaimOnlyClassifier`: ten demonstrations that think step by step; the label is in the last line."""
+
+    model: TextGenerator
+
+    def verdict_on(self, claim: Claim, labels: Sequence[Label]) -> Verdict:
+        """Return the model's reasoning and final label; ask for a choice unless it names exactly one of `labels`."""
+        report_phase(Code.ASKING_STEP_BY_STEP(model=self.model.name))
+
+        def case(text: str) -> str:
+            return fill_template("chain_of_thought", claim=one_line(text), ask=label_question(labels))
+
+        examples = (
+            f"{case(each['claim'])}\n{uncited_rationale(each)}\n{LABEL_WORDS[Label(each['label'])]}"
+            for each in balanced(demonstrations("reasoning"), labels)
+        )
+        prompt = few_shot(examples, lambda _: case(claim.text), ())
+        text = self.model.complete(prompt, max_tokens=VERDICT_TOKENS)
+        label, rationale, _, confidence = verdict_from(self.model, text, labels, (), f"{prompt}\n")
+        return _from_memory(self.model, label, confidence, rationale)
+
+
+def _from_memory(
+    model: TextGenerator, label: Label, confidence: float | None, reasons: tuple[Sentence, ...] = ()
+) -> Verdict:
+    disclosure = Sentence(Code.FROM_MEMORY(model=model.name))
+    missing = Code.NO_EVIDENCE() if label is Label.NOT_ENOUGH_EVIDENCE else None
+    return Verdict(label, (disclosure, *reasons), missing, confidence)
+
+
 # Papelo, Appendix B: questions, steps and other wordings.
 
 PURSUIT_TOKENS = 384
@@ -292,6 +313,7 @@ class PapeloParaphraser:
 
 DOCUMENT_TOKENS = 384
 _NAMED = re.compile(r"Document\s+([0-9]+)")
+"""The number that a reply chooses; without one it is the last of several, as in "Documents 0, 1 and 2"."""
 _LAST_OF_SEVERAL = re.compile(r"Documents[ 0-9,]+and ([0-9]+)")
 
 
@@ -309,14 +331,9 @@ class PapeloChooser:
         )
         prompt = fill_template("papelo_choosing", documents="\n".join(shown), question=one_line(question.text))
         reply = one_line(self.model.complete(prompt, max_tokens=DOCUMENT_TOKENS))
-        number = named_document(reply)
-        return FreeAnswer(reply) if number is None or number >= len(hits) else hits[number]
-
-
-def named_document(reply: str) -> int | None:
-    """Return the first number after "Document", else the last of several, as in "Documents 0, 1 and 2"."""
-    found = _NAMED.search(reply) or _LAST_OF_SEVERAL.search(reply)
-    return int(found[1]) if found else None
+        found = _NAMED.search(reply) or _LAST_OF_SEVERAL.search(reply)
+        number = int(found[1]) if found else len(hits)
+        return hits[number] if number < len(hits) else FreeAnswer(reply)
 
 
 @dataclass(frozen=True)

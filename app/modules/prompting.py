@@ -23,6 +23,7 @@ from app.domain.messages import Code
 from app.domain.model import Claim, Context, Hop, Judgement, Label, LabelSet, Origin
 from app.domain.ports import Chat, ChatGenerator, Completer, TextGenerator
 from app.modules.output_parsing import LABEL_WORDS, MAX_ANSWER_WORDS
+from app.text.options import is_no_answer
 from app.text.sentences import select_sentences
 
 
@@ -211,8 +212,9 @@ class PromptedRole:
     name: str  # of its instruction in prompts/system.json
     write: Callable[[Case, Quote], str]  # a case in text, up to the start of the reply
     reply: Callable[[Case], str]  # of a demonstration, in text
-    values: Callable[[Case], Mapping[str, Any]]  # of a demonstration, in JSON
     write_in_chat: Callable[[Case, Quote], str] = lambda case, quote: chat_case(case["claim"], case["known"], quote)
+    values: Callable[[Case], Mapping[str, Any]] | None = None
+    """The reply of a demonstration in JSON; by default `name` with the reply, null for "I don't know."."""
 
     def prompts(
         self,
@@ -224,9 +226,14 @@ class PromptedRole:
     ) -> tuple[str, Chat]:
         """Return the examples and the case, up to the reply, and `few` examples as a chat with these properties."""
         shown = (f"{self.write(each, str)} {self.reply(each)}" for each in map(_with_hops, examples))
-        turns = ((self.write_in_chat(each, EXAMPLE_DELIMITERS), self.values(each)) for each in map(_with_hops, few))
+        values = self.values or self._only_value
+        turns = ((self.write_in_chat(each, EXAMPLE_DELIMITERS), values(each)) for each in map(_with_hops, few))
         chat = build_chat(self.name, turns, lambda quote: self.write_in_chat(case, quote), quoted, **properties)
         return few_shot(shown, lambda quote: self.write(case, quote), quoted), chat
+
+    def _only_value(self, example: Case) -> Mapping[str, Any]:
+        reply = self.reply(example)
+        return {self.name: None if is_no_answer(reply) else reply}
 
 
 def _with_hops(row: Case) -> Case:
@@ -281,7 +288,7 @@ _ASK = {
 }
 
 
-def yes_or_no(model: TextGenerator, prompt: str, if_yes: Code, if_no: Code, chat: Chat | None = None) -> Judgement:
+def yes_or_no(model: TextGenerator, prompt: str, chat: Chat | None, if_yes: Code, if_no: Code) -> Judgement:
     """Return whether the model chose Yes, with the reason. Raises UnparseableOutput if it chose neither."""
     choice = model.choose_in_chat(chat, (YES, NO)) if chat and isinstance(model, ChatGenerator) else None
     choice = choice or model.choose(prompt, (YES, NO))

@@ -1,32 +1,13 @@
-"""V, the QA validator (QACheck, section 3.4): whether an answer helps to check the claim."""
+"""V, the QA validator (QACheck, section 3.4), by rules: whether an answer helps to check the claim."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
 
-from app.domain.instrumentation import report_phase
 from app.domain.messages import Code, Message
 from app.domain.model import Answer, Claim, Context, Hop, Judgement, Passage
-from app.domain.ports import Chat, TextGenerator
 from app.modules.judging import quoted_sentence
-from app.modules.prompting import (
-    YES_OR_NO,
-    Case,
-    KnownHop,
-    PromptedRole,
-    Quote,
-    chat_case,
-    demonstrations,
-    fill_template,
-    first_of_each,
-    known_hops,
-    known_lines,
-    one_line,
-    quoted_texts,
-    short_answer,
-    yes_or_no,
-)
 from app.modules.remaining_claim import Reduce, unreduced
 from app.text.sentences import sentences
 from app.text.wording import bare_title, differ_in_names, names, normalised, overlap, same_question, stems, with_name
@@ -126,7 +107,8 @@ def _relation(claim: Claim, context: Context, hop: Hop, answer: Answer) -> Messa
     if answer.cited:
         about |= stems(answer.cited.passage.title)
     for kept in reversed(context):
-        if (_answer_stems(kept) - stems(claim.text)) & about:
+        known = frozenset().union(*map(stems, names(kept.answer_text))) or stems(kept.answer_text)
+        if (known - stems(claim.text)) & about:
             return Code.ABOUT_ANSWER(answer=kept.answer_text, hop=kept.number)
     if _ABOUT_THE_CLAIM.search(hop.question.text):
         return Code.ABOUT_CLAIM_ITSELF()
@@ -135,66 +117,3 @@ def _relation(claim: Claim, context: Context, hop: Hop, answer: Answer) -> Messa
     cited = stems(answer.cited.passage.text) if answer.cited else frozenset()
     shared = stems(claim.text) & (stems(hop.answer_text) | cited)
     return Code.EVIDENCE_ABOUT_CLAIM() if len(shared) >= MIN_SHARED_WORDS else None
-
-
-def _answer_stems(kept: Hop) -> frozenset[str]:
-    text = kept.answer_text
-    return frozenset().union(*map(stems, names(text))) or stems(text)
-
-
-@dataclass(frozen=True)
-class PromptedValidator:
-    """Implements `QAValidator` over any `TextGenerator`. Propagates errors of the model."""
-
-    model: TextGenerator
-
-    def is_useful(self, claim: Claim, context: Context, hop: Hop) -> Judgement:
-        """Ask the model whether the pair is useful. A pair without an answer is not, and makes no call."""
-        if not short_answer(hop):
-            return Judgement(False, Code.NO_ANSWER())
-        report_phase(Code.WEIGHING_ANSWER())
-        prompt, as_chat = self._prompts(claim, context, hop)
-        return yes_or_no(self.model, prompt, Code.MODEL_FINDS_USEFUL, Code.MODEL_FINDS_USELESS, as_chat)
-
-    def _prompts(self, claim: Claim, context: Context, hop: Hop) -> tuple[str, Chat | None]:
-        """Return the prompt and the chat; QACheckValidator overrides this and has no chat."""
-        return usefulness_prompts(claim, context, hop)
-
-
-def _write(case: Case, quote: Quote) -> str:
-    lines = known_lines(case["known"], quote)
-    return fill_template(
-        "usefulness",
-        claim=one_line(case["claim"]),
-        known=f"We already know the following:\n{lines}" if lines else "",
-        question=one_line(case["question"]),
-        answer=quote(case["answer"]),
-    )
-
-
-def _write_in_chat(case: Case, quote: Quote) -> str:
-    pair = KnownHop(case.get("number", len(case["known"]) + 1), case["question"], case["answer"])
-    return chat_case(case["claim"], [*case["known"], pair], quote)
-
-
-ROLE = PromptedRole(
-    "useful",
-    _write,
-    lambda example: example["prediction"],
-    lambda example: {"useful": example["prediction"]},
-    _write_in_chat,
-)
-
-
-def usefulness_prompts(claim: Claim, context: Context, hop: Hop) -> tuple[str, Chat]:
-    """Return the prompt as text, and as a chat with two demonstrations of each answer."""
-    known, answer, examples = known_hops(context), short_answer(hop), demonstrations("usefulness")
-    case = {
-        "claim": claim.text,
-        "known": known,
-        "question": hop.question.text,
-        "answer": answer,
-        "number": hop.number,
-    }
-    few = first_of_each(examples, "prediction", 2)
-    return ROLE.prompts(examples, few, case, [*quoted_texts(known), answer], useful=YES_OR_NO)

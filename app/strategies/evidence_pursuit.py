@@ -13,26 +13,41 @@ With `speculative`, independent questions are answered in parallel (docs/how-it-
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Literal
 
+from app.domain import events
 from app.domain.errors import CallFailed
-from app.domain.events import Event, QuestioningEnded, StepFailed, SufficiencyJudged, VerdictReached
+from app.domain.events import Event
 from app.domain.messages import Code, Text, code_of
-from app.domain.model import Answer, Claim, Hop, HopStatus, Judgement, Label, Question, RunOptions, Sentence, Verdict
+from app.domain.model import (
+    Answer,
+    Claim,
+    Context,
+    Hop,
+    HopStatus,
+    Judgement,
+    Label,
+    Question,
+    RunOptions,
+    Sentence,
+    Verdict,
+)
 from app.domain.ports import Ask, Control, Decide, Paraphraser, Pursuer, QuestionAnswerer, Reasoner
 from app.domain.report import Report
 from app.strategies.hop_loop import (
     HopHistory,
+    ask_question,
+    close_hop,
     conclude,
     fail_hop,
     limit_reached,
     reason_stalled,
     reason_to_stop,
 )
-from app.strategies.paraphrasing import Pairs, Paraphrases
 from app.strategies.speculation import Speculation
 
 
@@ -64,6 +79,8 @@ class EvidencePursuit:
     variant: Variant = Variant()
     speculative: bool = False
     """Whether questions are answered in parallel; useful when answers are computed on another machine."""
+    later: Pursuer | None = None
+    """Takes every step after the first question; None for `pursuer`."""
 
     def run(
         self, claim: Claim, options: RunOptions, so_far: Report | None = None, control: Control | None = None
@@ -107,14 +124,14 @@ class _Pursuit:
             self.end_reason = so_far.sufficiency.reason if so_far.sufficiency else self._reason_to_ask_no_more()
             self.own_count = so_far.judged_after
 
-    def ask_questions(self) -> Generator[Event, None, QuestioningEnded]:
+    def ask_questions(self) -> Generator[Event, None, events.QuestioningEnded]:
         """Ask questions until there is no next one; return why the questions ended."""
         while not (reason := reason_to_stop(self.control)):
             hop = yield from self._next_hop()
             if hop is None:
-                return QuestioningEnded(self.end_reason)
+                return events.QuestioningEnded(self.end_reason)
             self.history.hops.append(hop)
-        return QuestioningEnded(reason, early=True)
+        return events.QuestioningEnded(reason, early=True)
 
     def conclude(self) -> Iterator[Event]:
         """Give the pursuer's decision if it made one and there is no late verdict, else the reasoner's verdict.
@@ -123,7 +140,7 @@ class _Pursuit:
         """
         decision = next((holds for holds, code in DECISIONS.items() if code is code_of(self.end_reason)), None)
         if decision is not None and not self.variant.late_verdict:
-            yield VerdictReached(self._verdict_of(decision))
+            yield events.VerdictReached(self._verdict_of(decision))
             return
         context = self.history.context if self.variant.padding == "repeat" else self.history.answered
         yield from conclude(self.parts.reasoner, self.claim, self.history, context, self.options, self.ended_early)
@@ -167,7 +184,7 @@ class _Pursuit:
             self._answer_ahead(lambda count: left[:count])
             return Ask(left[0]) if left else None
         if any(hop.question.text for hop in asked.hops):
-            return pursuer.next_step(self.claim, asked.context, asked.set_aside)
+            return (self.parts.later or pursuer).next_step(self.claim, asked.context, asked.set_aside)
         return next((Ask(question) for question in pursuer.first_questions(self.claim, 1)), None)
 
     def _judgement(self, step: Ask | Decide | None) -> Judgement:
@@ -180,7 +197,7 @@ class _Pursuit:
     def _end_own_questions(self, judgement: Judgement) -> Iterator[Event]:
         """End the pursuer's own questions; the judgement becomes an event only if there is a hop."""
         if self.history.hops:
-            yield SufficiencyJudged(judgement)
+            yield events.SufficiencyJudged(judgement)
         self.end_reason, self.own_count = judgement.reason, len(self.history.hops)
 
     def _last_decision(self, reason: Text) -> Iterator[Event]:
@@ -191,7 +208,7 @@ class _Pursuit:
         try:
             step = self._step()
         except CallFailed as error:
-            yield StepFailed("questioner", str(error))
+            yield events.StepFailed("questioner", str(error))
             return
         if isinstance(step, Decide):
             yield from self._end_own_questions(self._judgement(step))
@@ -232,8 +249,15 @@ class _Pursuit:
                 self.speculation.start(("answer", question), partial(self._answer, question))
 
     def _ask(self, question: Question, if_answered: Text) -> Generator[Event, None, Hop]:
+        number = self.history.next_number
         find = partial(self.speculation.result, ("answer", question), partial(self._answer, question))
-        return self.history.ask(question, find, if_answered, self.control)
+        try:
+            hop = yield from ask_question(find, number, question, self.control)
+        except CallFailed as error:
+            return (yield from fail_hop(Hop(number, question), "answerer", error))
+        if hop.status is not HopStatus.OPEN:
+            return hop
+        return (yield from close_hop(hop, bool(hop.answer_text), if_answered if hop.answer_text else Code.NO_ANSWER()))
 
     def _answer(self, question: Question) -> Answer:
         return self.parts.answerer.answer(question, self.claim)
@@ -243,3 +267,107 @@ class _Pursuit:
         sentences = (Sentence(f"{hop.question.text} {hop.answer_text}", (hop.number,)) for hop in pairs)
         closing = Sentence(DECISIONS[holds](), tuple(hop.number for hop in pairs))
         return Verdict(Label.SUPPORTED if holds else Label.REFUTED, (*sentences, closing))
+
+
+@dataclass
+class Pairs(HopHistory):
+    """A hop history in which some hops repeat the pair of an earlier one."""
+
+    @property
+    def asked(self) -> list[Hop]:
+        return [hop for at, hop in enumerate(self.hops) if not any(_same(hop, other) for other in self.hops[:at])]
+
+    @property
+    def answered(self) -> Context:
+        """Return the kept hops without repetitions."""
+        return HopHistory(self.asked).context
+
+    def is_new(self, question: Question) -> bool:
+        """Return whether the question has words and was not asked before."""
+        return _folded(question) not in {"", *(_folded(hop.question) for hop in self.hops)}
+
+    def repeat(self) -> Generator[Event, None, Hop]:
+        """Repeat the next pair without asking anything. There must be at least one pair."""
+        pairs = self.answered
+        pair = pairs[(len(self.context) - len(pairs)) % len(pairs)]
+        number, reason = self.next_number, Code.REPEATED_PAIR(hop=pair.number)
+        yield events.QuestionAsked(number, pair.question)
+        if pair.answer:
+            yield events.AnswerFound(number, pair.answer)
+        yield events.HopKept(number, reason)
+        return Hop(number, pair.question, pair.answer, HopStatus.KEPT, reason)
+
+
+def _same(hop: Hop, earlier: Hop) -> bool:
+    kept = hop.status is HopStatus.KEPT and earlier.status is HopStatus.KEPT
+    return kept and (hop.question, hop.answer) == (earlier.question, earlier.answer)
+
+
+def _folded(question: Question) -> str:
+    return " ".join(question.text.casefold().split())
+
+
+MAX_PARAPHRASES = 4
+"""Paraphrases of a question that are requested at once (section 3.1)."""
+
+
+@dataclass
+class Paraphrases:
+    """The paraphrased questions of one run.
+
+    The hops of `base` take turns, and one without a new paraphrase is skipped. `turn` is the number of paraphrases
+    asked so far, failed ones included, so that the next ones are known and can be answered in parallel. `upcoming` may
+    make a call before its turn; if it fails, `next` raises the stored error at that turn.
+    """
+
+    paraphraser: Paraphraser
+    claim: Claim
+    speculation: Speculation
+    _by_hop: dict[int, tuple[Question, ...] | CallFailed] = field(default_factory=dict)
+
+    def next(self, base: Sequence[Hop], turn: int, history: Pairs) -> tuple[Hop, Question] | None:
+        """Return the next paraphrase that is new to `history`, with the hop of `base` that it paraphrases, or None.
+
+        Raises CallFailed; the call is repeated at that hop's next turn.
+        """
+        try:
+            return self._next(base, turn, history)
+        except CallFailed:
+            self._by_hop = {hop: words for hop, words in self._by_hop.items() if not isinstance(words, CallFailed)}
+            raise
+
+    def upcoming(self, base: Sequence[Hop], turn: int, history: Pairs, count: int) -> tuple[Question, ...]:
+        """Return up to `count` of the next paraphrases; those of different hops are requested in parallel."""
+        if not base:
+            return ()
+        for hop in (base[at % len(base)] for at in range(turn, turn + count)):
+            if hop.number not in self._by_hop:
+                self.speculation.start(("wordings", hop.number), partial(self._request, hop))
+        hops = list(history.hops)
+        with suppress(CallFailed):
+            for at in range(turn, turn + count):
+                if found := self._next(base, at, Pairs(hops)):
+                    hops.append(Hop(len(hops) + 1, found[1]))
+        return tuple(hop.question for hop in hops[len(history.hops) :])
+
+    def _next(self, base: Sequence[Hop], turn: int, history: Pairs) -> tuple[Hop, Question] | None:
+        for at in range(turn, turn + len(base)):
+            hop = base[at % len(base)]
+            if question := next((each for each in self._wordings(hop) if history.is_new(each)), None):
+                return hop, question
+        return None
+
+    def _wordings(self, hop: Hop) -> tuple[Question, ...]:
+        if hop.number not in self._by_hop:
+            key, request = ("wordings", hop.number), partial(self._request, hop)
+            try:
+                self._by_hop[hop.number] = self.speculation.result(key, request)
+            except CallFailed as error:
+                self._by_hop[hop.number] = error
+        words = self._by_hop[hop.number]
+        if isinstance(words, CallFailed):
+            raise words
+        return words
+
+    def _request(self, hop: Hop) -> tuple[Question, ...]:
+        return self.paraphraser.paraphrase(self.claim, hop.question, MAX_PARAPHRASES)

@@ -9,8 +9,9 @@ from functools import partial
 from app.domain.errors import HopcheckError
 from app.domain.events import TERMINAL, Event, FactChecksFound, TroubleMet
 from app.domain.model import Claim, FactCheck, RunOptions
-from app.domain.ports import Control, RunCommand, Strategy
+from app.domain.ports import Control, Strategy
 from app.domain.report import Report
+from app.strategies.hop_loop import must_finish_now
 from app.strategies.speculation import Speculation
 
 
@@ -32,8 +33,7 @@ class WithFactChecks:
         with Speculation(control=control) as lookup:
             lookup.start("fact-checks", work)
             for event in self.strategy.run(claim, options, so_far, control):
-                must_end = control is not None and control.command() is RunCommand.FINISH_NOW
-                if isinstance(event, TERMINAL) and not must_end:
+                if isinstance(event, TERMINAL) and not must_finish_now(control):
                     yield self._found(lookup, work)
                 yield event
 

@@ -6,8 +6,9 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Self
 
+from app.domain import events
 from app.domain.errors import CallFailed
-from app.domain.events import AnswerFound, Event, HopFailed, HopInterrupted, QuestionAsked, RunFailed, VerdictReached
+from app.domain.events import Event
 from app.domain.instrumentation import cached_if_readable
 from app.domain.messages import Code, Text
 from app.domain.model import Answer, Branch, Claim, Context, Hop, HopStatus, Label, Question, RunOptions, Verdict
@@ -72,11 +73,8 @@ def limit_reached(hops: Sequence[Hop], options: RunOptions) -> Text:
 def reason_stalled(hops: Sequence[Hop], only_failed: bool = False) -> Text:
     """Return the reason to end when none of the last hops was kept, or "". With `only_failed`, all must have failed."""
     last = hops[-MAX_FRUITLESS_HOPS:]
-    brought_nothing = [
-        hop.status is HopStatus.FAILED if only_failed else hop.status is not HopStatus.KEPT for hop in last
-    ]
-    fruitless = len(last) == MAX_FRUITLESS_HOPS and all(brought_nothing)
-    return Code.STALLED(hops=MAX_FRUITLESS_HOPS) if fruitless else ""
+    fruitless = [hop.status is HopStatus.FAILED if only_failed else hop.status is not HopStatus.KEPT for hop in last]
+    return Code.STALLED(hops=MAX_FRUITLESS_HOPS) if sum(fruitless) == MAX_FRUITLESS_HOPS else ""
 
 
 def must_finish_now(control: Control | None) -> bool:
@@ -88,23 +86,29 @@ def ask_question(
     find: Callable[[], Answer], number: int, question: Question, control: Control | None
 ) -> Generator[Event, None, Hop]:
     """Ask the question; return the hop with the answer that `find` returns, still open, or interrupted."""
-    yield QuestionAsked(number, question)
+    yield events.QuestionAsked(number, question)
     if must_finish_now(control):
         return (yield from interrupt_hop(Hop(number, question)))
     answer = find()
-    yield AnswerFound(number, answer)
+    yield events.AnswerFound(number, answer)
     return Hop(number, question, answer)
+
+
+def close_hop(hop: Hop, is_kept: bool, reason: Text) -> Generator[Event, None, Hop]:
+    """Keep the hop or set it aside, and return it closed."""
+    yield events.HopKept(hop.number, reason) if is_kept else events.HopSetAside(hop.number, reason)
+    return hop.closed(HopStatus.KEPT if is_kept else HopStatus.SET_ASIDE, reason)
 
 
 def interrupt_hop(hop: Hop) -> Generator[Event, None, Hop]:
     """Interrupt the hop and return it closed."""
-    yield HopInterrupted(hop.number, Code.MUST_CONCLUDE())
+    yield events.HopInterrupted(hop.number, Code.MUST_CONCLUDE())
     return hop.closed(HopStatus.INTERRUPTED, Code.MUST_CONCLUDE())
 
 
 def fail_hop(hop: Hop, module: str, error: CallFailed) -> Generator[Event, None, Hop]:
     """Fail the hop and return it closed. A hop that failed before it had a question has an empty one."""
-    yield HopFailed(hop.number, module, str(error))
+    yield events.HopFailed(hop.number, module, str(error))
     return hop.closed(HopStatus.FAILED, str(error))
 
 
@@ -123,18 +127,18 @@ def conclude(
     confidence is at most MAX_EARLY_CONFIDENCE.
     """
     if history.hops and all(hop.status is HopStatus.FAILED for hop in history.hops):
-        yield RunFailed(Code.ALL_FAILED())
+        yield events.RunFailed(Code.ALL_FAILED())
         return
     if not (context or always_reason):
         missing = Code.NOTHING_HELPS() if history.hops else Code.NO_QUESTION()
-        yield VerdictReached(Verdict(Label.NOT_ENOUGH_EVIDENCE, (), missing))
+        yield events.VerdictReached(Verdict(Label.NOT_ENOUGH_EVIDENCE, (), missing))
         return
     try:
         with cached_if_readable():
             verdict = reasoner.conclude(claim, context, options.labels.labels)
     except CallFailed as error:
-        yield RunFailed(Code.FAILED(module="reasoner", problem=str(error)))
+        yield events.RunFailed(Code.FAILED(module="reasoner", problem=str(error)))
         return
     if ended_early and verdict.confidence is not None:
         verdict = replace(verdict, confidence=min(verdict.confidence, MAX_EARLY_CONFIDENCE))
-    yield VerdictReached(verdict)
+    yield events.VerdictReached(verdict)

@@ -21,41 +21,16 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from app.domain.errors import CallFailed
-from app.domain.events import (
-    Event,
-    HopKept,
-    HopSetAside,
-    QuestioningEnded,
-    StepFailed,
-    SufficiencyJudged,
-    VerdictReached,
-)
+from app.domain.events import Event, QuestioningEnded, StepFailed, SufficiencyJudged, VerdictReached
 from app.domain.instrumentation import CallCancelled
 from app.domain.messages import Code, Message, Text
-from app.domain.model import (
-    Answer,
-    Claim,
-    Context,
-    Hop,
-    HopStatus,
-    Judgement,
-    Label,
-    Question,
-    RunOptions,
-    Verdict,
-)
-from app.domain.ports import (
-    ClaimVerifier,
-    Control,
-    QAValidator,
-    QuestionAnswerer,
-    QuestionGenerator,
-    Reasoner,
-)
+from app.domain.model import Answer, Claim, Context, Hop, HopStatus, Judgement, Label, Question, RunOptions, Verdict
+from app.domain.ports import ClaimVerifier, Control, QAValidator, QuestionAnswerer, QuestionGenerator, Reasoner
 from app.domain.report import Report
 from app.strategies.hop_loop import (
     HopHistory,
     ask_question,
+    close_hop,
     conclude,
     fail_hop,
     interrupt_hop,
@@ -170,11 +145,7 @@ class _Questioning:
             judgement = self.parts.validator.is_useful(self.claim, self.history.context, hop)
         except CallFailed as error:
             return (yield from fail_hop(hop, module, error))
-        if judgement.holds:
-            yield HopKept(number, judgement.reason)
-            return hop.closed(HopStatus.KEPT, judgement.reason)
-        yield HopSetAside(number, judgement.reason)
-        return hop.closed(HopStatus.SET_ASIDE, judgement.reason)
+        return (yield from close_hop(hop, judgement.holds, judgement.reason))
 
     def _start_next_calls(self, hop: Hop) -> None:
         """Start the calls that follow if the hop is kept and not sufficient.

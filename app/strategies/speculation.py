@@ -20,6 +20,7 @@ from typing import Any, Generic, Self, TypeVar
 from app.domain.events import Event, PhaseEntered, Reported, TokensUsed
 from app.domain.instrumentation import Call, CallCancelled, cancellable, check_cancelled, current_listener, listening
 from app.domain.ports import Control, RunCommand
+from app.strategies.hop_loop import must_finish_now
 
 T = TypeVar("T")
 
@@ -60,11 +61,11 @@ class Speculation:
         `result` is called. None sets no maximum and no delay.
         """
         if key not in self._tasks:
-            self._tasks[key] = SpeculativeTask(work, self._may_start, max_costly_calls)
+            task = self._tasks[key] = SpeculativeTask(self._control, max_costly_calls)
             # No ThreadPoolExecutor: the interpreter joins its threads at exit, and a model call that takes minutes
             # must not delay a shutdown.
             run = self._context.copy().run
-            threading.Thread(target=run, args=(self._tasks[key].run,), name="speculation", daemon=True).start()
+            threading.Thread(target=run, args=(task.run, work), name="speculation", daemon=True).start()
         return self._tasks[key]
 
     def result(self, key: Hashable, work: Callable[[], T]) -> T:
@@ -86,7 +87,7 @@ class Speculation:
 
     def drain(self, seconds: float = DRAIN_SECONDS) -> None:
         """Wait up to `seconds` until cancelled tasks have reported their cost; not if the run must end at once."""
-        if self._control is None or self._control.command() is not RunCommand.FINISH_NOW:
+        if not must_finish_now(self._control):
             wait([each.outcome for each in self._cancelled], seconds)
 
     def after_draining(self, events: Iterator[Event]) -> Iterator[Event]:
@@ -95,19 +96,13 @@ class Speculation:
             self.drain()
             yield event
 
-    def _may_start(self) -> bool:
-        return self._control is None or self._control.command() is RunCommand.CONTINUE
-
 
 class SpeculativeTask(Generic[T]):
     """One piece of work in a thread, until its result is needed (`commit`) or not (`cancel`)."""
 
-    def __init__(
-        self, work: Callable[[], T], may_start: Callable[[], bool], max_costly_calls: int | None = None
-    ) -> None:
+    def __init__(self, control: Control | None, max_costly_calls: int | None) -> None:
         self.outcome: Future[T] = Future()
-        self._work: Callable[[], T] | None = work
-        self._may_start = may_start
+        self._control = control
         self._costly_calls_left = max_costly_calls
         self._listener = current_listener()
         self._changed = threading.Condition()
@@ -115,10 +110,8 @@ class SpeculativeTask(Generic[T]):
         self._phase: PhaseEntered | None = None
         self._held: list[Reported] = []
 
-    def run(self) -> None:
+    def run(self, work: Callable[[], T]) -> None:
         """Do the work in the current thread and store its result or exception in `outcome`."""
-        work, self._work = self._work, None
-        assert work is not None, "a speculative task runs once"
         try:
             with listening(self._listen), cancellable(self._may_call):
                 check_cancelled()
@@ -163,7 +156,7 @@ class SpeculativeTask(Generic[T]):
                 self._costly_calls_left = max(0, self._costly_calls_left - 1)
             if self._committed or self._cancelled:
                 return self._committed
-        return self._may_start()
+        return self._control is None or self._control.command() is RunCommand.CONTINUE
 
     def _listen(self, event: Reported) -> None:
         """Forward costs at once, everything else once the task is committed."""

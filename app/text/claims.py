@@ -60,9 +60,7 @@ def clean_claim(raw: str) -> Claim:
         raise InvalidInput("Please write a claim.")
     if len(text) < MIN_CLAIM_LENGTH:
         raise InvalidInput(f"The claim is too short: it needs at least {MIN_CLAIM_LENGTH} characters.")
-    if len(text) > MAX_CLAIM_LENGTH:
-        raise InvalidInput(f"The claim has {len(text)} characters; at most {MAX_CLAIM_LENGTH} are allowed.")
-    return Claim(text)
+    return Claim(_within(MAX_CLAIM_LENGTH, text, "claim"))
 
 
 def clean_question(raw: str) -> str:
@@ -70,20 +68,12 @@ def clean_question(raw: str) -> str:
     text = _one_line(raw, "question")
     if not text:
         raise InvalidInput("Please write a question.", "question")
-    if len(text) > MAX_CLAIM_LENGTH:
-        raise InvalidInput(
-            f"The question has {len(text)} characters; at most {MAX_CLAIM_LENGTH} are allowed.", "question"
-        )
-    return text
+    return _within(MAX_CLAIM_LENGTH, text, "question")
 
 
 def clean_speaker(raw: str) -> str | None:
     """Return the speaker, cleaned; None when empty or "N/A". Raises InvalidInput above MAX_SPEAKER_LENGTH."""
-    text = _one_line(raw, "speaker")
-    if len(text) > MAX_SPEAKER_LENGTH:
-        raise InvalidInput(
-            f"The speaker has {len(text)} characters; at most {MAX_SPEAKER_LENGTH} are allowed.", "speaker"
-        )
+    text = _within(MAX_SPEAKER_LENGTH, _one_line(raw, "speaker"), "speaker")
     return None if text.casefold() in {"", *_NO_VALUE} else text
 
 
@@ -142,6 +132,12 @@ def _one_line(raw: str, field: str) -> str:
     if _CONTROL.search(raw):
         raise InvalidInput(f"The {field} holds control characters; please take them out.", field)
     return _until_stable(clean_line, raw)
+
+
+def _within(most: int, text: str, field: str) -> str:
+    if len(text) > most:
+        raise InvalidInput(f"The {field} has {len(text)} characters; at most {most} are allowed.", field)
+    return text
 
 
 def _until_stable(clean: Callable[[str], str], text: str) -> str:
@@ -286,13 +282,9 @@ def leaves_name_out(claim: str) -> bool:
 
 def names_before(claims: Sequence[str]) -> tuple[str, ...]:
     """Return the likeliest names for the pronoun of a claim that follows these: the last that a claim begins with."""
-    found: dict[str, bool] = {}
-    for claim in reversed(claims):
-        for name in names(claim):
-            is_first = claim.find(name) <= len("The ")
-            found[name] = found.get(name, False) or is_first
-    named = (name for name in sorted(found, key=found.__getitem__, reverse=True) if not name[0].isdigit())
-    return tuple(islice(named, MAX_NAMES))
+    found = [(claim.find(name) <= len("The "), name) for claim in reversed(claims) for name in names(claim)]
+    first = sorted((each for each in found if not each[1][0].isdigit()), key=lambda each: not each[0])
+    return tuple(dict.fromkeys(name for _, name in first))[:MAX_NAMES]
 
 
 def link_in(text: str) -> str | None:
@@ -329,14 +321,10 @@ def candidates(text: str, line_by_line: bool = False) -> tuple[Candidate, ...]:
     A blank line and a list mark end a sentence. So does every line of a list, and with `line_by_line` every line, as in
     the text of a web page.
     """
-    found: list[Candidate] = []
-    for start, end in _sentences(text, line_by_line):
-        if len(found) == MAX_SENTENCES:
-            break
-        claim = without_marks(" ".join(text[start:end].split()))
-        if _has_letters(claim):
-            found.append(Candidate(start, end, claim, _note(claim)))
-    return tuple(found)
+    spans = _sentences(text, line_by_line)
+    cleaned = ((start, end, without_marks(" ".join(text[start:end].split()))) for start, end in spans)
+    found = (Candidate(start, end, claim, _note(claim)) for start, end, claim in cleaned if _has_letters(claim))
+    return tuple(islice(found, MAX_SENTENCES))
 
 
 def _sentences(text: str, line_by_line: bool = False) -> Iterator[tuple[int, int]]:

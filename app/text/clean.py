@@ -173,11 +173,9 @@ def has_lost_case(text: str) -> bool:
 def restore_case(claim: str, passages: Iterable[tuple[str, str]]) -> str:
     """Return a claim that has lost its letter case with the spelling that its words have in `passages`.
 
-    `passages` are (title, text) pairs, such as the results of a search with the claim; other claims are unchanged.
-    A word counts where it does not begin a sentence, in a title also at its beginning if it is nowhere else.
+    `passages` are (title, text) pairs, such as the results of a search with the claim. A word counts
+    where it does not begin a sentence, in a title also at its beginning if it is nowhere else.
     """
-    if not has_lost_case(claim):
-        return claim
     wanted = {word.casefold() for word in _WORD.findall(claim)}
     inside: dict[str, Counter[str]] = defaultdict(Counter)
     opening: dict[str, Counter[str]] = defaultdict(Counter)
@@ -199,10 +197,6 @@ def restore_case(claim: str, passages: Iterable[tuple[str, str]]) -> str:
         return key.capitalize() if not claim.islower() else word
 
     restored = _WORD.sub(spelled, claim)
-    return restored[:1].upper() + restored[1:] if not _begins_with_mixed_case(restored) else restored
-
-
-def _begins_with_mixed_case(text: str) -> bool:
-    """Return whether the first word is spelled like "eBay"."""
-    first = _WORD.match(text)
-    return bool(first and first[0][0].islower() and not first[0].islower())
+    first = _WORD.match(restored)
+    is_mixed = first is not None and first[0][0].islower() and not first[0].islower()  # like "eBay"
+    return restored if is_mixed else restored[:1].upper() + restored[1:]

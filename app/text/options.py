@@ -161,23 +161,17 @@ def option_in(text: str, options: Sequence[str]) -> str | None:
     follow it. None also when the same sentence names another option, or qualifies this one as in "Yes, but".
     """
     reply = _BEFORE.sub("", unwrapped(text))
-    found = [option for option in options if _begins(reply, option)]
+    # Not "no-one" for "No", and nothing but punctuation after it.
+    end = r"(?![-‐–'’\w])(?=\s*(?:\Z|[^\w\s]|\n))"
+    found = [option for option in options if re.match(_pattern(option) + end, reply, re.IGNORECASE)]
     if not found:
         return None
     option = max(found, key=len)
     rest = _SENTENCE_END.split(reply[len(option) :], maxsplit=1)[0]
     # The reply may repeat its option, in full or in part: after "not enough", "enough" is no other option.
     others = (other for other in options if plain(other) not in plain(option))
-    return None if _QUALIFIED.match(rest) or any(_contains(rest, other) for other in others) else option
-
-
-def _begins(text: str, option: str) -> bool:
-    """Return whether `text` begins with the whole option: "No, ..." with "No", but not "No one" or "no-one"."""
-    return bool(re.match(rf"{_pattern(option)}(?![-‐–'’\w])(?=\s*(?:\Z|[^\w\s]|\n))", text, re.IGNORECASE))
-
-
-def _contains(text: str, option: str) -> bool:
-    return bool(re.search(rf"\b{_pattern(option)}\b", text, re.IGNORECASE))
+    names_other = any(re.search(rf"\b{_pattern(other)}\b", rest, re.IGNORECASE) for other in others)
+    return None if names_other or _QUALIFIED.match(rest) else option
 
 
 def _pattern(option: str) -> str:

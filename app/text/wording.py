@@ -8,9 +8,10 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
+from collections.abc import Iterable
 from functools import lru_cache
 from importlib.resources import files
-from itertools import takewhile
+from itertools import dropwhile, takewhile
 from typing import Any
 
 from snowballstemmer.english_stemmer import EnglishStemmer
@@ -70,8 +71,8 @@ def bare_title(title: str) -> str:
 
 def names(text: str) -> tuple[str, ...]:
     """Return the names, numbers and quoted titles in `text`, each once, without function words at their start."""
-    found = (_without_opening(quoted or name) for quoted, name in _NAMES.findall(text))
-    return tuple(filter(None, dict.fromkeys(found)))
+    found = (dropwhile(_is_functional, (quoted or name).split()) for quoted, name in _NAMES.findall(text))
+    return tuple(filter(None, dict.fromkeys(map(" ".join, found))))
 
 
 _PRONOUN = re.compile(
@@ -89,27 +90,18 @@ def with_name(text: str, name: str) -> str:
 
 def without_names(text: str) -> str:
     """Return the text without its names, numbers and quoted titles, but with the function words at their start."""
-    shown = _NAMES.sub(lambda found: _opening(found[1] or found[2]), text)
+    shown = _NAMES.sub(lambda found: " ".join(takewhile(_is_functional, (found[1] or found[2]).split())), text)
     return " ".join(shown.split())
 
 
-def _without_opening(name: str) -> str:
-    """Return the name without function words at its start: "Nile" for "The Nile", "Paris" for "In Paris"."""
-    return " ".join(name.split()[len(_opening(name).split()) :])
-
-
-def _opening(name: str) -> str:
-    functional = word_lists()["functional"]
-    return " ".join(takewhile(lambda word: word.casefold() in functional, name.split()))
+def _is_functional(word: str) -> bool:
+    return word.casefold() in word_lists()["functional"]
 
 
 def expected_answer_type(question: str) -> str:
     """Return "person", "place", "time", "amount" or "thing"; "" for others, such as yes/no questions."""
     opening = " ".join(normalised(question).split()[:4])
-    for kind, pattern in word_lists()["kinds"].items():
-        if re.search(pattern, opening):
-            return kind
-    return ""
+    return next((kind for kind, pattern in word_lists()["kinds"].items() if re.search(pattern, opening)), "")
 
 
 def same_question(one: str, other: str) -> bool:
@@ -119,6 +111,10 @@ def same_question(one: str, other: str) -> bool:
     if expected_answer_type(one) != expected_answer_type(other) or differ_in_names(one, other):
         return False
     return overlap(_subject_matter(one), _subject_matter(other)) >= MIN_SAME_QUESTION_OVERLAP
+
+
+def is_new_question(question: str, asked: Iterable[str]) -> bool:
+    return not any(same_question(question, one) for one in asked)
 
 
 def differ_in_names(one: str, other: str) -> bool:

@@ -20,12 +20,9 @@ from app.modules import paper_prompts
 from app.modules.answerers.reciter_reader import reading_prompts, reciting_prompts
 from app.modules.answerers.web_documents import choosing_prompt, document_prompt
 from app.modules.answerers.web_search import MAX_HITS
-from app.modules.claim_verifier import sufficiency_prompts
+from app.modules.prompted import question_prompts, reasoning_prompts, sufficiency_prompts, usefulness_prompts
 from app.modules.prompting import fill_template, label_question
-from app.modules.pursuit_questioners import first_prompts, paraphrase_prompts, step_prompts
-from app.modules.qa_validator import usefulness_prompts
-from app.modules.question_generator import question_prompts
-from app.modules.reasoner import reasoning_prompts
+from app.modules.pursuit import first_prompts, paraphrase_prompts, step_prompts
 from app.presets import GUIDED_PRESETS, PURSUIT_PRESETS, QACHECK, is_faithful
 from research.evaluation.datasets import Row
 from research.evaluation.labels import Gold
@@ -260,8 +257,8 @@ def _paper_prompts(options: RunOptions, claim: Claim, half: tuple[Hop, ...], who
     long = [replace(hop, answer=Answer(SAMPLE_SENTENCE * 3)) for hop in chain(whole, half)][:5]
     found: Prompts = {
         "question": lambda: paper_prompts.question_prompt(claim, half),
-        "validate": lambda: paper_prompts.validator_prompt(claim, half, whole[-1]),
-        "verify": lambda: paper_prompts.verifier_prompt(claim, half),
+        "validate": lambda: paper_prompts.validator_prompts(claim, half, whole[-1])[0],
+        "verify": lambda: paper_prompts.verifier_prompts(claim, half)[0],
         "reason": lambda: paper_prompts.reasoner_prompt(claim, whole, labels),
     }
     if options.strategy == PURSUIT:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from app.domain.errors import InvalidInput
-from app.modules.pursuit_questioners import first_input, next_input
+from app.modules.pursuit import first_input, next_input
 from research.evaluation.datasets import UNANSWERABLE
 from research.training.files import list_in, rows_of, text_in
 from research.training.held_out import is_held_out

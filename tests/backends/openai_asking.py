@@ -15,10 +15,7 @@ from app.domain.model import RunOptions, Usage
 from app.domain.ports import TextGenerator
 from app.domain.report import Report
 from app.modules.answerers.reciter_reader import ReciterReader
-from app.modules.claim_verifier import PromptedClaimVerifier
-from app.modules.qa_validator import PromptedValidator
-from app.modules.question_generator import PromptedQuestioner
-from app.modules.reasoner import PromptedReasoner
+from app.modules.prompted import PromptedClaimVerifier, PromptedQuestioner, PromptedReasoner, PromptedValidator
 from app.strategies.question_guided import QuestionGuided
 from tests.one_claim import followed
 from tests.openai_server import OpenAIServer

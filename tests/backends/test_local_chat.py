@@ -20,7 +20,7 @@ from app.config.settings import Settings
 from app.container.container import Container
 from app.domain.errors import CallFailed, InvalidInput, ModelUnavailable, UnparseableOutput
 from app.domain.model import Claim, Question, RunOptions
-from app.modules.pursuit_questioners import first_prompts, paraphrase_prompts, step_prompts
+from app.modules.pursuit import first_prompts, paraphrase_prompts, step_prompts
 from tests import one_claim
 from tests.backends.openai_asking import used_by
 from tests.small_model import packaged_gguf

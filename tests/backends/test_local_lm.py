@@ -14,7 +14,7 @@ from app.domain.instrumentation import listening
 from app.domain.messages import Code
 from app.domain.model import Answer, Claim, Hop, HopStatus, Passage, Question, Span
 from app.modules.calculation import ClaimCalculator
-from app.modules.checkability import ClaimSorter
+from app.modules.claim_preparation import ClaimSorter
 from app.modules.local import LocalQuestionGenerator
 from app.modules.remaining_claim import ClaimReducer
 from tests.local_files import FILES

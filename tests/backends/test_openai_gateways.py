@@ -8,7 +8,7 @@ from app.domain.errors import CallFailed
 from app.domain.instrumentation import MemoryStore, use_stores
 from app.domain.model import Usage
 from app.domain.ports import OptionChoice
-from app.modules.claim_verifier import PromptedClaimVerifier
+from app.modules.prompted import PromptedClaimVerifier
 from tests.backends.openai_asking import KEY, chat, used_by
 from tests.modules.prompted.cases import AUTHOR, CLAIM
 from tests.openai_server import Asked, OpenAIServer, Reply

@@ -14,11 +14,9 @@ from app.domain.errors import UnparseableOutput
 from app.domain.instrumentation import use_stores
 from app.domain.model import HopStatus, Label, LabelSet, Question, RunOptions
 from app.domain.ports import Ask, Decide
-from app.modules.claim_verifier import PromptedClaimVerifier, sufficiency_prompts
+from app.modules.prompted import PromptedClaimVerifier, PromptedQuestioner, PromptedReasoner, sufficiency_prompts
 from app.modules.prompting import EXAMPLE_DELIMITERS
-from app.modules.pursuit_questioners import PromptedParaphraser, PromptedPursuer
-from app.modules.question_generator import PromptedQuestioner
-from app.modules.reasoner import PromptedReasoner
+from app.modules.pursuit import PromptedParaphraser, PromptedPursuer
 from tests.backends.openai_asking import chat, run_over
 from tests.modules.prompted.cases import AUTHOR, BIRTH, CLAIM, IN_VAIN
 from tests.one_claim import followed

@@ -9,8 +9,7 @@ import pytest
 
 from app.backends.llm.openai_client import OpenAIChat
 from app.backends.llm.registry import ModelSettings
-from app.modules.claim_verifier import sufficiency_prompts
-from app.modules.question_generator import question_prompts
+from app.modules.prompted import question_prompts, sufficiency_prompts
 from tests.backends.openai_asking import llama_server, used_by
 from tests.modules.prompted.cases import AUTHOR, CLAIM
 

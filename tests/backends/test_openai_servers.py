@@ -11,7 +11,7 @@ from app.backends.llm.negotiation import parse_reply
 from app.domain.errors import CallFailed
 from app.domain.events import TroubleMet
 from app.domain.instrumentation import listening
-from app.modules.claim_verifier import PromptedClaimVerifier
+from app.modules.prompted import PromptedClaimVerifier
 from tests.backends.openai_asking import chat
 from tests.modules.prompted.cases import AUTHOR, CLAIM
 from tests.openai_server import OpenAIServer, Reply, error

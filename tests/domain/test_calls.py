@@ -1,10 +1,12 @@
-"""A call with a stored reply is not repeated, and a failed call stores nothing."""
+"""A call with a stored reply is not repeated, a failed call stores nothing, and a listener hears of both."""
+
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from app.domain import instrumentation as progress
 from app.domain.errors import CallFailed
-from app.domain.events import TokensUsed
+from app.domain.events import PhaseEntered, TokensUsed
 from app.domain.instrumentation import Call, MemoryStore, cached_call, use_stores
 from app.domain.model import Usage
 
@@ -51,3 +53,27 @@ def test_the_key_covers_the_whole_request_regardless_of_order():
     assert same.key == CALL.key
     others = [Call("another model", CALL.request), Call("a model", {**CALL.request, "seed": 1})]
     assert CALL.key not in {other.key for other in others}
+
+
+def test_a_listener_gets_phases_and_costs_in_order():
+    heard = []
+    with progress.listening(heard.append):
+        progress.report_phase("searching")
+        progress.report_usage(Usage(1, 10, 2))
+    assert heard == [PhaseEntered("searching"), TokensUsed(Usage(1, 10, 2))]
+
+
+def test_an_inner_listener_replaces_the_outer_one_until_it_ends():
+    outer, inner = [], []
+    with progress.listening(outer.append):
+        with progress.listening(inner.append):
+            progress.report_phase("inner")
+        progress.report_phase("outer")
+    assert (inner, outer) == ([PhaseEntered("inner")], [PhaseEntered("outer")])
+
+
+def test_events_of_another_thread_are_not_received():
+    heard = []
+    with progress.listening(heard.append), ThreadPoolExecutor(1) as pool:
+        pool.submit(progress.report_phase, "someone else's").result()
+    assert heard == []

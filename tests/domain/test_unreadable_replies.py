@@ -10,8 +10,8 @@ from app.domain.errors import UnparseableOutput
 from app.domain.instrumentation import Call, cached_call, cached_if_readable, use_stores
 from app.domain.model import Claim, Hop, HopStatus, Question
 from app.modules.output_parsing import question_from
+from app.modules.prompted import FIRST_INSTRUCTIONS, INSTRUCTIONS_AFTER_FAILURE, PromptedQuestioner
 from app.modules.prompting import ask
-from app.modules.question_generator import FIRST_INSTRUCTIONS, INSTRUCTIONS_AFTER_FAILURE, PromptedQuestioner
 from tests.openai_server import OpenAIServer, Reply
 from tests.stores import JsonStore
 

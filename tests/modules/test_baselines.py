@@ -9,26 +9,14 @@ from app.domain.events import QuestioningEnded, RunFailed, VerdictReached
 from app.domain.messages import Code, code_of
 from app.domain.model import Claim, Label, LabelSet, RunOptions
 from app.domain.ports import RunCommand
-from app.modules.baselines import ChainOfThoughtClassifier, DirectClassifier
+from app.modules.paper_prompts import ChainOfThoughtClassifier, DirectClassifier
 from app.strategies.claim_only import ClaimOnly
 from tests.modules.prompted.cases import ESSAY, REFUSAL
+from tests.strategies.lockstep import Steered
 from tests.text_generators import PlayedModel, playing
 
 CLAIM = Claim("Emma was written by Jane Austen.")
 BASELINE_CLASSIFIERS = (DirectClassifier, ChainOfThoughtClassifier)
-
-
-class Wishing:
-    """A Control that always returns one command."""
-
-    def __init__(self, wish: RunCommand) -> None:
-        self._wish = wish
-
-    def command(self) -> RunCommand:
-        return self._wish
-
-    def reason(self) -> str:
-        return "The day's budget is spent."
 
 
 def run(classifier, labels: LabelSet = LabelSet.THREE, control=None) -> list:
@@ -97,7 +85,7 @@ def test_a_failed_call_fails_the_run(make) -> None:
 def test_a_run_without_budget_concludes_with_not_enough_evidence() -> None:
     """This is not a failure; the budget's message is on the page."""
     model = playing("true")
-    ended, reached = run(DirectClassifier(model), control=Wishing(RunCommand.FINISH_AFTER_HOP))
-    assert ended.reason == "The day's budget is spent."
+    ended, reached = run(DirectClassifier(model), control=Steered(RunCommand.FINISH_AFTER_HOP))
+    assert ended.reason == "Somebody wished so."
     assert (reached.verdict.label, reached.verdict.rationale) == (Label.NOT_ENOUGH_EVIDENCE, ())
     assert not model.prompts

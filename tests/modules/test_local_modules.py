@@ -8,7 +8,7 @@ from app.domain.errors import ModelUnavailable
 from app.domain.messages import Code
 from app.domain.model import Answer, Claim, Hop, HopStatus, Label, LabelSet, Passage, Question, Sentence, Span
 from app.domain.ports import Bounds
-from app.modules.checkability import ClaimSorter
+from app.modules.claim_preparation import ClaimSorter
 from app.modules.local import (
     NOT_ENOUGH_AS_SUPPORTED,
     Calibration,

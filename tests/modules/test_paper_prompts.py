@@ -12,7 +12,6 @@ from app.domain.messages import Code, code_of
 from app.domain.model import Answer, Claim, Hop, HopStatus, Label, LabelSet, Passage, Question, SearchHit
 from app.domain.ports import Ask, Decide, FreeAnswer
 from app.modules import paper_prompts as paper
-from app.modules.baselines import ChainOfThoughtClassifier
 from tests.text_generators import PlayedModel, playing
 
 CLAIM = Claim("The author of Hamlet was born in England.", "Ada Stone", "2020-10-31")
@@ -236,7 +235,7 @@ def laid_out_as(title: str, shown: str) -> bool:
 
 PROMPTS = {
     "QACheck A.1": (
-        paper.verifier_prompt(CLAIM, CONTEXT),
+        paper.verifier_prompts(CLAIM, CONTEXT)[0],
         {"claim": CLAIM.text, "pairs": NUMBERED},
     ),
     "QACheck A.2, first question": (paper.question_prompt(CLAIM, ()), {"claim": CLAIM.text}),
@@ -245,7 +244,7 @@ PROMPTS = {
         {"claim": CLAIM.text, "pairs": NUMBERED, "number": "3"},
     ),
     "QACheck A.3": (
-        paper.validator_prompt(CLAIM, (WROTE,), BORN),
+        paper.validator_prompts(CLAIM, (WROTE,), BORN)[0],
         {
             "claim": CLAIM.text,
             "pairs": "Question = Who wrote Hamlet?\nAnswer = William Shakespeare",
@@ -273,8 +272,8 @@ def test_the_case_is_the_printed_one_after_ten_demonstrations_with_the_printed_l
 
 
 EMPTY = {
-    "QACheck A.1": paper.verifier_prompt(CLAIM, ()),
-    "QACheck A.3": paper.validator_prompt(CLAIM, (), BORN),
+    "QACheck A.1": paper.verifier_prompts(CLAIM, ())[0],
+    "QACheck A.3": paper.validator_prompts(CLAIM, (), BORN)[0],
     "QACheck A.4": paper.reasoner_prompt(CLAIM, (), TWO),
 }
 
@@ -358,7 +357,7 @@ def test_a_repeated_question_is_asked_for_with_more_seeds_before_there_is_none()
 
 def test_chain_of_thought_has_ten_demonstrations():
     model = playing("Hamlet is by Shakespeare.\ntrue")
-    assert ChainOfThoughtClassifier(model).verdict_on(CLAIM, TWO).label is Label.SUPPORTED
+    assert paper.ChainOfThoughtClassifier(model).verdict_on(CLAIM, TWO).label is Label.SUPPORTED
     shown, case = demonstrations_and_case(model.prompts[0])
     assert len(shown) == 10
     assert case.startswith("Claim = The author of Hamlet") and "Let's think step-by-step" in case

@@ -48,13 +48,13 @@ class Lockstep:
 
 
 class Steered:
-    """A Control whose command a test sets."""
+    """A Control that returns the commands in turn and then repeats the last, until a test sets others."""
 
-    def __init__(self) -> None:
-        self.now = RunCommand.CONTINUE
+    def __init__(self, *commands: RunCommand) -> None:
+        self.commands = list(commands) or [RunCommand.CONTINUE]
 
     def command(self) -> RunCommand:
-        return self.now
+        return self.commands.pop(0) if len(self.commands) > 1 else self.commands[0]
 
     def reason(self) -> str:
         return "Somebody wished so."

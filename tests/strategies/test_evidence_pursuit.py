@@ -29,12 +29,12 @@ from app.domain.messages import Code, code_of
 from app.domain.model import HopStatus, Judgement, Label, LabelSet, Question, RunOptions
 from app.domain.ports import RunCommand
 from app.domain.report import Report, apply_event, reduce_events
-from app.strategies.evidence_pursuit import DECISIONS, Variant
+from app.strategies.evidence_pursuit import DECISIONS, MAX_PARAPHRASES, Variant
 from app.strategies.hop_loop import MAX_EARLY_CONFIDENCE
-from app.strategies.paraphrasing import MAX_PARAPHRASES
 from tests.fakes import answer
+from tests.strategies.lockstep import Steered
 from tests.strategies.pursuit import CLAIM, FAILED, LATE, Script
-from tests.strategies.test_question_guided import Wishes
+from tests.strategies.test_question_guided import asked, reason_to_end
 
 OPTIONS = RunOptions(strategy="evidence-pursuit")
 BARE = Variant(padding="none")
@@ -47,15 +47,6 @@ def run(script: Script, variant: Variant = Variant(), options: RunOptions = OPTI
 
 def report_of(events: list[Event]) -> Report:
     return reduce_events((event, 0.0) for event in (RunStarted(CLAIM, OPTIONS), *events))
-
-
-def asked(events: list[Event]) -> list[str]:
-    return [event.question.text for event in events if isinstance(event, QuestionAsked)]
-
-
-def reason_to_end(events: list[Event]) -> str:
-    (ended,) = [event for event in events if isinstance(event, QuestioningEnded)]
-    return ended.reason
 
 
 def numbered(*numbers: int) -> list[str]:
@@ -307,14 +298,14 @@ class TestControl:
     @pytest.mark.parametrize("hops", [1, 3])
     def test_conclude_calls_the_reasoner_with_the_present_pairs(self, hops):
         script = Script()
-        events = run(script, control=Wishes(*[RunCommand.CONTINUE] * 2 * hops, RunCommand.FINISH_AFTER_HOP))
+        events = run(script, control=Steered(*[RunCommand.CONTINUE] * 2 * hops, RunCommand.FINISH_AFTER_HOP))
         assert len(asked(events)) == hops
         assert reason_to_end(events) == "Somebody wished so."
         assert events[-1] == VerdictReached(CONCLUDED)
 
     def test_concluding_now_leaves_the_current_question_unanswered(self):
         script = Script()
-        events = run(script, control=Wishes(*[RunCommand.CONTINUE] * 3, RunCommand.FINISH_NOW))
+        events = run(script, control=Steered(*[RunCommand.CONTINUE] * 3, RunCommand.FINISH_NOW))
         assert [hop.status for hop in report_of(events).hops] == [HopStatus.KEPT, HopStatus.INTERRUPTED]
         assert [question for question, _ in script.named("answer")] == ["First?"]
         assert (reason_to_end(events), events[-1]) == (

@@ -30,6 +30,7 @@ from app.domain.report import Report, reduce_events
 from app.strategies.hop_loop import MAX_EARLY_CONFIDENCE
 from app.strategies.question_guided import QuestionGuided
 from tests.fakes import SUPPORTED, TWO_HOPS, USEFUL, Script, ScriptedHop, answer, scripted_strategy
+from tests.strategies.lockstep import Steered
 
 CLAIM = Claim("The author of Hamlet was born in England.")
 FAILED = CallFailed("the model did not answer in 60 s")
@@ -54,7 +55,7 @@ def report_of(events: list) -> Report:
     return reduce_events((event, 0.0) for event in (RunStarted(CLAIM, RunOptions()), *events))
 
 
-def questions_of(events: list) -> list[str]:
+def asked(events: list) -> list[str]:
     return [event.question.text for event in events if isinstance(event, QuestionAsked)]
 
 
@@ -65,19 +66,6 @@ def reason_to_end(events: list) -> str:
 
 EARLY = replace(SUPPORTED, confidence=MAX_EARLY_CONFIDENCE)
 """The same verdict of a run that was concluded early: further questions could have changed it."""
-
-
-class Wishes:
-    """A Control that returns the commands in turn and then repeats the last."""
-
-    def __init__(self, *wishes: RunCommand) -> None:
-        self._wishes = list(wishes)
-
-    def command(self) -> RunCommand:
-        return self._wishes.pop(0) if len(self._wishes) > 1 else self._wishes[0]
-
-    def reason(self) -> str:
-        return "Somebody wished so."
 
 
 def test_a_whole_run_emits_its_events_in_order():
@@ -109,13 +97,13 @@ class TestWhenQuestioningEnds:
         kept = hops("kept", "kept", "kept").hops
         script = Script((replace(kept[0], enough=Judgement(True, "Enough.")), *kept[1:]), SUPPORTED)
         events = run(scripted_strategy(script))
-        assert len(questions_of(events)) == 1
+        assert len(asked(events)) == 1
         assert reason_to_end(events) == Code.SATISFIED()
 
     @pytest.mark.parametrize("most", [1, 3, 5])
     def test_questioning_stops_at_max_hops(self, most):
         events = run(scripted_strategy(hops(*["kept"] * 7)), RunOptions(max_hops=most))
-        assert len(questions_of(events)) == most
+        assert len(asked(events)) == most
         assert reason_to_end(events) == Code.HOP_LIMIT(hops=most)
 
     def test_every_asked_hop_counts_towards_the_limit(self):
@@ -139,7 +127,7 @@ class TestWhenQuestioningEnds:
 
     def test_a_kept_hop_resets_the_count_of_fruitless_ones(self):
         events = run(scripted_strategy(hops("set aside", "kept", "set aside", "kept")))
-        assert len(questions_of(events)) == 4
+        assert len(asked(events)) == 4
         assert reason_to_end(events) == Code.NOTHING_TO_ASK()
 
 
@@ -150,7 +138,7 @@ class TestAsPublished:
         return replace(scripted_strategy(script), verifier=Verifier(enough), as_published=True)
 
     @pytest.mark.parametrize(
-        ("outcomes", "asked"),
+        ("outcomes", "count"),
         [
             (["set aside"] * 7, 5),
             (["set aside", "set aside", "set aside", "kept", "set aside"], 5),
@@ -159,10 +147,10 @@ class TestAsPublished:
             (["kept", "failed", "failed", "kept"], 3),  # a server that is away
         ],
     )
-    def test_rejected_pairs_lead_to_another_question_up_to_five(self, outcomes, asked):
+    def test_rejected_pairs_lead_to_another_question_up_to_five(self, outcomes, count):
         strategy = self.published(hops(*outcomes))
         events = run(strategy)
-        assert len(questions_of(events)) == asked
+        assert len(asked(events)) == count
         assert len(strategy.reasoner.calls) == 1 and events[-1] == VerdictReached(SUPPORTED)
 
     def test_the_verifier_is_asked_before_the_first_question_and_after_each_kept_pair(self):
@@ -173,7 +161,7 @@ class TestAsPublished:
 
     def test_a_satisfied_verifier_leads_to_the_reasoner_without_a_question(self):
         events = run(self.published(hops("kept"), enough=True))
-        assert questions_of(events) == [] and events[-1] == VerdictReached(SUPPORTED)
+        assert asked(events) == [] and events[-1] == VerdictReached(SUPPORTED)
 
     def test_a_resumed_run_does_not_ask_about_the_empty_context_again(self):
         strategy = self.published(hops("kept"))
@@ -208,7 +196,7 @@ class TestTheVerifier:
         first, *rest = hops("kept", "kept").hops
         events = run(scripted_strategy(Script((replace(first, enough=FAILED), *rest), SUPPORTED)))
         assert StepFailed("claim verifier", str(FAILED)) in events
-        assert len(questions_of(events)) == 2
+        assert len(asked(events)) == 2
         assert events[-1] == VerdictReached(SUPPORTED)
 
 
@@ -320,8 +308,8 @@ class TestTheVerdict:
 class TestControl:
     def test_conclude_calls_the_reasoner_with_the_present_pairs(self):
         strategy = scripted_strategy(hops("kept", "kept"))
-        events = run(strategy, control=Wishes(RunCommand.CONTINUE, RunCommand.FINISH_AFTER_HOP))
-        assert len(questions_of(events)) == 1
+        events = run(strategy, control=Steered(RunCommand.CONTINUE, RunCommand.FINISH_AFTER_HOP))
+        assert len(asked(events)) == 1
         assert strategy.verifier.calls == [], "nothing depends on its reply any more"
         assert reason_to_end(events) == "Somebody wished so."
         assert events[-1] == VerdictReached(EARLY)
@@ -331,7 +319,7 @@ class TestControl:
         """Requested while the second hop's question (1) or its answer (2) is being computed."""
         strategy = scripted_strategy(hops("kept", "kept"))
         whole_hop_and_verifier = 5
-        wishes = Wishes(*[RunCommand.CONTINUE] * (whole_hop_and_verifier + calls - 1), RunCommand.FINISH_NOW)
+        wishes = Steered(*[RunCommand.CONTINUE] * (whole_hop_and_verifier + calls - 1), RunCommand.FINISH_NOW)
         events = run(strategy, control=wishes)
         first, second = report_of(events).hops
         assert (first.status, second.status, second.reason) == (
@@ -344,11 +332,11 @@ class TestControl:
         assert (reason_to_end(events), events[-1]) == ("Somebody wished so.", VerdictReached(EARLY))
 
     def test_a_command_while_the_reasoner_works_does_not_lower_its_confidence(self):
-        strategy, wishes = scripted_strategy(), Wishes(RunCommand.CONTINUE)
+        strategy, wishes = scripted_strategy(), Steered(RunCommand.CONTINUE)
         conclude = strategy.reasoner.conclude
 
         def commanded_meanwhile(*given):
-            wishes._wishes = [RunCommand.FINISH_NOW]
+            wishes.commands = [RunCommand.FINISH_NOW]
             return conclude(*given)
 
         strategy.reasoner.conclude = commanded_meanwhile
@@ -359,10 +347,10 @@ class TestControl:
         self, enough, verdict
     ):
         """If the answers are enough, nothing was cut short; the stored event says which of the two it was."""
-        strategy, wishes = scripted_strategy(hops("kept", "kept")), Wishes(RunCommand.CONTINUE)
+        strategy, wishes = scripted_strategy(hops("kept", "kept")), Steered(RunCommand.CONTINUE)
 
         def commanded_meanwhile(*given):
-            wishes._wishes = [RunCommand.FINISH_NOW]
+            wishes.commands = [RunCommand.FINISH_NOW]
             return Judgement(enough, "So it is.")
 
         strategy.verifier.is_sufficient = commanded_meanwhile
@@ -403,7 +391,7 @@ class TestResuming:
     def test_earlier_hops_count_towards_the_limit(self):
         strategy = scripted_strategy(hops("kept", "kept"))
         events = run(strategy, RunOptions(max_hops=2), so_far=self.so_far(HopStatus.KEPT, HopStatus.KEPT))
-        assert questions_of(events) == []
+        assert asked(events) == []
         assert events[-1] == VerdictReached(SUPPORTED)
 
     def test_a_pending_call_of_the_verifier_is_made_on_resuming(self):

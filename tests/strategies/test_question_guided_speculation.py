@@ -211,7 +211,7 @@ def test_ending_a_run_does_not_wait_for_discarded_calls(wish):
     def before(name: str) -> None:
         if name == "validation 1":
             assert gate.reached.wait(LONG)
-            control.now = wish
+            control.commands = [wish]
         gate(name)
 
     modules.before = before

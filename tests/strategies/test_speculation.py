@@ -154,7 +154,7 @@ def test_no_speculative_call_starts_once_the_run_is_ending(work, wish):
     with Speculation(control=control) as speculation:
         task = speculation.start("key", work)
         assert work.started.wait(LONG)
-        control.now = wish
+        control.commands = [wish]
         work.go_on.set()
         assert task.outcome.exception(30) is not None
     assert work.made == ["first"]
@@ -165,7 +165,7 @@ def test_work_stopped_by_the_control_is_completed_on_use_without_repeating_calls
     with use_stores(MemoryStore()), Speculation(control=control) as speculation:
         task = speculation.start("key", work)
         assert work.started.wait(LONG)
-        control.now = RunCommand.FINISH_AFTER_HOP
+        control.commands = [RunCommand.FINISH_AFTER_HOP]
         work.go_on.set()
         task.outcome.exception(30)
         assert speculation.result("key", work) == "done"
@@ -176,7 +176,7 @@ def test_work_in_use_continues_whatever_the_control_says(said, work):
     control = Steered()
 
     def change() -> None:
-        control.now = RunCommand.FINISH_AFTER_HOP
+        control.commands = [RunCommand.FINISH_AFTER_HOP]
         work.go_on.set()
 
     said.at_a_phase = change
@@ -230,7 +230,7 @@ def test_an_urgent_end_does_not_wait_for_the_cost_of_cancelled_work(work):
     with Speculation(control=control) as speculation:
         task = speculation.start("key", work)
         assert work.started.wait(LONG)
-        control.now = RunCommand.FINISH_NOW
+        control.commands = [RunCommand.FINISH_NOW]
         speculation.cancel()
         speculation.drain(250)
         assert not task.outcome.done()

@@ -1,10 +1,10 @@
-"""Splitting text into sentences, with full stops inside names."""
+"""Splitting text into sentences, with full stops inside names, and selecting sentences as evidence."""
 
 from __future__ import annotations
 
 import pytest
 
-from app.text.sentences import sentence_spans, sentences
+from app.text.sentences import select_sentences, sentence_spans, sentences
 
 
 @pytest.mark.parametrize(
@@ -83,3 +83,19 @@ def test_a_text_without_an_end_is_one_sentence() -> None:
 def test_a_missing_space_does_not_join_two_sentences() -> None:
     found = sentences("Paris is in France.Berlin is in Germany. See Node.js and example.com.")
     assert found == ["Paris is in France.", "Berlin is in Germany.", "See Node.js and example.com."]
+
+
+TEXT = "Everest is a mountain. Many climbers try it. It lies in the Himalayas."
+
+
+@pytest.mark.parametrize(
+    ("text", "max_words", "line"),
+    [
+        (TEXT, 125, f"Everest: {TEXT}"),
+        (TEXT, 9, "Everest: Everest is a mountain. It lies in the Himalayas."),
+        ("word " * 10_000, 20, f"Everest: {'word ' * 20}".strip()),
+        ("", 9, ""),
+    ],
+)
+def test_the_sentences_nearest_to_the_claim_are_kept_whole_as_far_as_they_fit(text, max_words, line):
+    assert select_sentences("Everest lies in the Himalayas", "Everest", text, max_words) == line

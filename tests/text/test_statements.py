@@ -7,16 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from app.text.claims import (
-    MAX_SENTENCES,
-    Kind,
-    candidates,
-    clean_claim,
-    kind_of,
-    language_name,
-    language_of,
-    link_in,
-)
+from app.text.claims import MAX_SENTENCES, Kind, candidates, clean_claim, kind_of, language_name, language_of, link_in
 from app.text.clean import clean_text
 from app.web.forms import EXAMPLES
 

@@ -160,7 +160,7 @@ def test_a_search_engine_and_its_key_are_tested_stored_for_the_owner_only_and_us
         assert len(offered() - before) == 1
         on_live = RunOptions(corpora=("wikipedia-live",))
         if setting == "SEARXNG_URL":
-            assert elsewhere._engines.of(replace(on_live, search="searxng"))[0].search("moon", 1) == ()
+            assert elsewhere._documents(replace(on_live, search="searxng"))[0].search("moon", 1) == ()
         else:
             elsewhere.strategy_for(replace(on_live, look_up_fact_checks=True)).look_up("moon")
             assert server.asked[-1].headers["x-goog-api-key"] == KEY

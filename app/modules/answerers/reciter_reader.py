@@ -17,15 +17,7 @@ from app.domain.model import QACHECK, Answer, Claim, Context, Origin, Passage, Q
 from app.domain.ports import Chat, Reader, TextGenerator
 from app.modules.answerers import AnswererKind
 from app.modules.output_parsing import answer_from, passage_from
-from app.modules.prompting import (
-    TEXT_OR_NULL,
-    Case,
-    PromptedRole,
-    ask,
-    demonstrations,
-    fill_template,
-    one_line,
-)
+from app.modules.prompting import TEXT_OR_NULL, Case, PromptedRole, ask, demonstrations, fill_template, one_line
 from app.text.options import is_no_answer
 
 if TYPE_CHECKING:
@@ -82,14 +74,12 @@ RECITING = PromptedRole(
     "passage",
     lambda case, quote: fill_template("reciting", question=one_line(case["question"])),
     lambda example: example["passage"],
-    lambda example: {"passage": _known(example["passage"])},
     lambda case, quote: f"Question = {one_line(case['question'])}",
 )
 READING = PromptedRole(
     "answer",
     lambda case, quote: fill_template("reading", passage=quote(case["read"]), question=one_line(case["question"])),
     lambda example: example["answer"],
-    lambda example: {"answer": _known(example["answer"])},
     lambda case, quote: f"Passage = {quote(case['read'])}\nQuestion = {one_line(case['question'])}",
 )
 
@@ -111,10 +101,6 @@ def reading_prompts(question: Question, passage: str) -> tuple[str, Chat]:
 
 def _with_and_without(examples: Sequence[Case]) -> list[Case]:
     return [next(each for each in examples if is_no_answer(each["answer"]) is without) for without in (False, True)]
-
-
-def _known(text: str) -> str | None:
-    return None if is_no_answer(text) else text
 
 
 def _describe(options: RunOptions, settings: Settings) -> str:

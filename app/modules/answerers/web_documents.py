@@ -7,17 +7,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 
 from app.domain.errors import CallFailed
 from app.domain.instrumentation import report_phase
 from app.domain.messages import Code
 from app.domain.model import Answer, Claim, Context, Origin, Page, Passage, Question, SearchHit
-from app.domain.ports import FreeAnswer, Reader, TextGenerator
+from app.domain.ports import FreeAnswer, TextGenerator
 from app.modules.answerers.reciter_reader import cite_in
 from app.modules.output_parsing import passage_from
-from app.modules.prompting import few_shot, fill_template, one_line
+from app.modules.prompting import Quote, few_shot, fill_template, one_line
 from app.text.clean import clean_line
 from app.text.fact_checkers import is_fact_check
 from app.text.options import with_plain_citations
@@ -33,6 +33,7 @@ MAX_PAGE_LENGTH = 200_000
 """Characters of a page that are searched for the window, which takes 0.2 s of one core."""
 MAX_SENTENCE_WORDS = 100
 """A longer sentence is a table or a list without full stops, and is split into pieces of this length."""
+_PIECE = re.compile(rf"\S+(?:\s+\S+){{0,{MAX_SENTENCE_WORDS - 1}}}")
 
 
 def window_for(text: str, snippet: str, question: str) -> str | None:
@@ -53,7 +54,11 @@ def words(text: str) -> list[str]:
 
 def _windows(text: str) -> list[tuple[str, frozenset[str]]]:
     """Return every run of WINDOW_SENTENCES sentences with its words, in order; a shorter text is one window."""
-    spans = [piece for span in sentence_spans(text) for piece in _pieces(text, *span)]
+    spans = [
+        (start + piece.start(), start + piece.end())
+        for start, end in sentence_spans(text)
+        for piece in _PIECE.finditer(text[start:end])
+    ]
     if not spans:
         return []
     window_words = [frozenset(words(text[start:end])) for start, end in spans]
@@ -65,19 +70,6 @@ def _windows(text: str) -> list[tuple[str, frozenset[str]]]:
         )
         for at in range(last + 1)
     ]
-
-
-def _pieces(text: str, start: int, end: int) -> list[tuple[int, int]]:
-    sentence = text[start:end]
-    if len(sentence.split()) <= MAX_SENTENCE_WORDS:
-        return [(start, end)]
-    bounds, at = [start], start
-    for number, word in enumerate(sentence.split()):
-        at = text.index(word, at)
-        if number and number % MAX_SENTENCE_WORDS == 0:
-            bounds.append(at)
-        at += len(word)
-    return list(zip(bounds, [*bounds[1:], end], strict=True))
 
 
 MAX_TITLE_LENGTH, MAX_SNIPPET_LENGTH = 300, 2_000
@@ -103,41 +95,32 @@ class EvidenceRules:
     @classmethod
     def for_claim(cls, claim: Claim, undated: bool, fact_checks: bool) -> EvidenceRules:
         """Return the rules for a claim. Raises CallFailed if its date is unreadable: no document could be excluded."""
-        if claim.date is None:
-            return cls(None, undated, fact_checks)
         before = day_of(claim.date)
-        if before is None:
+        if claim.date is not None and before is None:
             raise CallFailed("The date of the claim cannot be read, so nothing was searched for.")
         return cls(before, undated, fact_checks)
 
-    def admits(self, url: str | None, published: str | None, is_fact_check: bool = False) -> bool:
-        """Return whether a document with this address and date may be evidence."""
-        is_admitted = self._of_known_kind(url) and (self.fact_checks or not is_fact_check)
-        return is_admitted and self._in_time(published, self.undated)
+    def admits(self, url: str | None, published: str | None, is_marked: bool = False) -> bool:
+        """Return whether a document of this address and date, and marked as a fact-check or not, may be evidence."""
+        if not self.fact_checks and (is_marked or is_fact_check(url)):
+            return False
+        day = day_of(published)
+        return self.before is None or (self.undated if day is None else day < self.before)
 
     def may_admit(self, hit: SearchHit) -> bool:
         """Return whether the hit's page may be admissible; the page of an undated hit may have a date."""
-        return self._of_known_kind(hit.url) and self._in_time(hit.published, True)
-
-    def _of_known_kind(self, url: str | None) -> bool:
-        return self.fact_checks or not is_fact_check(url)
-
-    def _in_time(self, published: str | None, undated: bool) -> bool:
-        if self.before is None:
-            return True
-        day = day_of(published)
-        return undated if day is None else day < self.before
+        return replace(self, undated=True).admits(hit.url, hit.published)
 
 
 def clean_hits(hits: Iterable[SearchHit]) -> list[SearchHit]:
     """Return the cleaned hits, each once, without those whose address is not HTTP; documents may have no address."""
     shown = (
-        SearchHit(
-            clean_line(hit.title)[:MAX_TITLE_LENGTH],
-            clean_line(hit.site)[:MAX_TITLE_LENGTH],
-            clean_line(hit.snippet)[:MAX_SNIPPET_LENGTH],
-            hit.url,
-            _shown_day(hit.published),
+        replace(
+            hit,
+            title=clean_line(hit.title)[:MAX_TITLE_LENGTH],
+            site=clean_line(hit.site)[:MAX_TITLE_LENGTH],
+            snippet=clean_line(hit.snippet)[:MAX_SNIPPET_LENGTH],
+            published=_shown_day(hit.published),
         )
         for hit in hits
         if not hit.url or hit.url.lower().startswith(_ADDRESSES)
@@ -147,15 +130,13 @@ def clean_hits(hits: Iterable[SearchHit]) -> list[SearchHit]:
 
 def clean_page(page: Page, hit: SearchHit) -> Page:
     """Return the cleaned page; properties that it lacks are taken from its hit."""
-    title, site = clean_line(page.title)[:MAX_TITLE_LENGTH], clean_line(page.site)[:MAX_TITLE_LENGTH]
-    return Page(
-        page.url if page.url.lower().startswith(_ADDRESSES) else hit.url,
-        title or hit.title,
-        site or hit.site,
-        clean_line(page.text[:MAX_PAGE_LENGTH]),
-        _shown_day(page.published) or hit.published,
-        page.is_fact_check,
-        page.fact_checks,
+    return replace(
+        page,
+        url=page.url if page.url.lower().startswith(_ADDRESSES) else hit.url,
+        title=clean_line(page.title)[:MAX_TITLE_LENGTH] or hit.title,
+        site=clean_line(page.site)[:MAX_TITLE_LENGTH] or hit.site,
+        text=clean_line(page.text[:MAX_PAGE_LENGTH]),
+        published=_shown_day(page.published) or hit.published,
     )
 
 
@@ -188,7 +169,7 @@ class PromptedChooser:
     def choose(self, question: Question, hits: Sequence[SearchHit]) -> SearchHit | FreeAnswer:
         """Return the hit that the model chooses, or no answer if it chooses none. Propagates errors of the model."""
         report_phase(Code.CHOOSING_DOCUMENT(count=len(hits)))
-        names = [f"Document {number}" for number in range(1, len(hits) + 1)]
+        names = _numbered(hits)
         chosen = self.model.choose(choosing_prompt(question, hits), (*names, NONE)).option
         return FreeAnswer("") if chosen == NONE else hits[names.index(chosen)]
 
@@ -199,37 +180,27 @@ def choosing_prompt(question: Question, hits: Sequence[SearchHit]) -> str:
         description(hit.title, hit.site, hit.published, " ".join(hit.snippet.split()[:MAX_SNIPPET_WORDS]))
         for hit in hits
     ]
-    return few_shot(
-        (),
-        lambda quote: fill_template(
-            "choosing",
-            documents="\n".join(f"Document {at} = {quote(each)}" for at, each in enumerate(described, 1)),
-            question=one_line(question.text),
-        ),
-        described,
-    )
+    return _with_documents("choosing", question, _numbered(hits), described)
+
+
+def _with_documents(form: str, question: Question, names: Sequence[str], described: Sequence[str], **more: str) -> str:
+    """Return the prompt with a line for each document, which quotes its description."""
+
+    def case(quote: Quote) -> str:
+        documents = "\n".join(f"{name} = {quote(each)}" for name, each in zip(names, described, strict=True))
+        return fill_template(form, documents=documents, question=one_line(question.text), **more)
+
+    return few_shot((), case, described)
+
+
+def _numbered(documents: Sequence[object]) -> list[str]:
+    return [f"Document {number}" for number in range(1, len(documents) + 1)]
 
 
 def description(title: str, site: str, published: str | None, text: str) -> str:
     """Return the known properties of a document on one line; empty ones are left out."""
     parts = (("Title", title), ("Site", site), ("Date", published), ("Text", text))
     return "; ".join(f"{name}: {one_line(part)}" for name, part in parts if part)
-
-
-@dataclass(frozen=True)
-class ReaderChooser:
-    """Implements `DocumentChooser` by the reader's score of each snippet."""
-
-    reader: Reader
-
-    def choose(self, question: Question, hits: Sequence[SearchHit]) -> SearchHit | FreeAnswer:
-        """Return the hit whose snippet gets the highest score, the first of equals. Propagates errors of the reader."""
-        report_phase(Code.CHOOSING_DOCUMENT(count=len(hits)))
-
-        def score(hit: SearchHit) -> float:  # each by itself: a reader of several returns only the score of the best
-            return self.reader.read(question, (passage_of_hit(hit, Origin.WEB),)).score if hit.snippet else 0.0
-
-        return max(hits, key=score)
 
 
 NAME = "prompted reader"
@@ -269,14 +240,6 @@ class PromptedReader:
 def document_prompt(question: Question, passages: Sequence[Passage]) -> str:
     """Return the prompt: the quoted passages and the question."""
     described = [description(each.title, each.source, each.published, each.text) for each in passages]
-    names = ["Document"] if len(passages) == 1 else [f"Document {number}" for number in range(1, len(passages) + 1)]
-    return few_shot(
-        (),
-        lambda quote: fill_template(
-            "document",
-            documents="\n".join(f"{name} = {quote(each)}" for name, each in zip(names, described, strict=True)),
-            question=one_line(question.text),
-            cite=CITE if len(passages) > 1 else "",
-        ),
-        described,
-    )
+    if len(passages) == 1:
+        return _with_documents("document", question, ["Document"], described, cite="")
+    return _with_documents("document", question, _numbered(passages), described, cite=CITE)

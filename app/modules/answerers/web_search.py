@@ -27,7 +27,6 @@ from app.modules.answerers.web_documents import (
     EvidenceRules,
     PromptedChooser,
     PromptedReader,
-    ReaderChooser,
     clean_hits,
     clean_page,
     passage_of_hit,
@@ -61,10 +60,8 @@ def whole_query(claim: Claim, question: Question) -> str:
 
 def names_query(claim: Claim, question: Question) -> str:
     """Return the names in claim and question, each once; the question if there are none, as in Arabic."""
-    found: dict[str, None] = {}
-    for text in (claim.text, question.text):
-        for sentence in sentences(text):
-            found.update(dict.fromkeys(_names(sentence)))
+    texts = (claim.text, question.text)
+    found = dict.fromkeys(name for text in texts for sentence in sentences(text) for name in _names(sentence))
     longest = [name for name in found if not any(name != other and f" {name} " in f" {other} " for other in found)]
     return " ".join(longest) or question.text
 
@@ -104,7 +101,7 @@ class WebSearchAnswerer:
 
     search: WebSearch
     pages: PageReader
-    chooser: DocumentChooser
+    chooser: DocumentChooser | None  # None for the first one that the search lists
     reader: Reader
     settings: DocumentSettings = DocumentSettings()
     origin: Origin = Origin.WEB  # of its passages; CORPUS if `search` searches a corpus
@@ -120,9 +117,10 @@ class WebSearchAnswerer:
         hits = self._search(claim, question, admission)
         if not hits:
             return Answer(None, answerer=NAME)
-        if self.settings.multi_document:
-            return self._from_several(question, hits, admission)
-        return self._from_the_best(question, hits, admission)
+        if not self.settings.multi_document:
+            return self._from_the_best(question, hits, admission)
+        passages = self._as_passages([hit for hit in hits if hit.snippet], admission)
+        return self._read(question, passages, ()) if passages else Answer(None, answerer=NAME)
 
     def _search(self, claim: Claim, question: Question, admission: EvidenceRules) -> list[SearchHit]:
         before = admission.before.isoformat() if admission.before else None
@@ -148,19 +146,15 @@ class WebSearchAnswerer:
     def _prefetch(self, hits: Sequence[SearchHit]) -> Speculation:
         """Start opening the pages likely to be chosen, one per site because a site gets one request at a time."""
         speculation = Speculation()
-        if self.settings.long_document:
-            best_of_site: dict[str, SearchHit] = {}
-            for hit in hits:
-                best_of_site.setdefault(hit.site, hit)
-            for hit in list(best_of_site.values())[: self.prefetched_pages]:
-                speculation.start(hit, partial(self.pages.read, hit))
+        best_of_site = {hit.site: hit for hit in reversed(hits)}
+        best = [hit for hit in hits if best_of_site[hit.site] is hit]
+        for hit in best[: self.prefetched_pages if self.settings.long_document else 0]:
+            speculation.start(hit, partial(self.pages.read, hit))
         return speculation
 
-    def _from_several(self, question: Question, hits: Sequence[SearchHit], admission: EvidenceRules) -> Answer:
-        passages = self._as_passages([hit for hit in hits if hit.snippet], admission)
-        return self._read(question, passages, ()) if passages else Answer(None, answerer=NAME)
-
     def _choose(self, question: Question, hits: Sequence[SearchHit]) -> SearchHit | FreeAnswer:
+        if self.chooser is None:
+            return hits[0]
         if self.settings.metadata:
             return self.chooser.choose(question, hits)
         bare = [replace(hit, title="", site="", published=None) for hit in hits]
@@ -216,10 +210,10 @@ def _describe(options: RunOptions, settings: Settings) -> str:
 
 
 def _build(parts: AnswererParts) -> QuestionAnswerer:
-    chooser: DocumentChooser
+    chooser: DocumentChooser | None
     reader: Reader
     if parts.model is None:
-        chooser, reader = ReaderChooser(parts.reader), parts.reader
+        chooser, reader = None, parts.reader
     elif parts.as_papelo:
         chooser, reader = PapeloChooser(parts.model), PapeloReader(parts.model)
     else:

@@ -7,7 +7,6 @@ import pytest
 from app.domain.errors import CallFailed, InvalidInput
 from app.domain.model import Hop, HopStatus, Label, Question, RunOptions, Usage
 from app.domain.ports import RunCommand
-from app.modules.baselines import DIRECT
 from app.runs.budget import Limits
 from app.strategies.claim_only import ClaimOnly
 from research.evaluation.datasets import Row
@@ -111,4 +110,4 @@ def test_a_strategy_without_an_answerer_has_no_single_retrieval():
     strategy = ClaimOnly(ScriptedAsker([SUPPORTED]))
     with pytest.raises(InvalidInput, match="nothing is retrieved"):
         answerer_for(strategy)
-    assert run_predictor(strategy, RunOptions(strategy=DIRECT, answerer=""))(ROW).pages is None
+    assert run_predictor(strategy, RunOptions(strategy="direct", answerer=""))(ROW).pages is None

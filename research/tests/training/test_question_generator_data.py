@@ -8,7 +8,7 @@ import pytest
 
 from app.domain.errors import InvalidInput
 from app.domain.model import Answer, Claim, Hop, HopStatus, Question
-from app.modules.pursuit_questioners import Seq2SeqPursuer
+from app.modules.pursuit import Seq2SeqPursuer
 from research.tests.evaluation.rows import written
 from research.training.question_generator_data import Asked, data_hash, first_examples, next_examples, read_asked
 

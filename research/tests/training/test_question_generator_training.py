@@ -13,7 +13,7 @@ from safetensors.torch import load_file
 
 from app.backends.local.seq2seq import Seq2Seq
 from app.domain.errors import CallFailed, InvalidInput, ModelUnavailable
-from app.modules.pursuit_questioners import first_input, next_input
+from app.modules.pursuit import first_input, next_input
 from research.tests.training.data import interrupted_at_checkpoint
 from research.training.fine_tuning import Tuning
 from research.training.question_generator import FIRST, NEXT, train

@@ -13,12 +13,9 @@ from app.domain.ports import QuestionAnswerer, Strategy, TextGenerator
 from app.domain.report import Report, reduce_events
 from app.modules.answerers.web_documents import PromptedChooser, PromptedReader, choosing_prompt
 from app.modules.answerers.web_search import DocumentSettings, WebSearchAnswerer
-from app.modules.claim_verifier import PromptedClaimVerifier
+from app.modules.prompted import PromptedClaimVerifier, PromptedQuestioner, PromptedReasoner, PromptedValidator
 from app.modules.prompting import Delimiters
-from app.modules.pursuit_questioners import PromptedParaphraser, PromptedPursuer
-from app.modules.qa_validator import PromptedValidator
-from app.modules.question_generator import PromptedQuestioner
-from app.modules.reasoner import PromptedReasoner
+from app.modules.pursuit import PromptedParaphraser, PromptedPursuer
 from app.strategies.evidence_pursuit import EvidencePursuit, Variant
 from app.strategies.question_guided import QuestionGuided
 from tests.modules.answering.hostile_pages import HOSTILE, Prompt, careful, obedient_to

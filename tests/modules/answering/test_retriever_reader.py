@@ -1,11 +1,13 @@
-"""The retriever-reader answerer: queries, reranking, and the passages given to the reader."""
+"""The retriever-reader answerer: queries, reranking, the passages given to the reader, and the nearest sentence."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from types import SimpleNamespace
 
 from app.domain.model import Answer, Claim, Hop, HopStatus, Passage, Question
 from app.modules.answerers.retriever_reader import RetrieverReader
+from tests.fake_model import SharedWords
 
 QUESTION, CLAIM = Question("Who directed this film?"), Claim("Ada Stone acted in Rain.")
 IN_CONTEXT = "Who directed this film? Ada Stone acted in Rain."
@@ -74,3 +76,40 @@ def test_an_empty_search_gives_no_answer_and_no_reranking():
     library = Library({})
     assert answered(library) == Answer(None, answerer="retriever-reader")
     assert library.ranked_by == []
+
+
+ADA = Passage("Ada Stone liked bees. She never sailed to Chur.", "Ada Stone", "test")
+FINDS_ADA = SimpleNamespace(retrieve=lambda query, k, before: (ADA,))
+
+
+class FindsNothing:
+    """A reader without an answer."""
+
+    def read(self, question, passages, claim=None, context=()):
+        return Answer(None, retrieved=tuple(passages))
+
+
+class Doubtful(SharedWords):
+    """Ranks by shared words, but every score is negative."""
+
+    def rerank(self, query, passages):
+        return tuple(replace(one, score=-1.0) for one in super().rerank(query, passages))
+
+
+def nearest(reranker, question="Did Ada Stone sail to Chur?", claim="Ada Stone sailed to Chur.") -> Answer:
+    return RetrieverReader(FINDS_ADA, reranker, FindsNothing()).answer(Question(question), Claim(claim))
+
+
+def test_the_nearest_sentence_is_cited_as_the_answer() -> None:
+    answer = nearest(SharedWords())
+    assert answer.text == answer.cited.text == "She never sailed to Chur."
+    assert answer.cited.passage == replace(ADA, score=answer.cited.passage.score)
+
+
+def test_a_sentence_that_is_not_near_enough_is_not_an_answer() -> None:
+    answer = nearest(Doubtful())
+    assert answer.text is None and answer.cited is None and answer.retrieved
+
+
+def test_a_sentence_that_is_near_to_the_claim_alone_is_not_an_answer() -> None:
+    assert nearest(SharedWords(), "Which bird?", "Ada Stone never sailed to Chur.").text is None

@@ -80,6 +80,10 @@ class TestReadingThePage:
             said = ask(found, pages=pages)
             assert (said.text, said.cited.passage.text, said.cited.passage.url) == ("1889", SNIPPET, found.url)
 
+    def test_without_a_language_model_the_first_document_is_read(self) -> None:
+        answerer = WebSearchAnswerer(TableSearch((hit(1, SNIPPET), hit(2, SNIPPET))), TablePages(), None, FindsWord())
+        assert answerer.answer(QUESTION, CLAIM).cited.passage.url == hit(1).url
+
     def test_a_hit_without_a_snippet_is_cited_by_its_own_url(self) -> None:
         """The original numbered only the hits with a snippet, and cited the neighbour's URL."""
         bare, other = hit(1, ""), hit(2, "Nothing of use.")

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.domain.errors import UnparseableOutput
-from app.modules.claim_verifier import PromptedClaimVerifier
-from app.modules.qa_validator import PromptedValidator
+from app.modules.prompted import PromptedClaimVerifier, PromptedValidator
 from tests.modules.prompted.cases import AUTHOR, BIRTH, CLAIM, ESSAY, REFUSAL, hop
 from tests.text_generators import PlayedModel, playing
 

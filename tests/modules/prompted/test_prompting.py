@@ -6,9 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.domain.model import Claim, LabelSet
-from app.modules.claim_verifier import sufficiency_prompts
+from app.modules.prompted import reasoning_prompts, sufficiency_prompts
 from app.modules.prompting import MAX_EVIDENCE_WORDS, Delimiters, demonstrations, known_hops_with_evidence
-from app.modules.reasoner import reasoning_prompts
 from tests.modules.prompted.cases import AUTHOR, CLAIM, hop
 
 FOUR, THREE, TWO = LabelSet.FOUR.labels, LabelSet.THREE.labels, LabelSet.TWO.labels

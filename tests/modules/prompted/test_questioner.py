@@ -6,7 +6,7 @@ import pytest
 
 from app.domain.errors import UnparseableOutput
 from app.domain.model import Hop, HopStatus, Question
-from app.modules.question_generator import PromptedQuestioner
+from app.modules.prompted import PromptedQuestioner
 from tests.modules.prompted.cases import AUTHOR, CLAIM, ESSAY, IN_VAIN, REFUSAL
 from tests.text_generators import playing
 

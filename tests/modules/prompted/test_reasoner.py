@@ -1,4 +1,4 @@
-"""The prompted reasoner: reasons with cited hops, and the label from the last line or else from a choice."""
+"""Reasoners over a language model: prompted, with the label from the last line or else from a choice, and FLAN-T5."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 from app.domain.errors import UnparseableOutput
 from app.domain.model import Label, LabelSet, Sentence
 from app.modules.output_parsing import MAX_RATIONALE_WORDS
-from app.modules.reasoner import PromptedReasoner
+from app.modules.prompted import FlanT5Reasoner, PromptedReasoner
 from tests.modules.prompted.cases import AUTHOR, BIRTH, CLAIM, ESSAY, REFUSAL, hop
 from tests.text_generators import playing
 
@@ -69,10 +69,11 @@ def test_an_answer_without_a_citation_is_quoted_with_its_question() -> None:
     assert verdict.rationale == (Sentence("Who wrote Emma? Jane Austen", (1,)),)
 
 
-@pytest.mark.parametrize("text", ["Unknown", "", REFUSAL, ESSAY, "Yes"])
-def test_a_model_that_never_names_a_label_gives_no_verdict(text: str) -> None:
+@pytest.mark.parametrize("reasoner", [PromptedReasoner, FlanT5Reasoner])
+@pytest.mark.parametrize("text", ["Unknown", "", REFUSAL, ESSAY, "**Yes**, we can know."])
+def test_a_model_that_never_names_a_label_gives_no_verdict(reasoner, text: str) -> None:
     with pytest.raises(UnparseableOutput):
-        conclude(playing(text))
+        reasoner(playing(text)).conclude(CLAIM, (AUTHOR, BIRTH), THREE)
 
 
 def test_two_labels_offer_no_third() -> None:
@@ -81,3 +82,26 @@ def test_two_labels_offer_no_third() -> None:
     assert verdict.label is Label.SUPPORTED
     assert "not enough evidence" not in model.prompts[0].lower()
     assert "Is this claim true or false?" in model.prompts[0]
+
+
+@pytest.mark.parametrize("label", THREE)
+def test_flan_t5_chooses_the_label_and_its_probability_kept(label: Label) -> None:
+    """Every label of the set is possible; only "not enough" names missing evidence."""
+    words = {Label.SUPPORTED: "true", Label.REFUTED: "false", Label.NOT_ENOUGH_EVIDENCE: "not enough evidence"}
+    verdict = FlanT5Reasoner(playing(words[label], probability=0.6)).conclude(CLAIM, (AUTHOR, BIRTH), THREE)
+    assert (verdict.label, verdict.confidence) == (label, 0.6)
+    assert bool(verdict.missing) == (label is Label.NOT_ENOUGH_EVIDENCE)
+
+
+def test_the_rationale_of_flan_t5_quotes_each_hop_and_ends_with_a_conclusion() -> None:
+    verdict = FlanT5Reasoner(playing("true")).conclude(CLAIM, (AUTHOR, BIRTH), THREE)
+    assert [sentence.hops for sentence in verdict.rationale] == [(1,), (3,), (1, 3)]
+    assert verdict.rationale[0].text == "Emma: “Emma is a novel by Jane Austen.”"
+
+
+def test_the_question_comes_last_in_the_prompt_of_flan_t5() -> None:
+    """A prompt that is too long loses its beginning, which is evidence."""
+    model = playing("true")
+    FlanT5Reasoner(model).conclude(CLAIM, (AUTHOR, BIRTH), LabelSet.TWO.labels)
+    lines = model.prompts[0].splitlines()
+    assert lines[-3:] == [f"Claim: {CLAIM.text}", "Is this claim true or false?", "Answer:"]

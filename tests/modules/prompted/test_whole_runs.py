@@ -16,10 +16,13 @@ from app.domain.ports import QuestionGenerator, TextGenerator
 from app.domain.report import Report, reduce_events
 from app.modules.answerers.flan_t5 import FlanT5Answerer
 from app.modules.answerers.reciter_reader import ReciterReader
-from app.modules.claim_verifier import PromptedClaimVerifier
-from app.modules.qa_validator import PromptedValidator
-from app.modules.question_generator import PromptedQuestioner
-from app.modules.reasoner import FlanT5Reasoner, PromptedReasoner
+from app.modules.prompted import (
+    FlanT5Reasoner,
+    PromptedClaimVerifier,
+    PromptedQuestioner,
+    PromptedReasoner,
+    PromptedValidator,
+)
 from app.strategies.question_guided import QuestionGuided
 from tests.fakes import ScriptedGenerator
 from tests.modules.prompted.cases import ESSAY, REFUSAL

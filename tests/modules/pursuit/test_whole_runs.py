@@ -9,13 +9,12 @@ from app.domain.model import Answer, Claim, Context, HopStatus, Label, LabelSet,
 from app.domain.ports import Pursuer
 from app.domain.report import Report, reduce_events
 from app.modules.local import LocalQuestionGenerator, LocalReasoner
-from app.modules.pursuit_paraphraser import LocalParaphraser
-from app.modules.pursuit_questioners import LocalPursuer, PromptedParaphraser, PromptedPursuer, Relay, Seq2SeqPursuer
-from app.modules.reasoner import PromptedReasoner
+from app.modules.prompted import PromptedReasoner
+from app.modules.pursuit import LocalParaphraser, LocalPursuer, PromptedParaphraser, PromptedPursuer, Seq2SeqPursuer
 from app.presets import PURSUIT_PRESETS, PursuitPreset
 from app.strategies.evidence_pursuit import EvidencePursuit
 from tests.modules.prompted.cases import ESSAY, REFUSAL
-from tests.modules.pursuit.test_questioners import Verifier
+from tests.modules.pursuit.test_pursuit import Verifier
 from tests.text_generators import PlayedModel, playing
 
 CLAIM = Claim("The author of Hamlet was born in England.", "A visitor", "2020-10-31")
@@ -57,11 +56,12 @@ def strategy_of(preset: PursuitPreset, play=capable_reply) -> EvidencePursuit:
     }
     llm = preset.others == "llm"
     return EvidencePursuit(
-        Relay(questioners[preset.first], questioners[preset.then]),
+        questioners[preset.first],
         PromptedParaphraser(model) if llm else LocalParaphraser(playing("")),
         Library(),
         PromptedReasoner(model) if llm else LocalReasoner(verifier.judge),
         preset.variant,
+        later=questioners[preset.then],
     )
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from app.domain.errors import CallFailed
 from app.domain.model import Claim, Passage, RunOptions
-from app.modules.letter_case import CaseRestorer
+from app.modules.claim_preparation import with_usual_case
 from app.strategies.question_guided import QuestionGuided
 from tests.fakes import TWO_HOPS, scripted_strategy
 
@@ -31,12 +31,13 @@ class Finds:
     [
         ("the mona lisa was painted by leonardo da vinci.", "The Mona Lisa was painted by Leonardo da Vinci.", 1),
         ("THE MONA LISA WAS PAINTED BY LEONARDO DA VINCI.", "The Mona Lisa was painted by Leonardo da Vinci.", 1),
-        ("The Mona Lisa is old.", "The Mona Lisa is old.", 0),
+        ("The Mona lisa is old.", "The Mona lisa is old.", 0),
+        ("NASA", "NASA", 0),
     ],
 )
 def test_only_a_claim_without_letter_case_is_searched_and_restored(written, read, searches):
     finds = Finds()
-    assert CaseRestorer(finds)(Claim(written, "Ann", "2020-10-31")) == Claim(read, "Ann", "2020-10-31")
+    assert with_usual_case(finds, Claim(written, "Ann", "2020-10-31")) == Claim(read, "Ann", "2020-10-31")
     assert len(finds.asked) == searches
 
 

@@ -1,4 +1,4 @@
-"""Questioners of evidence pursuit (Papelo): local, prompted, fine-tuned, and a combination of two.
+"""Questioners and paraphrasers of evidence pursuit (Papelo): local, prompted and fine-tuned.
 
 A language model replies with a list of questions, or with a decision or one question (app/modules/output_parsing.py).
 """
@@ -6,7 +6,8 @@ A language model replies with a list of questions, or with a decision or one que
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -15,18 +16,9 @@ from app.domain.errors import UnparseableOutput
 from app.domain.instrumentation import report_phase
 from app.domain.messages import Code
 from app.domain.model import Claim, Context, Hop, HopStatus, Label, Question
-from app.domain.ports import (
-    Ask,
-    Chat,
-    ClaimVerifier,
-    Completer,
-    Decide,
-    Pursuer,
-    QuestionGenerator,
-    TextGenerator,
-)
+from app.domain.ports import Ask, Chat, ClaimVerifier, Completer, Decide, QuestionGenerator, TextGenerator
 from app.modules.local import LocalJudge
-from app.modules.output_parsing import first_question, questions_from, step_from
+from app.modules.output_parsing import first_question, question_from, questions_from, step_from
 from app.modules.prompting import (
     TEXT_OR_NULL,
     TEXTS,
@@ -38,13 +30,16 @@ from app.modules.prompting import (
     attribution_sentence,
     build_chat,
     chat_case,
+    demonstrations,
     few_shot,
     fill_template,
     known_lines,
     one_line,
     quoted_texts,
     short_answer,
+    template,
 )
+from app.text.wording import expected_answer_type, names, normalised, stems, word_lists
 
 
 @dataclass(frozen=True)
@@ -60,14 +55,10 @@ class LocalPursuer:
 
     def first_questions(self, claim: Claim, n: int) -> tuple[Question, ...]:
         """Return up to `n` questions, each generated as if the ones before it had no answer."""
-        found: list[Question] = []
-        while len(found) < n:
-            asked = tuple(Hop(at, question, None, HopStatus.SET_ASIDE) for at, question in enumerate(found, start=1))
-            question = self.generator.next_question(claim, (), asked)
-            if question is None:
-                break
-            found.append(question)
-        return tuple(found)
+        asked: list[Hop] = []
+        while len(asked) < n and (question := self.generator.next_question(claim, (), tuple(asked))):
+            asked.append(Hop(len(asked) + 1, question, None, HopStatus.SET_ASIDE))
+        return tuple(hop.question for hop in asked)
 
     def next_step(self, claim: Claim, context: Context, set_aside: Sequence[Hop]) -> Ask | Decide | None:
         """Return a decision or the next question; None if none is left. An empty context never leads to a decision."""
@@ -122,17 +113,16 @@ class PromptedParaphraser:
 
 def first_prompts(claim: Claim, also: str = "") -> tuple[str, Chat]:
     """Return the prompt for the first questions as text and as a chat; `also` is one more instruction."""
-
-    def case(quote: Quote) -> str:
-        return chat_case(claim.text, (), quote, attribution_sentence(claim), also)
-
     prompt = fill_template("pursuit_first", claim=one_line(claim.text), attribution=attribution(claim), also=also)
-    return prompt, build_chat("questions", (), case, (), questions=TEXTS)
+    case = chat_case(claim.text, (), str, attribution_sentence(claim), also)
+    return prompt, build_chat("questions", (), lambda quote: case, (), questions=TEXTS)
 
 
 def step_prompts(claim: Claim, context: Context, set_aside: Sequence[Hop], also: str = "") -> tuple[str, Chat]:
     """Return the prompts for the next step: kept questions with answers, then set-aside ones without."""
-    known, unanswered = _answered(context), _unanswered(set_aside)
+    known = _answered(context)
+    unanswered = [f"- {one_line(hop.question.text)}" for hop in set_aside if hop.question.text]
+    unanswered = [UNANSWERED, *unanswered] if unanswered else []
 
     def case(quote: Quote) -> str:
         about = {"claim": one_line(claim.text), "attribution": attribution(claim)}
@@ -181,28 +171,9 @@ def _complete(
         return ask(model, prompts(only)[0], read, max_tokens=MAX_TOKENS)
 
 
-def _unanswered(set_aside: Sequence[Hop]) -> list[str]:
-    lines = [f"- {one_line(hop.question.text)}" for hop in set_aside if hop.question.text]
-    return [UNANSWERED, *lines] if lines else []
-
-
 def _answered(context: Context) -> list[KnownHop]:
     share = MAX_ANSWERS_WORDS // max(1, len(context))
     return [KnownHop(hop.number, hop.question.text, " ".join(hop.answer_text.split()[:share])) for hop in context]
-
-
-@dataclass(frozen=True)
-class Relay:
-    """Implements `Pursuer`: `first` asks the first questions, `then` takes every later step."""
-
-    first: Pursuer
-    then: Pursuer
-
-    def first_questions(self, claim: Claim, n: int) -> tuple[Question, ...]:
-        return self.first.first_questions(claim, n)
-
-    def next_step(self, claim: Claim, context: Context, set_aside: Sequence[Hop]) -> Ask | Decide | None:
-        return self.then.next_step(claim, context, set_aside)
 
 
 # Sequence-to-sequence models fine-tuned to write questions (Papelo, section 3.1 and Appendix A). One model writes the
@@ -241,3 +212,84 @@ def next_input(claim: str, pairs: Iterable[tuple[str, str]]) -> str:
     """Return the input of the second model: the claim, then each (question, answer) pair, oldest first."""
     history = "".join(f" Question: {question} Answer: {answer}" for question, answer in pairs)
     return f"question: Claim: {claim}{history}"
+
+
+# The local paraphraser: a small model often drops the subject of a question or asks for something else. A paraphrase is
+# used only if it has the same names and content words as the question, and either expects the same type of answer ("In
+# which city ...?" for "Where ...?") or begins with "What is the". Yes/no questions are not paraphrased, since a swap of
+# subject and object ("Was he endorsed by them?") keeps all words and changes the meaning.
+
+MAX_PARAPHRASE_TOKENS = 32
+_WHAT_IS_THE = re.compile(r"what (?:is|was|are|were) the\b", re.IGNORECASE)
+OPENINGS = ("", "What", "Which", "In")
+"""Beginnings of a paraphrase, given to the model one after another; without one it often repeats the question."""
+
+
+@dataclass(frozen=True)
+class LocalParaphraser:
+    """Implements `Paraphraser` over any `Completer`. Propagates its errors; holds no state."""
+
+    model: Completer
+
+    def paraphrase(self, claim: Claim, question: Question, n: int) -> tuple[Question, ...]:
+        """Return at most `n` different questions, the model's paraphrases first."""
+        report_phase(Code.REWORDING())
+        found = {normalised(question.text): question}
+        for text in self._candidates(claim, question):
+            if len(found) > n:
+                break
+            found.setdefault(normalised(text), Question(text))
+        return tuple(found.values())[1:]
+
+    def _candidates(self, claim: Claim, question: Question) -> Iterator[str]:
+        for opening in OPENINGS if expected_answer_type(question.text) else ():
+            text = self._paraphrase(question, opening)
+            if text and keeps_meaning(question.text, text):
+                yield text
+        yield claim_as_question(claim)
+
+    def _paraphrase(self, question: Question, opening: str) -> str | None:
+        prompt = f"{prompt_for(question)} {opening}".rstrip()
+        text = self.model.complete(prompt, max_tokens=MAX_PARAPHRASE_TOKENS, stop=("\n",))
+        try:
+            return question_from(f"{opening} {text.strip()}" if opening else text).text
+        except UnparseableOutput:
+            return None
+
+
+def prompt_for(question: Question) -> str:
+    """Return the prompt: the demonstrations and this question, up to the start of the paraphrase."""
+    shown = (f"{_question_in_prompt(each['question'])} {each['same']}\n\n" for each in demonstrations("same_question"))
+    return "".join(shown) + _question_in_prompt(" ".join(question.text.split()))
+
+
+def keeps_meaning(question: str, wording: str) -> bool:
+    """Return whether a wording has the names and content words of the question and asks for the same kind of answer.
+
+    A wording that begins with "What is the" may ask for any kind; nouns of a kind, such as "city", may differ.
+    """
+    same_words = stems(question) - _kinds() == stems(wording) - _kinds()
+    if not expected_answer_type(question) or not same_words or _names(question) != _names(wording):
+        return False
+    return expected_answer_type(wording) == expected_answer_type(question) or bool(_WHAT_IS_THE.match(wording))
+
+
+def claim_as_question(claim: Claim) -> str:
+    """Return the yes/no question whether the claim is true. Only a function word at its start loses its capital."""
+    text = " ".join(claim.text.split()).rstrip(" .!?")
+    first, _, rest = text.partition(" ")
+    if first.casefold() in word_lists()["functional"]:
+        text = f"{first.casefold()} {rest}".strip()
+    return f"Is it true that {text}?"
+
+
+def _names(text: str) -> frozenset[str]:
+    return frozenset(normalised(name) for name in names(text))
+
+
+def _kinds() -> frozenset[str]:
+    return stems(" ".join(word_lists()["kind_nouns"]))
+
+
+def _question_in_prompt(question: str) -> str:
+    return template("same_question").substitute(question=question)

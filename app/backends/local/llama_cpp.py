@@ -96,13 +96,13 @@ class LocalLM:
         self._engine = LazyModel(self._inference, self._start)
         self._slots = Slots(SLOTS)
 
-    def complete(self, prompt: str, *, max_tokens: int, stop: Sequence[str] = ()) -> str:
-        """Return the greedy continuation of `prompt`, without the stop string that ended it.
+    def complete(self, prompt: str, *, max_tokens: int, stop: Sequence[str] = (), without: str = "") -> str:
+        """Return the greedy continuation of `prompt`, without the stop string that ended it and the word `without`.
 
         Raises ModelUnavailable when a file cannot be loaded, CallFailed when the engine rejects the prompt or the call
         times out.
         """
-        return self.using(0).complete(prompt, max_tokens=max_tokens, stop=stop)
+        return self.using(0).complete(prompt, max_tokens=max_tokens, stop=stop, without=without)
 
     def probabilities(self, prompt: str, words: Sequence[str]) -> tuple[float, ...]:
         """Return the probability of each of `words` as the next one; they sum to 1. Raises as `complete` does."""
@@ -161,8 +161,10 @@ class _Adapted:
     model: LocalLM
     adapter: int | None
 
-    def complete(self, prompt: str, *, max_tokens: int, stop: Sequence[str] = ()) -> str:
-        request = {"prompt": prompt, "n_predict": max_tokens, "stop": list(stop)}
+    def complete(self, prompt: str, *, max_tokens: int, stop: Sequence[str] = (), without: str = "") -> str:
+        request: dict[str, Any] = {"prompt": prompt, "n_predict": max_tokens, "stop": list(stop)}
+        if without:
+            request["logit_bias"] = [[f" {without}", False]]
         text: str = self.model.call(self.adapter, lambda choice: choice["text"], **request)
         return text
 

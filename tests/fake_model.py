@@ -30,7 +30,7 @@ class ScriptedModel:
         self.readings, self.otherwise = dict(readings or {}), otherwise
         self.prompts: list[str] = []
 
-    def complete(self, prompt: str, *, max_tokens: int, stop: Sequence[str] = ()) -> str:
+    def complete(self, prompt: str, *, max_tokens: int, stop: Sequence[str] = (), without: str = "") -> str:
         self.prompts.append(prompt)
         said = self.replies.get(prompt.rpartition("\n")[2], [""])
         return said.pop(0) if len(said) > 1 else said[0]

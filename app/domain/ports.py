@@ -97,6 +97,9 @@ class Completer(Protocol):
 class TranscriptModel(Completer, Protocol):
     """A language model that also says which of several words is likely to follow a text."""
 
+    def complete(self, prompt: str, *, max_tokens: int, stop: Sequence[str] = (), without: str = "") -> str:
+        """Return the greedy continuation of `prompt`; `without` is a word that it does not have."""
+
     def probabilities(self, prompt: str, words: Sequence[str]) -> tuple[float, ...]:
         """Return the probability of each of `words` as the next one; they sum to 1."""
 

@@ -8,6 +8,8 @@ from dataclasses import replace
 
 from app.domain.messages import Code, Message
 from app.domain.model import Claim, Context, Hop, Label, Passage, Sentence, Span
+from app.domain.ports import TranscriptModel
+from app.modules.transcript import VERDICT_WORDS, Source, before_second_reading
 from app.text.sentences import is_common_word, sentence_spans
 from app.text.wording import names, stems
 
@@ -17,6 +19,13 @@ Probabilities = dict[Label, float]
 def decision_probability(probabilities: Probabilities) -> float:
     """Return the larger of p(supported) and p(refuted)."""
     return max(probabilities[Label.SUPPORTED], probabilities[Label.REFUTED])
+
+
+def answer_probability(model: TranscriptModel, question: str, answer: str, passage: Passage) -> float:
+    """Return the probability that the passage says that this is the answer. Propagates the model's errors."""
+    text = f"{question} {answer}"
+    prompt = before_second_reading(text, [(Source(passage.title, passage.text), text)])
+    return model.probabilities(prompt, tuple(VERDICT_WORDS.values()))[0]
 
 
 def spans_of(passage: Passage) -> list[Span]:

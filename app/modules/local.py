@@ -38,6 +38,7 @@ from app.modules import transcript as form
 from app.modules.calculation import Calculate, uncalculated
 from app.modules.judging import (
     Probabilities,
+    answer_probability,
     closing,
     decision_probability,
     is_described,
@@ -59,6 +60,8 @@ MAX_SOURCES = 4
 """Passages of the second reading."""
 ENOUGH_ANSWERS = 2
 """Kept answers after which a model that repeats its questions ends the run."""
+MIN_OVERLOOKED = 0.9
+"""Least probability, by its passage, of an answer that the model gives only where it may not say "not found"."""
 QUESTION_TOKENS, ANSWER_TOKENS, EXPLANATION_TOKENS = 40, 48, 64
 
 
@@ -141,7 +144,10 @@ def look_ups(claim: Claim, hops: Sequence[Hop]) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class LocalReader:
-    """Implements `Reader`: the model continues the transcript with an answer, cited in the sentence that holds it."""
+    """Implements `Reader`: the model continues the transcript with an answer, cited in the sentence that holds it.
+
+    "Not found" is said too often: what it answers else is taken if it is confirmed by its passage alone.
+    """
 
     model: TranscriptModel
     reduce: Reduce = unreduced
@@ -161,11 +167,18 @@ class LocalReader:
             prompt = form.asked(question.text, sources, question.text, is_first=False) + form.ANSWER
         else:
             prompt = form.before_answer(claim.text, steps_of(context), question.text, sources)
-        text = self.model.complete(prompt, max_tokens=ANSWER_TOKENS, stop=("\n",)).strip()
-        if not text or normalised(text) == form.NOT_FOUND:
-            return Answer(None, retrieved=tuple(passages))
         about = f"{question.text} {claim.text if claim else ''}"
-        return Answer(text, citation(text, about, read), tuple(passages))
+        text = self._completed(prompt)
+        if text and normalised(text) != form.NOT_FOUND:
+            return Answer(text, citation(text, about, read), tuple(passages))
+        text = self._completed(prompt, without=form.NOT_FOUND.split()[0])
+        cited = citation(text, about, read) if text else None
+        if cited and answer_probability(self.model, question.text, text, cited.passage) >= MIN_OVERLOOKED:
+            return Answer(text, cited, tuple(passages))
+        return Answer(None, retrieved=tuple(passages))
+
+    def _completed(self, prompt: str, without: str = "") -> str:
+        return self.model.complete(prompt, max_tokens=ANSWER_TOKENS, stop=("\n",), without=without).strip()
 
 
 def citation(answer: str, about: str, passages: Sequence[Passage]) -> Span | None:

@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 
 from app.domain.model import Claim, Hop, HopStatus
 from app.domain.ports import TranscriptModel
-from app.modules.judging import is_grounded
-from app.modules.transcript import VERDICT_WORDS, Source, before_remaining, before_second_reading
+from app.modules.judging import answer_probability, is_grounded
+from app.modules.transcript import before_remaining
 from app.text.wording import normalised, stems
 
 MAX_TOKENS = 60
@@ -72,6 +72,5 @@ class ClaimReducer:
     def _is_confirmed(self, hop: Hop) -> bool:
         if hop.answer is None or hop.answer.cited is None:
             return False
-        passage, text = hop.answer.cited.passage, f"{hop.question.text} {hop.answer.text}"
-        prompt = before_second_reading(text, [(Source(passage.title, passage.text), text)])
-        return self.judge.probabilities(prompt, tuple(VERDICT_WORDS.values()))[0] >= MIN_ANSWER_PROBABILITY
+        passage = hop.answer.cited.passage
+        return answer_probability(self.judge, hop.question.text, hop.answer_text, passage) >= MIN_ANSWER_PROBABILITY

@@ -112,6 +112,13 @@ def test_an_answer_that_was_not_found_has_no_text_and_keeps_what_was_read(said):
     assert (answer.text, answer.cited, answer.retrieved) == (None, None, (KAFKA,))
 
 
+@pytest.mark.parametrize(("confirmed", "text"), [(0.9, "Prague"), (0.8, None)])
+def test_another_answer_than_not_found_is_taken_if_its_passage_confirms_it(confirmed, text):
+    model = ScriptedModel({"Answer:": (" not found", " Prague")}, otherwise=(confirmed, 0.0, 1 - confirmed))
+    answer = LocalReader(model).read(SECOND.question, (KAFKA,), CLAIM, ())
+    assert answer.text == text and f"{SECOND.question.text} Prague\nSource: " in model.prompts[-1]
+
+
 def test_a_short_description_is_cited_only_where_the_text_itself_does_not_have_the_answer():
     described = Passage(
         "German-language writer (1883–1924). Kafka was born in Prague in 1883.", "K", "test", described=36

@@ -97,13 +97,15 @@ class LocalLM:
         self._slots = Slots(SLOTS)
         self._adapter: int | None = 0
 
-    def complete(self, prompt: str, *, max_tokens: int, stop: Sequence[str] = ()) -> str:
-        """Return the greedy continuation of `prompt`, without the stop string that ended it.
+    def complete(self, prompt: str, *, max_tokens: int, stop: Sequence[str] = (), without: str = "") -> str:
+        """Return the greedy continuation of `prompt`, without the stop string that ended it and the word `without`.
 
         Raises ModelUnavailable when a file cannot be loaded, CallFailed when the engine rejects the prompt or the call
         times out.
         """
-        request = {"prompt": prompt, "n_predict": max_tokens, "stop": list(stop)}
+        request: dict[str, Any] = {"prompt": prompt, "n_predict": max_tokens, "stop": list(stop)}
+        if without:
+            request["logit_bias"] = [[f" {without}", False]]
         text: str = self._call(lambda choice: choice["text"], **request)
         return text
 

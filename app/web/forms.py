@@ -22,9 +22,9 @@ from app.capabilities.options import (
     Capabilities,
     source_of,
 )
-from app.domain.model import CORPUS_SEARCH, Claim, Label, RunOptions
+from app.domain.model import CORPUS_SEARCH, RANGES, Claim, Label, RunOptions
 from app.presets import PROMPTED, PROMPTED_PURSUIT, defaults_of
-from app.run_request import CLAIM_FIELDS
+from app.run_request import CLAIM_FIELDS, DEFAULTS
 
 SET_BY_SOURCE = ("answerer", "corpora", "search")
 """Fields that count only without `from_source`; an answerer that was chosen must go with it."""
@@ -52,6 +52,9 @@ class ClaimForm:
     corpora: tuple[str, ...] = ()
     labels: str = ""
     max_hops: str = ""
+    model_seed: str = ""
+    temperature: str = ""
+    max_tokens: str = ""
     fresh: bool = False
     undated: bool = True
     fact_checks: bool = True
@@ -70,9 +73,10 @@ class ClaimForm:
     def repeating(cls, claim: Claim, options: RunOptions, blank: ClaimForm) -> ClaimForm:
         """Return the form that repeats an earlier run; `fresh` and options the run did not use come from `blank`."""
         is_pursuit = options.strategy == PURSUIT
-        used = {
+        used: dict[str, Any] = {
             name: getattr(options, name) or getattr(blank, name) for name in ("answerer", "search", "model", "corpora")
         }
+        used |= {name: _written(getattr(options, name)) for name in RANGES}
         return replace(
             blank,
             claim=claim.text,
@@ -82,7 +86,6 @@ class ClaimForm:
             source_chosen="yes" if "answerer" in defaults_of(options.strategy, options.preset) else "",
             strategy=options.strategy,
             labels=options.labels.value,
-            max_hops=str(options.max_hops),
             preset=blank.preset if is_pursuit else options.preset,
             pursuit=options.preset if is_pursuit else blank.pursuit,
             **used,
@@ -120,10 +123,9 @@ class ClaimForm:
         """Return the fields as RunRequest.resolve accepts them, without `labels` if it is empty."""
         unchanged = (*CLAIM_FIELDS, "strategy", "answerer", "labels", "corpora", "fresh", *TICKS)
         fields = {name: getattr(self, name) for name in unchanged if name != "labels" or self.labels}
-        # None is outside of the range, so that the request is rejected with the range's message.
-        number = int(self.max_hops) if re.fullmatch("[0-9]{1,3}", self.max_hops) else None
         converted = {"preset": self._preset(), "model": self.model or None, "search": self.search or None}
-        raw = {**fields, **converted, "max_hops": number}
+        numbers = {name: _number(text) for name in RANGES if (text := getattr(self, name)) or name not in MAY_BE_EMPTY}
+        raw = {**fields, **converted, **numbers}
         if not self.from_source:
             return raw
         left_out = set(SET_BY_SOURCE) - ({"answerer"} if self.is_answerer_chosen else set())
@@ -144,6 +146,21 @@ class ClaimForm:
 
     def _preset(self) -> str:
         return self.pursuit if self.strategy == PURSUIT else self.preset
+
+
+MAY_BE_EMPTY = tuple(name for name in RANGES if getattr(DEFAULTS, name) is None)
+"""Fields of numbers that have a usual value of the prompt or of the site."""
+
+
+def _written(number: float | None) -> str:
+    return "" if number is None else f"{number:g}" if isinstance(number, float) else str(number)
+
+
+def _number(text: str) -> float | str:
+    """Return the number; any other text as it is, which is in no range, so that it gets the range's message."""
+    if not re.fullmatch(r"[0-9]{1,10}|[0-9]{0,3}\.[0-9]{1,10}", text.strip()):
+        return text
+    return float(text) if "." in text else int(text)
 
 
 TICKS = ("undated", "fact_checks", "look_up_fact_checks")

@@ -293,7 +293,7 @@ def form_context(form: ClaimForm, error: InvalidInput | None = None, hint: Hint 
         "memory_sources": memory_sources(capabilities()),
         "answerers_of_presets": answerers_of_presets(capabilities()),
         "label_sets": views.LABEL_SETS,
-        "most_hops": RANGES["max_hops"].maximum,
+        "ranges": RANGES,
     }
 
 

@@ -26,7 +26,7 @@ from app.capabilities.options import (
     searches_corpora,
     source_of,
 )
-from app.domain.model import Answer, Branch, Hop, Label, Origin, Passage, RunOptions, Sentence, Span
+from app.domain.model import RANGES, Answer, Branch, Hop, Label, Origin, Passage, RunOptions, Sentence, Span
 from app.domain.report import Report
 from app.text.sentences import sentence_spans
 from app.web import capabilities
@@ -340,7 +340,12 @@ def choices(options: RunOptions) -> dict[str, str]:
         "published fact-checks": "published fact-checks looked up"
         if options.look_up_fact_checks
         else "no published fact-checks",
+        **{name: _number_words(name, getattr(options, name)) for name in ("temperature", "model_seed", "max_tokens")},
     }
+
+
+def _number_words(name: str, number: float | None) -> str:
+    return f"the usual {RANGES[name].name}" if number is None else f"{RANGES[name].name} {number:g}"
 
 
 def differences(options: RunOptions, other: RunOptions) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ import pytest
 
 from app.domain.messages import Code
 from app.domain.model import (
+    RANGES,
     Answer,
     Branch,
     Claim,
@@ -28,8 +29,10 @@ from app.domain.model import (
 )
 from app.domain.report import Report
 from app.runs.version_1 import coded
+from app.web.forms import ClaimForm
 from app.web.report_view import (
     FIGURES,
+    differences,
     distinct_choices,
     excerpt,
     reliability,
@@ -206,3 +209,18 @@ def test_a_long_passage_is_cut_between_words_around_the_answer():
 def test_the_owner_reads_that_they_did_it_and_others_that_the_owner_did(stopped):
     assert page_words(stopped, is_owner=True) == "You stopped this check."
     assert page_words(stopped, is_owner=False) == "Its owner stopped this check."
+
+
+@pytest.mark.parametrize(
+    ("name", "number"), [("max_hops", 2), ("temperature", 0.7), ("model_seed", 3), ("max_tokens", 200)]
+)
+def test_a_number_of_a_check_is_repeated_by_its_form_and_told_apart_in_a_comparison(name, number):
+    options = replace(RunOptions(), **{name: number})
+    assert ClaimForm.repeating(Claim("Water is wet."), options, ClaimForm()).raw()[name] == number
+    assert len(differences(RunOptions(), options)) == 1
+
+
+@pytest.mark.parametrize("name", RANGES)
+def test_a_field_of_a_number_refuses_any_other_text(name):
+    assert ClaimForm(**{name: "1e3"}).raw()[name] not in RANGES[name]
+    assert (name in ClaimForm(max_hops="5").raw()) is (name == "max_hops")

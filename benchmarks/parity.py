@@ -22,8 +22,8 @@ from app.domain.errors import CallFailed
 from app.domain.model import Answer, Claim, Context, Hop, HopStatus, LabelSet, Passage, Question, RunOptions
 from app.domain.ports import Reader
 from app.domain.report import Report
-from app.modules.answerers.reciter_reader import ReciterReader, cite_in, reading_prompt, reciting_prompt
-from app.modules.prompted import question_prompt, reasoning_prompt, sufficiency_prompt
+from app.modules.answerers.reciter_reader import ReciterReader, cite_in, reading_prompts, reciting_prompts
+from app.modules.prompted import question_prompts, reasoning_prompts, sufficiency_prompts
 from benchmarks.critical_path import question_guided
 from research.evaluation.runs import run_to_report
 from tests.openai_server import Asked, OpenAIServer, Reply, Story, Told, play
@@ -74,13 +74,13 @@ def run_qacheck(model: OpenAIChat, story: Story) -> None:
     """Make QACheck's calls in its order."""
     kept: tuple[Hop, ...] = ()
     for number, hop in enumerate(story.hops, 1):
-        question = Question(model.complete(question_prompt(CLAIM, kept), max_tokens=TOKENS).strip())
-        passage = model.complete(reciting_prompt(question), max_tokens=TOKENS)
-        answer = model.complete(reading_prompt(question, passage), max_tokens=TOKENS)
+        question = Question(model.complete(question_prompts(CLAIM, kept)[0], max_tokens=TOKENS).strip())
+        passage = model.complete(reciting_prompts(question)[0], max_tokens=TOKENS)
+        answer = model.complete(reading_prompts(question, passage)[0], max_tokens=TOKENS)
         model.complete(f"{STATEMENT}\n{question.text}\n{hop.answer}", max_tokens=TOKENS)
         kept += (Hop(number, question, Answer(answer), HopStatus.KEPT),)
-        model.complete(sufficiency_prompt(CLAIM, kept), max_tokens=TOKENS)
-    model.complete(reasoning_prompt(CLAIM, kept, LabelSet.TWO.labels), max_tokens=TOKENS)
+        model.complete(sufficiency_prompts(CLAIM, kept)[0], max_tokens=TOKENS)
+    model.complete(reasoning_prompts(CLAIM, kept, LabelSet.TWO.labels)[0], max_tokens=TOKENS)
 
 
 @dataclass(frozen=True)

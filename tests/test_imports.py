@@ -174,3 +174,9 @@ def test_a_check_with_a_language_model_loads_beside_its_first_call_and_nothing_a
         (tmp_path / name).symlink_to(load_settings().instance / name)
     given = f"INSTANCE, OPTIONS, READ_WITH = {str(tmp_path)!r}, {options}, {read_with!r}\n"
     assert run_python(given + CHECK) == ""
+
+
+def test_the_benchmarks_find_what_they_import():
+    subprocess.run(
+        [sys.executable, "-c", "import benchmarks.bench, benchmarks.soak, benchmarks.load.__main__"], check=True
+    )

@@ -299,7 +299,8 @@ def source_words(options: RunOptions) -> str:
     if source_of(options) == WEB:
         return f"{SOURCE_TITLES[WEB]} ({options.search})"
     if not searches_corpora(options):
-        return "A model’s memory"
+        names = (each.title.partition(":")[0] for each in capabilities().answerers if each.name == options.answerer)
+        return f"A model’s memory ({next(names, options.answerer)})"
     read_whole = ", one article at a time" if options.answerer == WEB_SEARCH else ""
     return corpora_words(options) + read_whole
 

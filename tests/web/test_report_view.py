@@ -224,3 +224,9 @@ def test_a_number_of_a_check_is_repeated_by_its_form_and_told_apart_in_a_compari
 def test_a_field_of_a_number_refuses_any_other_text(name):
     assert ClaimForm(**{name: "1e3"}).raw()[name] not in RANGES[name]
     assert (name in ClaimForm(max_hops="5").raw()) is (name == "max_hops")
+
+
+def test_answers_from_the_memories_of_two_models_are_told_apart(make_app):
+    with make_app().app_context():
+        recited, flan_t5 = (RunOptions(answerer=name) for name in ("reciter-reader", "flan-t5"))
+        assert differences(recited, flan_t5) == ("A model’s memory (FLAN-T5)",)

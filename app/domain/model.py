@@ -5,18 +5,44 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
-from typing import Annotated, Literal, get_type_hints
+from typing import Annotated, Any, Literal, Self, get_type_hints
 
-from app.domain.messages import Text
+from app.domain.messages import Code, Text
 
 
 class Label(StrEnum):
-    """The class of a verdict."""
+    """The class of a verdict, with its words."""
 
-    SUPPORTED = "SUPPORTED"
-    REFUTED = "REFUTED"
-    NOT_ENOUGH_EVIDENCE = "NOT_ENOUGH_EVIDENCE"
-    CONFLICTING_EVIDENCE = "CONFLICTING_EVIDENCE"
+    plain: str  # on pages
+    prompted: str  # in prompts
+    asked: str  # in the question that asks for one of several labels
+    choice: str  # in Papelo's prompt
+    closing: Code  # the last sentence of a rationale
+
+    def __new__(cls, name: str, *words: Any) -> Self:
+        member = str.__new__(cls, name)
+        member._value_ = name
+        member.plain, member.prompted, member.asked, member.choice, member.closing = words
+        return member
+
+    SUPPORTED = "SUPPORTED", "True", "true", "true", "fully supported by the evidence", Code.SUPPORTS
+    REFUTED = "REFUTED", "False", "false", "is it false", "contradicted by the evidence", Code.DISAGREES
+    NOT_ENOUGH_EVIDENCE = (
+        "NOT_ENOUGH_EVIDENCE",
+        "Can’t tell",
+        "not enough evidence",
+        "is there not enough evidence to tell",
+        "insufficient information",
+        Code.SAYS_NOTHING,
+    )
+    CONFLICTING_EVIDENCE = (
+        "CONFLICTING_EVIDENCE",
+        "Sources disagree",
+        "conflicting evidence",
+        "conflicting evidence",
+        "conflicting evidence",
+        Code.MIXED,
+    )
 
 
 class LabelSet(StrEnum):

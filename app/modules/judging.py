@@ -65,14 +65,6 @@ def _texts_read(hop: Hop) -> Iterator[str]:
             yield f"{passage.title} {passage.text}"
 
 
-_CLOSING = {
-    Label.SUPPORTED: Code.SUPPORTS,
-    Label.REFUTED: Code.DISAGREES,
-    Label.NOT_ENOUGH_EVIDENCE: Code.SAYS_NOTHING,
-    Label.CONFLICTING_EVIDENCE: Code.MIXED,
-}
-
-
 def quotations(context: Context) -> tuple[Sentence, ...]:
     """Return the sentence in which each kept answer begins, each once; question and answer without a citation."""
     found: dict[str, Sentence] = {}
@@ -84,7 +76,7 @@ def quotations(context: Context) -> tuple[Sentence, ...]:
 
 def closing(label: Label, context: Context) -> Sentence:
     """Return the last sentence of the rationale: the result of all kept hops."""
-    return Sentence(_CLOSING[label](), tuple(hop.number for hop in context))
+    return Sentence(label.closing(), tuple(hop.number for hop in context))
 
 
 def missing_from(claim: Claim, context: Context) -> Message:

@@ -22,27 +22,13 @@ MAX_QUERY_WORDS, MAX_QUERY_LENGTH = 60, 400
 MAX_ANSWER_WORDS = 40
 MAX_RATIONALE_WORDS = 300
 
-LABEL_WORDS = {
-    Label.SUPPORTED: "true",
-    Label.REFUTED: "false",
-    Label.NOT_ENOUGH_EVIDENCE: "not enough evidence",
-    Label.CONFLICTING_EVIDENCE: "conflicting evidence",
-}
-"""The words for each label in prompts. Replies may also use the synonyms in `_LABELS`."""
-
-_LABELS = {
-    "true": Label.SUPPORTED,
+_LABELS = {label.prompted: label for label in Label} | {
     "supported": Label.SUPPORTED,
-    "false": Label.REFUTED,
     "refuted": Label.REFUTED,
-    "not enough evidence": Label.NOT_ENOUGH_EVIDENCE,
-    "not enough information": Label.NOT_ENOUGH_EVIDENCE,
-    "not enough info": Label.NOT_ENOUGH_EVIDENCE,
-    "insufficient evidence": Label.NOT_ENOUGH_EVIDENCE,
-    "insufficient information": Label.NOT_ENOUGH_EVIDENCE,
-    "cannot be verified": Label.NOT_ENOUGH_EVIDENCE,
-    "conflicting evidence": Label.CONFLICTING_EVIDENCE,
+    **dict.fromkeys(("not enough information", "not enough info", "cannot be verified"), Label.NOT_ENOUGH_EVIDENCE),
+    **dict.fromkeys(("insufficient evidence", "insufficient information"), Label.NOT_ENOUGH_EVIDENCE),
 }
+"""Labels by their words in replies: the words in prompts, and synonyms."""
 _LABEL_NAMES = (
     r"(?:the )?(?:final )?"
     r"(?:label|answer|verdict|prediction|conclusion|rating|judge?ment|classification|result|decision)"
@@ -129,7 +115,7 @@ def step_from(text: str) -> Ask | Decide:
         decisions = {word}
     label = None if decisions or _MARK.search(plain) else _opening_label(plain)
     if label in (Label.SUPPORTED, Label.REFUTED):
-        decisions = {LABEL_WORDS[label]}
+        decisions = {label.prompted}
     if len(decisions) == 1:
         return Decide(decisions == {"true"})
     return Ask(first_question(plain))
@@ -287,8 +273,8 @@ def _opening_label(text: str) -> Label | None:
     reply = _LABEL_REASON.sub("", _BEFORE_LABEL.sub("", plain))
     if label := _VERDICT_VERBS.get(re.sub(r"\W", "", reply.casefold())):
         return label
-    in_label_words = _LABEL_WORD.sub(lambda word: LABEL_WORDS[_LABELS[word.group().casefold()]], reply)
-    option = option_in(in_label_words, tuple(LABEL_WORDS.values()))
+    in_label_words = _LABEL_WORD.sub(lambda word: _LABELS[word.group().casefold()].prompted, reply)
+    option = option_in(in_label_words, tuple(label.prompted for label in Label))
     named = {_LABELS[word.casefold()] for word in _LABEL_WORD.findall(in_label_words)}
     return _LABELS[option] if option and len(named) == 1 else None
 

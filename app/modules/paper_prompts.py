@@ -18,7 +18,7 @@ from app.domain.messages import Code
 from app.domain.model import Answer, Claim, Context, Hop, Label, Passage, Question, SearchHit, Sentence, Span, Verdict
 from app.domain.ports import Ask, Decide, FreeAnswer, TextGenerator
 from app.modules.judging import quotations
-from app.modules.output_parsing import DECISION, LABEL_WORDS, label_from, question_from, questions_from, rationale_from
+from app.modules.output_parsing import DECISION, label_from, question_from, questions_from, rationale_from
 from app.modules.prompted import balanced, verdict_from
 from app.modules.prompting import (
     KnownHop,
@@ -191,7 +191,7 @@ def reasoner_prompt(claim: Claim, context: Context, labels: Sequence[Label]) -> 
 
     examples = (
         f"{case(each['claim'], [pair[:2] for pair in each['known']], sentences(uncited_rationale(each)))}: "
-        f"{LABEL_WORDS[Label(each['label'])].capitalize()}."
+        f"{Label(each['label']).prompted.capitalize()}."
         for each in balanced(demonstrations("reasoning"), labels)
     )
     pairs = [(one_line(hop.question.text), short_answer(hop)) for hop in context]
@@ -233,7 +233,7 @@ class ChainOfThoughtClassifier:
             return fill_template("chain_of_thought", claim=one_line(text), ask=label_question(labels))
 
         examples = (
-            f"{case(each['claim'])}\n{uncited_rationale(each)}\n{LABEL_WORDS[Label(each['label'])]}"
+            f"{case(each['claim'])}\n{uncited_rationale(each)}\n{Label(each['label']).prompted}"
             for each in balanced(demonstrations("reasoning"), labels)
         )
         prompt = few_shot(examples, lambda _: case(claim.text), ())
@@ -367,13 +367,8 @@ def _document(name: str, title: str, site: str, published: str | None, text: str
 
 # Papelo's LLMVerify: the late verdict.
 
-CHOICES = {
-    Label.SUPPORTED: ("A", "fully supported by the evidence"),
-    Label.REFUTED: ("B", "contradicted by the evidence"),
-    Label.NOT_ENOUGH_EVIDENCE: ("C", "insufficient information"),
-    Label.CONFLICTING_EVIDENCE: ("D", "conflicting evidence"),
-}
-_MARK = re.compile(r"\[\s*\[\s*([A-D])\s*\]\s*\]")
+CHOICES = {label: (chr(ord("A") + at), label.choice) for at, label in enumerate(Label)}
+_MARK = re.compile(rf"\[\s*\[\s*([{''.join(mark for mark, _ in CHOICES.values())}])\s*\]\s*\]")
 
 
 @dataclass(frozen=True)

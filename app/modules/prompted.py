@@ -12,7 +12,7 @@ from app.domain.messages import Code
 from app.domain.model import Claim, Context, Hop, Judgement, Label, Question, Sentence, Verdict
 from app.domain.ports import Chat, TextGenerator
 from app.modules.judging import closing, missing_from, quotations
-from app.modules.output_parsing import LABEL_WORDS, label_from, question_from, rationale_from
+from app.modules.output_parsing import label_from, question_from, rationale_from
 from app.modules.prompting import (
     TEXT,
     TEXT_OR_NULL,
@@ -267,14 +267,14 @@ def reasoning_prompts(claim: Claim, context: Context, labels: Sequence[Label]) -
     """Return the prompt with the demonstrations for these labels, and as a chat with one of each label."""
     known, candidates = known_hops_with_evidence(claim, context), demonstrations("reasoning")
     case = {"claim": claim.text, "known": known, "attribution": attribution_sentence(claim)}
-    named = one_of(LABEL_WORDS[label] for label in labels)
+    named = one_of(label.prompted for label in labels)
     schema = {"rationale": TEXT, "missing": TEXT_OR_NULL, "label": named}
     examples, few = balanced(candidates, labels), balanced(candidates, labels, len(labels))
     return _verdict_role(labels).prompts(examples, few, case, quoted_texts(known), **schema)
 
 
 def _reply(demonstration: Mapping[str, Any]) -> Mapping[str, Any]:
-    label = LABEL_WORDS[Label(demonstration["label"])]
+    label = Label(demonstration["label"]).prompted
     return {"rationale": demonstration["rationale"], "missing": demonstration.get("missing"), "label": label}
 
 

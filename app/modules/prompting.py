@@ -22,7 +22,7 @@ from app.domain.instrumentation import cached_if_readable
 from app.domain.messages import Code
 from app.domain.model import Claim, Context, Hop, Judgement, Label, LabelSet, Origin
 from app.domain.ports import Chat, ChatGenerator, Completer, TextGenerator
-from app.modules.output_parsing import LABEL_WORDS, MAX_ANSWER_WORDS
+from app.modules.output_parsing import MAX_ANSWER_WORDS
 from app.text.options import is_no_answer
 from app.text.sentences import select_sentences
 
@@ -281,12 +281,6 @@ def _only_value(reply: Mapping[str, Any]) -> str:
 YES, NO = "Yes", "No"
 YES_OR_NO = one_of((YES, NO))
 
-_ASK = {
-    LabelSet.TWO: "Is this claim true or false?",
-    LabelSet.THREE: "Is this claim true, is it false, or is there not enough evidence to tell?",
-    LabelSet.FOUR: "Is this claim true, is it false, is there not enough evidence to tell, or conflicting evidence?",
-}
-
 
 def yes_or_no(model: TextGenerator, prompt: str, chat: Chat | None, if_yes: Code, if_no: Code) -> Judgement:
     """Return whether the model chose Yes, with the reason. Raises UnparseableOutput if it chose neither."""
@@ -298,11 +292,14 @@ def yes_or_no(model: TextGenerator, prompt: str, chat: Chat | None, if_yes: Code
 
 def label_question(labels: Sequence[Label]) -> str:
     """Return the question that asks for one of these labels (QACheck, Appendix A.4, and its forms for more classes)."""
-    return next(question for label_set, question in _ASK.items() if label_set.labels == tuple(labels))
+    if tuple(labels) == LabelSet.TWO.labels:
+        return "Is this claim true or false?"
+    *others, last = (label.asked for label in labels)
+    return f"Is this claim {', '.join(others)}, or {last}?"
 
 
 def choose_label(model: TextGenerator, prompt: str, labels: Sequence[Label]) -> tuple[Label, float | None]:
     """Return one of `labels` and its probability among them; None as the probability if the model gives none."""
-    words = {LABEL_WORDS[label]: label for label in labels}
+    words = {label.prompted: label for label in labels}
     choice = model.choose(prompt, tuple(words))
     return words[choice.option], choice.probability

@@ -9,7 +9,7 @@ from flask import render_template, session, url_for
 
 from app.capabilities.options import Choice, source_of
 from app.domain.comparison import normalised_claim
-from app.domain.model import MAX_NOTE_LENGTH, Note
+from app.domain.model import MAX_NOTE_LENGTH, LabelSet, Note
 from app.domain.report import Report
 from app.runs.service import RunFilter, RunSummary, StoredRun
 from app.web import available_sources, capabilities, services
@@ -69,6 +69,7 @@ class NotePlace:
     form: NoteForm
     problem: str = ""
     longest: int = MAX_NOTE_LENGTH
+    verdicts: tuple[tuple[str, str], ...] = (*((each, each.plain) for each in LabelSet.THREE.labels), ("", "None"))
 
 
 @dataclass(frozen=True)

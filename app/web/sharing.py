@@ -28,8 +28,7 @@ MAX_WORD = 34
 """Characters of the widest letter that fit on a line at the smallest size; longer words are split."""
 REGULAR, BOLD = "SourceSerifPro", "SourceSerifProSemibold"
 GROUND, INK, SOFT = "#f7f5f0", "#1e2022", "#5c5d5b"
-TONES = {"supported": "#1d6a43", "refuted": "#a4302b", "undecided": "#7d5600", "conflicting": "#6a4494"}
-"""Colours by tone, those of the page in light colours."""
+TONES = {face.tone: face.colour for face in FACES.values()}
 UNREADABLE = "Open the report to read the claim."
 """In place of a claim with letters that the font lacks."""
 CAUTION = "A machine made this verdict. Read the report before you rely on it."

@@ -136,13 +136,17 @@ class Face(NamedTuple):
     word: str
     icon: str
     tone: str
+    colour: str = ""  # of a label in pictures, that of its tone on a light page
 
 
-FACES = {
-    Label.SUPPORTED: Face("True", "check", "supported"),
-    Label.REFUTED: Face("False", "cross", "refuted"),
-    Label.NOT_ENOUGH_EVIDENCE: Face("Can’t tell", "question", "undecided"),
-    Label.CONFLICTING_EVIDENCE: Face("Sources disagree", "split", "conflicting"),
+_SIGNS = {
+    Label.SUPPORTED: ("check", "supported", "#1d6a43"),
+    Label.REFUTED: ("cross", "refuted", "#a4302b"),
+    Label.NOT_ENOUGH_EVIDENCE: ("question", "undecided", "#7d5600"),
+    Label.CONFLICTING_EVIDENCE: ("split", "conflicting", "#6a4494"),
+}
+FACES: dict[str, Face] = {
+    **{label: Face(label.plain, *_SIGNS[label]) for label in Label},
     HopStatus.OPEN: Face("In progress", "dots", "open"),
     HopStatus.KEPT: Face("Used", "check", "kept"),
     HopStatus.SET_ASIDE: Face("Not used", "aside", "aside"),

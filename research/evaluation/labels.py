@@ -24,8 +24,8 @@ class Gold(StrEnum):
     """WiCE's label for claims that are supported in part, which is different from conflicting evidence."""
 
 
-_S, _R, _N, _C = Label
-_TWO, _THREE, _FOUR = LabelSet
+_S, _R, _N, _C = LabelSet.FOUR.labels
+_TWO, _THREE, _FOUR = LabelSet.TWO, LabelSet.THREE, LabelSet.FOUR
 
 MATCHES: dict[Gold, dict[LabelSet, tuple[Label, ...]]] = {
     Gold.SUPPORTED: {_TWO: (_S,), _THREE: (_S,), _FOUR: (_S,)},

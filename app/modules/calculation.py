@@ -167,15 +167,15 @@ class ClaimCalculator:
     def __call__(self, claim: Claim, context: Context) -> Calculation | None:
         """Return the calculation over the kept answers; None where they have too few numbers or do not decide.
 
-        It is written twice, the second time from the answers in reverse, and decides where both agree: which value is
-        whose is what the model mistakes.
+        It is written twice, the second time from the answers in reverse, and does not decide where that says the
+        opposite: which value is whose is what the model mistakes.
         """
         hops = [hop for hop in context if hop.answer_text]
         if sum(bool(_NUMBER.search(hop.answer_text)) for hop in hops) < MIN_NUMBERS:
             return None
         program = self._program(claim, hops)
         again = program and self._program(claim, hops[::-1])
-        if program is None or again is None or again.holds != program.holds:
+        if program is None or (again and again.holds != program.holds):
             return None
         code = Code.CALCULATED_TRUE if program.holds else Code.CALCULATED_FALSE
         cited = {hop.number for hop in hops for number in program.values.values() if is_in(number, answer_of(hop))}

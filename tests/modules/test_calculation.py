@@ -128,6 +128,15 @@ def test_an_answer_has_a_number_in_the_ways_in_which_people_write_it(number, tex
     assert is_in(number, text) and not is_in(number, "1234 of 5,678")
 
 
+@pytest.mark.parametrize(
+    ("again", "decides"),
+    [(" a = 1906; b = 1931; a < b", True), (" none", True), (" a = 1931; b = 1906; a < b", False)],
+)
+def test_answers_in_reverse_order_must_not_give_the_opposite(again, decides):
+    model = ScriptedModel({"Calculation:": (" a = 1906; b = 1931; b > a", again)})
+    assert (ClaimCalculator(model)(CLAIM, (PUBLISHED, BORN)) is not None) is decides
+
+
 def test_nothing_is_asked_before_two_answers_have_numbers():
     asked = calculator("a = 1931; b = 1906; a > b")
     assert asked(CLAIM, (PUBLISHED, hop(2, "Who published them?", "Kurt Gödel"))) is None

@@ -15,7 +15,7 @@ from app.cli import check
 from app.config.settings import Settings
 from app.domain.events import RunStarted
 from app.domain.messages import Code
-from app.domain.model import Answer, Claim, Label, LabelSet, Origin, Passage, RunOptions, Span, Verdict
+from app.domain.model import Answer, Claim, Label, LabelSet, Origin, Passage, Question, RunOptions, Span, Verdict
 from app.modules.answerers.reciter_reader import cite_in, recited_passage
 from app.runs.event_store import EventStore
 from app.runs.service import Runs
@@ -159,7 +159,7 @@ def test_a_source_sets_what_answers_and_a_contradiction_exits_2_with_the_reason(
 
 def test_recited_text_is_not_called_a_source(terminal):
     passage = recited_passage("Hamlet is a play by William Shakespeare.", "big")
-    said = cite_in(passage, "William Shakespeare", "reciter-reader")
+    said = cite_in(passage, "William Shakespeare", Question("Who wrote Hamlet?"), "reciter-reader")
     script = Script((ScriptedHop("Who wrote Hamlet?", said),), SUPPORTED)
     printed = terminal(script).check(CLAIM).stdout
     answered, _, verdict = printed.partition("SUPPORTED")

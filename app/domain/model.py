@@ -147,6 +147,7 @@ class SearchHit:
     snippet: str
     url: str
     published: str | None = None
+    described: int = 0  # characters of the snippet, as in Passage
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +161,7 @@ class Page:
     published: str | None = None
     is_fact_check: bool = False  # by its markup
     fact_checks: tuple[FactCheck, ...] = ()  # in its markup
+    described: int = 0  # characters of the text, as in Passage
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from app.domain.messages import Code, Message
 from app.domain.model import Claim, Context, Hop, Label, Passage, Sentence, Span
 from app.domain.ports import TranscriptModel
 from app.modules.transcript import VERDICT_WORDS, Source, before_second_reading
-from app.text.sentences import is_common_word, sentence_spans
+from app.text.sentences import content_words, is_common_word, sentence_spans
 from app.text.wording import names, stems
 
 Probabilities = dict[Label, float]
@@ -45,6 +45,30 @@ def quoted_sentence(span: Span) -> str:
     return next(
         (each.text.strip() for each in spans_of(span.passage) if each.start <= span.start < each.end), span.text
     )
+
+
+def citation(answer: str, about: str, passages: Sequence[Passage]) -> Span | None:
+    """Return where the passages have the answer, else the sentence nearest to answer and question.
+
+    Of several places it is the one in the sentence with most words of `about`, and a short description comes last.
+    """
+    wanted = content_words(about)
+    pattern = re.compile(rf"(?<!\w){re.escape(answer)}(?!\w)", re.IGNORECASE)
+    sentences = [(span, wanted & _words_of(span)) for passage in passages for span in spans_of(passage)]
+    places = [
+        (not is_described(span), len(shared), Span(span.passage, *found.span()))
+        for span, shared in sentences
+        for found in pattern.finditer(span.passage.text, span.start, span.end)
+    ]
+    if places:
+        return max(places, key=lambda place: place[:2])[2]
+    answered = content_words(answer)
+    near = [(not is_described(span), len(shared | (answered & _words_of(span))), span) for span, shared in sentences]
+    return max(near, key=lambda place: place[:2])[2] if near else None
+
+
+def _words_of(span: Span) -> set[str]:
+    return content_words(f"{span.passage.title} {span.text}")
 
 
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")

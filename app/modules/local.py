@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -30,7 +29,6 @@ from app.domain.model import (
     Passage,
     Question,
     Sentence,
-    Span,
     Verdict,
 )
 from app.domain.ports import Bounds, TranscriptModel
@@ -39,6 +37,7 @@ from app.modules.calculation import Calculate, uncalculated
 from app.modules.judging import (
     Probabilities,
     answer_probability,
+    citation,
     closing,
     decision_probability,
     is_described,
@@ -51,7 +50,7 @@ from app.modules.judging import (
 )
 from app.modules.remaining_claim import Reduce, unreduced
 from app.modules.transcript import Source, Step
-from app.text.sentences import content_words, is_common_word
+from app.text.sentences import is_common_word
 from app.text.wording import bare_title, names, normalised, same_question, stems
 
 SOURCES_READ, LATER_SOURCES_READ = 2, 1
@@ -179,30 +178,6 @@ class LocalReader:
 
     def _completed(self, prompt: str, without: str = "") -> str:
         return self.model.complete(prompt, max_tokens=ANSWER_TOKENS, stop=("\n",), without=without).strip()
-
-
-def citation(answer: str, about: str, passages: Sequence[Passage]) -> Span | None:
-    """Return where the passages have the answer, else the sentence nearest to answer and question.
-
-    Of several places it is the one in the sentence with most words of `about`, and a short description comes last.
-    """
-    wanted = content_words(about)
-    pattern = re.compile(rf"(?<!\w){re.escape(answer)}(?!\w)", re.IGNORECASE)
-    sentences = [(span, wanted & _words_of(span)) for passage in passages for span in spans_of(passage)]
-    places = [
-        (not is_described(span), len(shared), Span(span.passage, *found.span()))
-        for span, shared in sentences
-        for found in pattern.finditer(span.passage.text, span.start, span.end)
-    ]
-    if places:
-        return max(places, key=lambda place: place[:2])[2]
-    answered = content_words(answer)
-    near = [(not is_described(span), len(shared | (answered & _words_of(span))), span) for span, shared in sentences]
-    return max(near, key=lambda place: place[:2])[2] if near else None
-
-
-def _words_of(span: Span) -> set[str]:
-    return content_words(f"{span.passage.title} {span.text}")
 
 
 # D and R

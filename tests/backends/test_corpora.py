@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -162,6 +163,14 @@ def test_the_article_is_read_from_the_first_corpus_that_has_it() -> None:
         SearchHit("Tower", "Towers", "x", "https://a.example")
     )
     assert page == Page("https://a.example", "Tower", "Towers", "All of it.", None)
+
+
+def test_the_short_description_of_an_article_is_told_apart_in_its_page() -> None:
+    search = CorpusSearch(
+        [Table(replace(passage("A tower. It opened."), described=9), Tower="A tower. It opened. Etc.")]
+    )
+    (hit,) = search.search("When?", 10)
+    assert (hit.described, search.read(hit).described) == (9, 9)
 
 
 RIVER = [f"Part {number} of the river {word} is long and wide." for number, word in enumerate("abc def ghi".split())]

@@ -51,9 +51,9 @@ def test_a_local_reader_reads_the_recited_passage() -> None:
     assert len(model.prompts) == 1
 
 
-def test_an_answer_not_found_in_the_passage_cites_the_whole_passage() -> None:
-    found = answer(PASSAGE, "Miss Austen")
-    assert (found.text, found.cited.text) == ("Miss Austen", PASSAGE)
+def test_an_answer_not_found_in_the_passage_cites_the_nearest_sentence() -> None:
+    found = answer(PASSAGE, "Miss Jane Austen")
+    assert (found.text, found.cited.text) == ("Miss Jane Austen", "It was written by Jane Austen.")
 
 
 @pytest.mark.parametrize("text", ["I don't know.", "Unknown", "", REFUSAL])

@@ -316,7 +316,7 @@ class CorpusSearch:
         """Return the `k` best documents, each ranked by its best passage. Raises what a retriever raises."""
         found: dict[tuple[str, str, str | None], SearchHit] = {}
         for each in self._retriever.retrieve(query, k * PASSAGES_PER_HIT, before):
-            hit = SearchHit(each.title, each.source, each.text, each.url or "", each.published)
+            hit = SearchHit(each.title, each.source, each.text, each.url or "", each.published, each.described)
             found.setdefault((each.title, each.source, each.url), hit)
         return tuple(found.values())[: max(k, 0)]
 
@@ -324,5 +324,6 @@ class CorpusSearch:
         """Return the whole article of the hit's passage. Raises CallFailed if no corpus has it any more."""
         for corpus in self._corpora:
             if text := corpus.article(hit.title, hit.snippet, hit.url):
-                return Page(hit.url, hit.title, hit.site, text, hit.published)
+                described = hit.described if text.startswith(hit.snippet[: hit.described]) else 0
+                return Page(hit.url, hit.title, hit.site, text, hit.published, described=described)
         raise CallFailed(f"The article {hit.title} is not in the corpus.")

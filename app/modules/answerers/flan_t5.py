@@ -36,7 +36,7 @@ class FlanT5Answerer:
         report_phase(Code.ASKING_FOR_EVIDENCE(model=self.seq2seq.name))
         prompt = fill_template("flan_t5_evidence", question=asked, answer=found)
         evidence = passage_from(self.seq2seq.complete(prompt, max_tokens=MAX_EVIDENCE_TOKENS), MAX_EVIDENCE_WORDS)
-        return cite_in(recited_passage(evidence or found, self.seq2seq.name), found, NAME)
+        return cite_in(recited_passage(evidence or found, self.seq2seq.name), found, question, NAME)
 
 
 KIND = AnswererKind(

@@ -5,7 +5,6 @@ It is the paper's default. A recited passage is labelled as recited and never sh
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -13,9 +12,10 @@ from typing import TYPE_CHECKING
 
 from app.domain.instrumentation import report_phase
 from app.domain.messages import Code
-from app.domain.model import QACHECK, Answer, Claim, Context, Origin, Passage, Question, RunOptions, Span
+from app.domain.model import QACHECK, Answer, Claim, Context, Origin, Passage, Question, RunOptions
 from app.domain.ports import Chat, Reader, TextGenerator
 from app.modules.answerers import AnswererKind
+from app.modules.judging import citation
 from app.modules.output_parsing import answer_from, passage_from
 from app.modules.prompting import TEXT_OR_NULL, Case, PromptedRole, ask, demonstrations, fill_template, one_line
 from app.text.options import is_no_answer
@@ -31,11 +31,9 @@ def recited_passage(text: str, model: str) -> Passage:
     return Passage(text, f"{model}'s memory", FROM_MEMORY, origin=Origin.RECITED)
 
 
-def cite_in(passage: Passage, text: str, answerer: str) -> Answer:
-    """Return the answer `text`, citing where it occurs in the passage, or else the whole passage."""
-    found = re.search(rf"(?<!\w){re.escape(text)}(?!\w)", passage.text, re.IGNORECASE)
-    cited = Span(passage, *found.span()) if found else Span(passage, 0, len(passage.text))
-    return Answer(text, cited, (passage,), answerer)
+def cite_in(passage: Passage, text: str, question: Question, answerer: str) -> Answer:
+    """Return the answer `text`, citing where it occurs in the passage, or else the sentence nearest to it."""
+    return Answer(text, citation(text, question.text, (passage,)), (passage,), answerer)
 
 
 NAME = "reciter-reader"
@@ -67,7 +65,7 @@ class ReciterReader:
         found = ask(self.model, prompt, answer_from, max_tokens=MAX_ANSWER_TOKENS, stop=(NEXT_PASSAGE,), chat=chat)
         if found is None:
             return Answer(None, retrieved=(passage,), answerer=NAME)
-        return cite_in(passage, found, NAME)
+        return cite_in(passage, found, question, NAME)
 
 
 RECITING = PromptedRole(

@@ -15,7 +15,7 @@ from app.domain.instrumentation import report_phase
 from app.domain.messages import Code
 from app.domain.model import Answer, Claim, Context, Origin, Page, Passage, Question, SearchHit
 from app.domain.ports import FreeAnswer, TextGenerator
-from app.modules.answerers.reciter_reader import cite_in
+from app.modules.judging import citation
 from app.modules.output_parsing import passage_from
 from app.modules.prompting import Quote, few_shot, fill_template, one_line
 from app.text.clean import clean_line
@@ -147,12 +147,14 @@ def _shown_day(published: str | None) -> str | None:
 
 def passage_of_hit(hit: SearchHit, origin: Origin) -> Passage:
     """Return the hit as a passage; its title replaces a missing snippet."""
-    return Passage(hit.snippet or hit.title, hit.title, hit.site, hit.url or None, hit.published, origin)
+    text, described = (hit.snippet, hit.described) if hit.snippet else (hit.title, 0)
+    return Passage(text, hit.title, hit.site, hit.url or None, hit.published, origin, described=described)
 
 
 def passage_of_page(page: Page, text: str, origin: Origin) -> Passage:
     """Return `text`, a part of the page, as a passage."""
-    return Passage(text, page.title, page.site, page.url or None, page.published, origin)
+    described = page.described if text.startswith(page.text[: page.described]) else 0
+    return Passage(text, page.title, page.site, page.url or None, page.published, origin, described=described)
 
 
 MAX_SNIPPET_WORDS = 80
@@ -222,7 +224,8 @@ class PromptedReader:
         """Return the model's answer from the passages, with text None if they do not contain one.
 
         Of several passages, the answer cites the one whose number the model gives, or none without a valid number. The
-        cited span is the answer's occurrence in the passage, or the whole passage. Propagates errors of the model.
+        cited span is the answer's occurrence in the passage, or the sentence nearest to it. Propagates
+        errors of the model.
         """
         if not passages:
             return Answer(None, answerer=NAME)
@@ -234,7 +237,7 @@ class PromptedReader:
         place = next((number for number in numbers if 1 <= number <= len(passages)), None)
         if place is None:
             return Answer(text, None, tuple(passages), NAME)
-        return Answer(text, cite_in(passages[place - 1], text, NAME).cited, tuple(passages), NAME)
+        return Answer(text, citation(text, question.text, passages[place - 1 : place]), tuple(passages), NAME)
 
 
 def document_prompt(question: Question, passages: Sequence[Passage]) -> str:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from datetime import date
 
 import pytest
 
 from app.domain.errors import UnparseableOutput
-from app.domain.model import Claim, Origin, Passage
+from app.domain.model import Claim, Origin, Page, Passage, SearchHit
 from app.domain.ports import FreeAnswer
 from app.modules.answerers.web_documents import (
     MAX_ANSWER_WORDS,
@@ -186,6 +187,21 @@ def test_an_answer_cites_the_span_that_contains_it() -> None:
     assert (found.text, found.cited.text, found.cited.passage) == ("opened in 1889", "opened in 1889", TOWER)
     found = PromptedReader(playing("It was opened in the year 1889.")).read(QUESTION, (TOWER,))
     assert (found.text, found.cited.text) == ("It was opened in the year 1889.", TOWER.text)
+
+
+def test_an_answer_in_other_words_cites_the_nearest_sentence_of_the_text() -> None:
+    text = "Tower of iron. It stands in Paris. It was opened to the public in 1889. It is painted brown."
+    described = replace(TOWER, text=text, described=len("Tower of iron. "))
+    found = PromptedReader(playing("The iron tower opened its doors in 1889.")).read(QUESTION, (described,))
+    assert found.cited.text == "It was opened to the public in 1889."
+
+
+def test_a_short_description_is_told_apart_in_a_snippet_and_in_a_window_of_the_page() -> None:
+    hit = SearchHit("A tower", "", "Tower of iron. It opened.", "", described=15)
+    page = Page("", "A tower", "", "Tower of iron. It opened. It is painted.", described=15)
+    assert passage_of_hit(hit, Origin.CORPUS).described == 15
+    assert passage_of_page(page, "Tower of iron. It opened.", Origin.CORPUS).described == 15
+    assert passage_of_page(page, "It is painted.", Origin.CORPUS).described == 0
 
 
 def test_a_reply_that_nothing_was_found_is_no_answer() -> None:

@@ -10,7 +10,6 @@ import pytest
 from app.backends.llm.openai_client import Sampling
 from app.config.settings import Settings
 from app.container.container import Container
-from app.domain.errors import UnparseableOutput
 from app.domain.instrumentation import use_stores
 from app.domain.model import HopStatus, Label, LabelSet, Question, RunOptions
 from app.domain.ports import Ask, Decide
@@ -101,14 +100,15 @@ def test_the_probability_of_a_choice_is_that_of_its_value():
     assert not judgement.holds and judgement.confidence == pytest.approx(0.75)
 
 
-def test_a_reply_that_was_cut_off_cannot_be_read_and_is_not_stored():
+@pytest.mark.parametrize("cut", ['{"question": "Who wro', '{"question":' + " " * 80])
+def test_a_json_reply_that_was_cut_off_is_asked_for_in_text_once_and_not_stored(cut):
     store = JsonStore()
-    cut = Reply('{"question": "Who wro', finish="length")
-    with OpenAIServer([cut], has_json_schema=True) as server, use_stores(store):
-        model = chat(server)
-        with pytest.raises(UnparseableOutput, match="cut off"):
-            PromptedQuestioner(model).next_question(CLAIM, (), ())
-    assert not store.replies and len({asked.prompt for asked in server.asked}) == len(server.asked) == 2
+    replies = [Reply(cut, finish="length"), Reply("Who wrote Emma?"), reply_of(question="Where was she born?")]
+    with OpenAIServer(replies, has_json_schema=True) as server, use_stores(store):
+        questioner = PromptedQuestioner(chat(server))
+        assert questioner.next_question(CLAIM, (), ()) == Question("Who wrote Emma?")
+        assert questioner.next_question(CLAIM, (AUTHOR,), ()) == Question("Where was she born?")
+    assert [asked.schema for asked in server.asked] == ["question", "", "question"] and len(store.replies) == 2
 
 
 def test_a_json_reply_without_a_question_is_asked_for_in_other_words_and_not_stored():

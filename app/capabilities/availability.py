@@ -17,11 +17,8 @@ from app.backends.hub import is_path, shown_name, why_missing
 from app.backends.llm.registry import ModelSettings, unavailable_reason
 from app.backends.web_search.registry import PROVIDERS, ProviderSearch, with_failover
 from app.capabilities.options import (
-    BASELINES,
     FACT_CHECKS,
-    GUIDED,
     NO_FACT_CHECKS,
-    PURSUIT,
     SOURCE_TITLES,
     WEB,
     WEB_SEARCH,
@@ -37,16 +34,13 @@ from app.config.settings import Settings
 from app.domain.model import ANSWERERS, CORPUS_SEARCH, QACHECK, RunOptions
 from app.modules.answerers import kind_of
 from app.presets import GUIDED_PRESETS, OWN, PROMPTED_PURSUIT, PURSUIT_PRESETS, ROLES, GuidedPreset
+from app.strategies import GUIDED, PURSUIT, STRATEGIES
 
 LOCAL_PURSUIT = "local"
 """The default preset of a pursuit if PRESET starts with local; PROMPTED_PURSUIT otherwise."""
 SEQ2SEQ = "flan-t5"
 QUESTIONERS = ("question_seq2seq", "next_question_seq2seq")
 LOCAL_MODEL_NAME = "Qwen2.5-Coder-1.5B with Hopcheck's adapter"
-BASELINE_TITLES = (
-    "Baseline: a language model, asked directly",
-    "Baseline: a language model that thinks step by step",
-)
 
 Fault = tuple[str, str]
 """Why something is not available, and the command or setting that makes it available."""
@@ -110,14 +104,7 @@ class Availability:
         kinds = {name: kind_of(name) for name in ANSWERERS}
         destination = destination_of(self.settings.fact_check_url)
         return Capabilities(
-            strategies=(
-                Choice(GUIDED, "One question at a time (QACheck)"),
-                Choice(PURSUIT, "Evidence pursued by searching (Papelo)"),
-                *(
-                    _offer(faults, name, title, ("language model",))
-                    for name, title in zip(BASELINES, BASELINE_TITLES, strict=True)
-                ),
-            ),
+            strategies=tuple(_offer(faults, name, kind.title, kind.needs) for name, kind in STRATEGIES.items()),
             presets=tuple(_offer(faults, name, each.title, each.needs) for name, each in self.presets.items()),
             answerers=tuple(_offer(faults, name, kind.title, kind.needs) for name, kind in kinds.items()),
             models=models,
@@ -224,24 +211,24 @@ class Availability:
 
     def modules(self, options: RunOptions) -> tuple[tuple[str, str], ...]:
         """Return the (role, implementation) pairs of a run with these options, for its report."""
-        model, local = f"{options.model}, prompted", self._local_names()
-        if options.strategy in BASELINES:
-            return (("asker", model),)
+        named = self._implementations(options)
+        return tuple((role, named[role]) for role in STRATEGIES[options.strategy].roles if role in named)
+
+    def _implementations(self, options: RunOptions) -> dict[str, str]:
+        model, local, answerer = f"{options.model}, prompted", self._local_names(), self._answerer_name(options)
         if options.strategy == PURSUIT:
             if options.preset not in PURSUIT_PRESETS:
-                return ()
+                return {}
             names = [getattr(self.settings, each) or "" for each in QUESTIONERS]
             preset = PURSUIT_PRESETS[options.preset].resolved(not why_missing(names[0]))
             first, later = (f"{shown_name(name)}, fine-tuned" for name in names)
-            return preset.modules(model, local, (first, later), self._answerer_name(options))
+            return preset.modules(model, local, (first, later), answerer)
         if options.preset not in self.presets:
-            return ()
+            return {"asker": model}
         others = {"prompted": model, SEQ2SEQ: shown_name(self.settings.flan_t5), QACHECK: f"{model} as in QACheck"}
         kinds = dict(zip(local, self.presets[options.preset].kinds, strict=True))
-        verifier, generator, validator, reasoner = (
-            (role, local[role] if kind == "local" else others[kind]) for role, kind in kinds.items()
-        )
-        return verifier, generator, ("answerer", self._answerer_name(options)), validator, reasoner
+        named = {role: local[role] if kind == "local" else others[kind] for role, kind in kinds.items()}
+        return {"asker": model, "answerer": answerer, **named}
 
     def catalogue(self) -> tuple[Group, ...]:
         """Return all options in groups, as `models list` and the page show them."""

@@ -14,12 +14,7 @@ from app.config import FLASK
 from app.config.settings import Settings
 from app.domain.errors import InvalidInput
 from app.domain.model import CORPUS_SEARCH, RunOptions
-from app.presets import PURSUIT
-
-GUIDED = "question-guided"
-BASELINES = ("direct", "chain-of-thought")
-"""Strategies that ask a language model about the claim alone (QACheck, Table 1)."""
-
+from app.strategies import BASELINES, GUIDED, PURSUIT
 
 RETRIEVER_READER, WEB_SEARCH = "retriever-reader", "web-search"
 """The answerers that use corpora and search engines."""

@@ -35,6 +35,7 @@ from app.run_request import RunRequest, resolve_options
 from app.runs.jobs import RESUBMIT_SECONDS
 from app.runs.service import Runs, StoredEvent
 from app.runs.transfer import run_as_dict
+from app.strategies import ASKING
 from app.web import services
 from app.web.run_view import verdict_details
 
@@ -57,7 +58,7 @@ _LABELS = click.Choice([each.value for each in LabelSet])
 @click.option(
     "--date", default="", help="Date of the claim, like 2020-10-31: web pages of that day or later are no evidence."
 )
-@click.option("--strategy", help="Strategy: question-guided, evidence-pursuit, or a baseline; default: STRATEGY.")
+@click.option("--strategy", help=f"Strategy: {', '.join(ASKING)}, or a baseline; default: STRATEGY.")
 @click.option("--preset", help="Preset of modules, or of an evidence pursuit; default: PRESET.")
 @click.option("--source", help="Source of the answers: web, or a corpus; default: SOURCE.")
 @click.option(

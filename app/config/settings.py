@@ -36,8 +36,8 @@ from app.config.kinds import (
 )
 from app.domain.errors import SettingsError
 from app.domain.model import ANSWERERS, RANGES
+from app.strategies import STRATEGIES
 
-STRATEGIES = ("question-guided", "evidence-pursuit", "direct", "chain-of-thought")
 SEARCHES = ("corpus", "searxng", "brave", "tavily", "serper")
 """The corpora, then the modules of app/backends/web_search: the first of these that is set up is the default."""
 PRESETS = ("local", "prompted", "local+flan-t5", "prompted+flan-t5", "qacheck")

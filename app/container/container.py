@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from inspect import signature
 from pathlib import Path
 from threading import BoundedSemaphore, Lock
 
@@ -26,7 +27,7 @@ from app.backends.local.reranker import CrossEncoderReranker
 from app.backends.local.seq2seq import Seq2Seq
 from app.backends.web_search.registry import configured_searches, with_failover
 from app.capabilities.availability import QUESTIONERS, Availability
-from app.capabilities.options import BASELINES, PURSUIT, Capabilities, Group, default_corpora, searches_corpora
+from app.capabilities.options import Capabilities, Group, default_corpora, searches_corpora
 from app.components import CORPUS, MODEL, RERANKER, Component, Components, start_loading
 from app.config.settings import Settings
 from app.container.parts import LanguageModels, SpeculationPolicy, loads_of, open_corpora
@@ -39,7 +40,6 @@ from app.domain.ports import (
     Paraphraser,
     Pursuer,
     QAValidator,
-    QuestionAnswerer,
     QuestionGenerator,
     Reader,
     Reasoner,
@@ -72,11 +72,9 @@ from app.modules.prompted import (
 )
 from app.modules.qa_validator import RuleBasedValidator
 from app.modules.remaining_claim import ClaimReducer
-from app.presets import PAPER_BEAMS, PURSUIT_PRESETS, GuidedPreset, PursuitPreset, is_faithful
-from app.strategies.claim_only import ClaimOnly
-from app.strategies.evidence_pursuit import EvidencePursuit
+from app.presets import GUIDED_PRESETS, PAPER_BEAMS, PURSUIT_PRESETS, GuidedPreset, PursuitPreset, is_faithful
+from app.strategies import PURSUIT, STRATEGIES
 from app.strategies.fact_checks import WithFactChecks
-from app.strategies.question_guided import QuestionGuided
 from app.text.claims import Candidate, language_of
 from app.text.sentences import load as load_sentences
 
@@ -96,6 +94,7 @@ REASONERS: dict[str, Callable[[TextGenerator], Reasoner]] = {
     QACHECK: paper_prompts.QACheckReasoner,
     PAPELO: paper_prompts.PapeloReasoner,
 }
+CLASSIFIERS = {"direct": paper_prompts.DirectClassifier, "chain-of-thought": paper_prompts.ChainOfThoughtClassifier}
 FACT_CHECK_SECONDS = 6.0
 """Limit of the lookup of published fact-checks, for which a verdict may wait."""
 FIRST_CALL_SECONDS = 1.0
@@ -214,26 +213,26 @@ class Container:
 
     def _deciding_strategy(self, options: RunOptions, capabilities: Capabilities) -> Strategy:
         load_sentences()  # before the first call of a model, which is not to wait for imports
-        if options.strategy in BASELINES:
-            is_direct = options.strategy == BASELINES[0]
-            classifier = paper_prompts.DirectClassifier if is_direct else paper_prompts.ChainOfThoughtClassifier
-            return ClaimOnly(classifier(self._models.of(options)))
         model = self._models.of(options) if options.model and capabilities.needs_model(options) else None
-        answerer = kind_of(options.answerer).build(self._answerer_parts(options, model))
-        if options.strategy == PURSUIT:
-            return self._pursuit(options, model, answerer)
-        modules = self._availability.presets[options.preset]
-        return QuestionGuided(
-            verifier=self._verifier(modules.claim_verifier, options),
-            generator=self._questioner(modules.question_generator, options),
-            answerer=answerer,
-            validator=self._validator(modules.qa_validator, options),
-            reasoner=self._reasoner(modules.reasoner, options),
-            why_uncheckable=self._claim_sorter(modules, options),
-            prepare=self._case_restorer(modules, options),
-            speculative=self._speculation.for_modules(modules, model),
-            as_published=is_faithful(options.strategy, options.preset),
-        )
+        build = STRATEGIES[options.strategy].build
+        parts = (self._pursuit_parts if options.strategy == PURSUIT else self._guided_parts)(options, model)
+        parts["answerer"] = lambda: kind_of(options.answerer).build(self._answerer_parts(options, model))
+        return build(**{name: parts[name]() for name in signature(build).parameters})
+
+    def _guided_parts(self, options: RunOptions, model: TextGenerator | None) -> dict[str, Callable[[], object]]:
+        """Return how each part of a run is built, by its name."""
+        modules = self._availability.presets.get(options.preset, GUIDED_PRESETS["local"])  # a baseline uses none
+        return {
+            "classifier": lambda: CLASSIFIERS[options.strategy](self._models.of(options)),
+            "verifier": lambda: self._verifier(modules.claim_verifier, options),
+            "generator": lambda: self._questioner(modules.question_generator, options),
+            "validator": lambda: self._validator(modules.qa_validator, options),
+            "reasoner": lambda: self._reasoner(modules.reasoner, options),
+            "why_uncheckable": lambda: self._claim_sorter(modules, options),
+            "prepare": lambda: self._case_restorer(modules, options),
+            "speculative": lambda: self._speculation.for_modules(modules, model),
+            "as_published": lambda: is_faithful(options.strategy, options.preset),
+        }
 
     def _case_restorer(self, modules: GuidedPreset, options: RunOptions) -> Callable[[Claim], Claim] | None:
         """Return what restores the letter case for the local modules, which were trained on usual spelling."""
@@ -297,20 +296,19 @@ class Container:
     def _claim_finder(self, options: RunOptions) -> PromptedClaimExtractor | None:
         return PromptedClaimExtractor(self._models.of(options)) if self.capabilities().needs_model(options) else None
 
-    def _pursuit(self, options: RunOptions, model: TextGenerator | None, answerer: QuestionAnswerer) -> EvidencePursuit:
+    def _pursuit_parts(self, options: RunOptions, model: TextGenerator | None) -> dict[str, Callable[[], object]]:
         own_questioner = self._settings.question_seq2seq
         preset = PURSUIT_PRESETS[options.preset].resolved(not why_missing(own_questioner or ""))
         has_later = preset.then != preset.first and not preset.variant.all_at_once
         prompted = "prompted" if preset.own_wording else PAPELO
-        return EvidencePursuit(
-            self._pursuer(preset.first, preset, options),
-            self._paraphraser(preset, options),
-            answerer,
-            self._reasoner(prompted if preset.others == "llm" else "local", options),
-            preset.variant,
-            self._speculation.for_answers(options, model),
-            self._pursuer(preset.then, preset, options) if has_later else None,
-        )
+        return {
+            "pursuer": lambda: self._pursuer(preset.first, preset, options),
+            "paraphraser": lambda: self._paraphraser(preset, options),
+            "reasoner": lambda: self._reasoner(prompted if preset.others == "llm" else "local", options),
+            "variant": lambda: preset.variant,
+            "speculative": lambda: self._speculation.for_answers(options, model),
+            "later": lambda: self._pursuer(preset.then, preset, options) if has_later else None,
+        }
 
     def _pursuer(self, kind: str, preset: PursuitPreset, options: RunOptions) -> Pursuer:
         if kind == "local":

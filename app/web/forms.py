@@ -13,9 +13,6 @@ from typing import Any
 from werkzeug.datastructures import MultiDict
 
 from app.capabilities.options import (
-    BASELINES,
-    GUIDED,
-    PURSUIT,
     RETRIEVER_READER,
     WEB,
     WEB_SEARCH,
@@ -25,6 +22,7 @@ from app.capabilities.options import (
 from app.domain.model import CORPUS_SEARCH, RANGES, Claim, Label, RunOptions
 from app.presets import PROMPTED, PROMPTED_PURSUIT, defaults_of
 from app.run_request import CLAIM_FIELDS, DEFAULTS
+from app.strategies import BASELINES, GUIDED, PURSUIT
 
 SET_BY_SOURCE = ("answerer", "corpora", "search")
 """Fields that count only without `from_source`; an answerer that was chosen must go with it."""

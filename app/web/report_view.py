@@ -16,7 +16,6 @@ from urllib.parse import quote, urlsplit
 from flask import has_app_context
 
 from app.capabilities.options import (
-    BASELINES,
     LIVE_WIKIPEDIA,
     SOURCE_TITLES,
     VITAL,
@@ -28,6 +27,7 @@ from app.capabilities.options import (
 )
 from app.domain.model import RANGES, Answer, Branch, Hop, Label, Origin, Passage, RunOptions, Sentence, Span
 from app.domain.report import Report
+from app.strategies import BASELINES, STRATEGIES
 from app.text.sentences import sentence_spans
 from app.web import capabilities
 
@@ -267,21 +267,15 @@ def reliability(report: Report) -> str:
     return f"At this level ({level['words']}), {level['right']} of {level['verdicts']} test claims were right."
 
 
-STRATEGY_WORDS = {
-    "question-guided": "question by question",
-    "evidence-pursuit": "pursuing evidence",
-    "direct": "a language model, asked directly",
-    "chain-of-thought": "a language model that thinks step by step",
-}
-
-
 def formal_label(label: Label) -> str:
     """Return fact-checking's own term, which a report has once, beside its verdict: "Not enough evidence"."""
     return label.replace("_", " ").capitalize()
 
 
 def strategy_words(options: RunOptions) -> str:
-    return STRATEGY_WORDS.get(options.strategy, options.strategy)
+    """Return the words for a check's strategy; its name for one that only an imported report has."""
+    kind = STRATEGIES.get(options.strategy)
+    return kind.words if kind else options.strategy
 
 
 def corpora_words(options: RunOptions) -> str:

@@ -31,7 +31,7 @@ from app.capabilities.options import (
 from app.components import CORPUS, MODEL, Components
 from app.config import FLASK
 from app.config.settings import Settings
-from app.domain.model import ANSWERERS, CORPUS_SEARCH, QACHECK, RunOptions
+from app.domain.model import ANSWERERS, CORPUS_SEARCH, QACHECK, RANGES, RunOptions
 from app.modules.answerers import kind_of
 from app.presets import GUIDED_PRESETS, OWN, PROMPTED_PURSUIT, PURSUIT_PRESETS, ROLES, GuidedPreset
 from app.strategies import GUIDED, PURSUIT, STRATEGIES
@@ -198,14 +198,11 @@ class Availability:
         options = RunOptions(
             strategy=strategy,
             answerer=WEB_SEARCH if strategy == PURSUIT else settings.answerer,
-            max_hops=settings.max_hops,
             preset=preset,
             model=model,
             corpora=settings.corpora,
             search=search,
-            model_seed=settings.model_seed,
-            temperature=settings.model_temperature,
-            max_tokens=settings.model_max_tokens,
+            **{name: getattr(settings, each.setting) for name, each in RANGES.items() if each.setting},
         )
         return replace(options, **options_of_source(settings.source, options)) if settings.source else options
 

@@ -13,7 +13,7 @@ from typing import Any
 from app.config import FLASK
 from app.config.settings import Settings
 from app.domain.errors import InvalidInput
-from app.domain.model import CORPUS_SEARCH, RunOptions
+from app.domain.model import CORPUS_SEARCH, DEFAULTS, RANGES, TICKS, RunOptions
 from app.strategies import BASELINES, GUIDED, PURSUIT
 
 RETRIEVER_READER, WEB_SEARCH = "retriever-reader", "web-search"
@@ -213,10 +213,11 @@ class Capabilities:
         """Return the options without choices that have no effect, such as a model that is not used."""
         if options.strategy in BASELINES:
             options = replace(options, answerer="")
-        if options.answerer != WEB_SEARCH:
-            options = replace(options, search=None, undated=True, fact_checks=True)
-        if not self.needs_model(options):
-            options = replace(options, model=None, model_seed=None, temperature=None, max_tokens=None)
+        has = {None: True, "search": options.answerer == WEB_SEARCH, "language model": self.needs_model(options)}
+        needs = {name: each.needs for name, each in (RANGES | TICKS).items()}
+        needs |= {"search": "search", "model": "language model"}
+        unused = {name: getattr(DEFAULTS, name) for name, need in needs.items() if not has[need]}
+        options = replace(options, **unused)
         return options if searches_corpora(options) else replace(options, corpora=())
 
     def needs_model(self, options: RunOptions) -> bool:

@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from werkzeug.datastructures import MultiDict
 
@@ -19,17 +19,24 @@ from app.capabilities.options import (
     Capabilities,
     source_of,
 )
-from app.domain.model import CORPUS_SEARCH, RANGES, Claim, Label, RunOptions
+from app.domain.model import CORPUS_SEARCH, DEFAULTS, RANGES, TICKS, Claim, Label, RunOptions
 from app.presets import PROMPTED, PROMPTED_PURSUIT, defaults_of
-from app.run_request import CLAIM_FIELDS, DEFAULTS
+from app.run_request import CLAIM_FIELDS
 from app.strategies import BASELINES, GUIDED, PURSUIT
 
 SET_BY_SOURCE = ("answerer", "corpora", "search")
 """Fields that count only without `from_source`; an answerer that was chosen must go with it."""
 
 
+if TYPE_CHECKING:
+    _Options = object
+else:
+    _fields = [*((name, str, "") for name in RANGES), *((name, bool, getattr(DEFAULTS, name)) for name in TICKS)]
+    _Options = dataclasses.make_dataclass("_Options", _fields, frozen=True)
+
+
 @dataclass(frozen=True)
-class ClaimForm:
+class ClaimForm(_Options):
     """The fields as typed, so that a form with an error is shown unchanged."""
 
     claim: str = ""
@@ -49,14 +56,7 @@ class ClaimForm:
     model: str = ""
     corpora: tuple[str, ...] = ()
     labels: str = ""
-    max_hops: str = ""
-    model_seed: str = ""
-    temperature: str = ""
-    max_tokens: str = ""
     fresh: bool = False
-    undated: bool = True
-    fact_checks: bool = True
-    look_up_fact_checks: bool = False
     is_answerer_chosen: bool = False
     """Whether another answerer than the usual one was submitted, so that it is not left to the source."""
 
@@ -161,9 +161,8 @@ def _number(text: str) -> float | str:
     return float(text) if "." in text else int(text)
 
 
-TICKS = ("undated", "fact_checks", "look_up_fact_checks")
-"""Fields of checkboxes that are submitted unticked as well."""
-SINGLE_VALUE = tuple(each.name for each in dataclasses.fields(ClaimForm) if each.type == "str" and each.name != "claim")
+_TEXTS = (each.name for each in dataclasses.fields(ClaimForm) if each.type in (str, "str"))
+SINGLE_VALUE = tuple(name for name in _TEXTS if name != "claim")
 
 
 def answerers_of_presets(capabilities: Capabilities) -> dict[str, str]:

@@ -14,7 +14,7 @@ from itsdangerous import BadSignature, URLSafeSerializer
 from app.capabilities.options import VITAL, source_of
 from app.config import FLASK
 from app.domain.errors import CallFailed, InvalidInput, UnparseableOutput
-from app.domain.model import RANGES, RunOptions, SourceText
+from app.domain.model import RANGES, TICKS, RunOptions, SourceText
 from app.run_request import RunRequest, resolve_options
 from app.runs.service import StoredRun
 from app.strategies import STRATEGIES
@@ -293,6 +293,7 @@ def form_context(form: ClaimForm, error: InvalidInput | None = None, hint: Hint 
         "answerers_of_presets": answerers_of_presets(capabilities()),
         "label_sets": views.LABEL_SETS,
         "ranges": RANGES,
+        "ticks": TICKS,
     }
 
 

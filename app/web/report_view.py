@@ -25,7 +25,7 @@ from app.capabilities.options import (
     searches_corpora,
     source_of,
 )
-from app.domain.model import RANGES, Answer, Branch, Hop, Label, Origin, Passage, RunOptions, Sentence, Span
+from app.domain.model import RANGES, TICKS, Answer, Branch, Hop, Label, Origin, Passage, RunOptions, Sentence, Span
 from app.domain.report import Report
 from app.strategies import BASELINES, STRATEGIES
 from app.text.sentences import sentence_spans
@@ -330,12 +330,8 @@ def choices(options: RunOptions) -> dict[str, str]:
         "labels": f"{options.labels.value} labels",
         "steps": f"up to {options.max_hops} step{'s' if options.max_hops > 1 else ''}",
         "cache": "every answer anew" if options.fresh else "earlier answers reused",
-        "pages": "undated pages too" if options.undated else "dated pages only",
-        "fact-checks": "fact-checks included" if options.fact_checks else "no fact-checks",
-        "published fact-checks": "published fact-checks looked up"
-        if options.look_up_fact_checks
-        else "no published fact-checks",
-        **{name: _number_words(name, getattr(options, name)) for name in ("temperature", "model_seed", "max_tokens")},
+        **{name: each.if_on if getattr(options, name) else each.if_off for name, each in TICKS.items()},
+        **{name: _number_words(name, getattr(options, name)) for name in RANGES if name != "max_hops"},
     }
 
 

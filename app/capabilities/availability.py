@@ -15,6 +15,7 @@ from app.backends.corpus.wikipedia import HOST, LIVE, OFF
 from app.backends.http import destination_of
 from app.backends.hub import is_path, shown_name, why_missing
 from app.backends.llm.registry import ModelSettings, unavailable_reason
+from app.backends.local.base_model import local_model_of
 from app.backends.web_search.registry import PROVIDERS, ProviderSearch, with_failover
 from app.capabilities.options import (
     FACT_CHECKS,
@@ -40,7 +41,6 @@ LOCAL_PURSUIT = "local"
 """The default preset of a pursuit if PRESET starts with local; PROMPTED_PURSUIT otherwise."""
 SEQ2SEQ = "flan-t5"
 QUESTIONERS = ("question_seq2seq", "next_question_seq2seq")
-LOCAL_MODEL_NAME = "Qwen2.5-Coder-1.5B with Hopcheck's adapter"
 
 Fault = tuple[str, str]
 """Why something is not available, and the command or setting that makes it available."""
@@ -245,10 +245,9 @@ class Availability:
 
     def _local_names(self) -> dict[str, str]:
         """Return the local implementation of each role of ROLES, in their order."""
-        other = self.settings.question_model
-        model = f"{other.stem} with Hopcheck's adapter" if other else LOCAL_MODEL_NAME
-        names = (role.replace("_", " ").replace("qa ", "QA ") for role in ROLES)
-        return {name: "local rules" if name == "QA validator" else model for name in names}
+        roles = [role.replace("_", " ").replace("qa ", "QA ") for role in ROLES]
+        models = {role: local_model_of(role).described(self.settings) for role in roles}
+        return models | {"QA validator": "local rules"}
 
     def _answerer_name(self, options: RunOptions) -> str:
         if options.answerer not in ANSWERERS:

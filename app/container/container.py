@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 from inspect import signature
-from pathlib import Path
 from threading import BoundedSemaphore, Lock
 
 from app.backends.added import with_added_keys
@@ -19,8 +18,7 @@ from app.backends.corpus.wikipedia import live_wikipedia
 from app.backends.fact_checks import FactCheckSearch, FactCheckTools
 from app.backends.fetch.pages import WebPages
 from app.backends.hub import why_missing
-from app.backends.local.base_model import FIX as BASE_FIX
-from app.backends.local.base_model import base_model_path
+from app.backends.local.base_model import LOCAL_MODELS, SHIPPED, local_model_of
 from app.backends.local.inference_queue import Inference
 from app.backends.local.llama_cpp import LocalLM
 from app.backends.local.reranker import CrossEncoderReranker
@@ -82,10 +80,8 @@ PAPELO = "papelo"
 """The kind of the reasoner with the prompt that the Papelo paper prints."""
 MAX_PAGES_AT_ONCE = 2
 """Pages that visitors name, fetched at the same time: each holds a thread of the server for up to half a minute."""
-SHIPPED = Path(__file__).resolve().parents[1] / "models"
-ADAPTERS = tuple(SHIPPED / "transcript" / f"{name}.gguf" for name in ("adapter", "remaining", "calculation"))
-"""Adapters of the local model: of the transcript, of what remains of a claim, and of calculations."""
 REMAINING, CALCULATION = 1, 2
+"""Adapters of the first local model, by number."""
 VERIFIER_PROMPTS = {"prompted": sufficiency_prompts, QACHECK: paper_prompts.verifier_prompts}
 VALIDATOR_PROMPTS = {"prompted": usefulness_prompts, QACHECK: paper_prompts.validator_prompts}
 REASONERS: dict[str, Callable[[TextGenerator], Reasoner]] = {
@@ -114,19 +110,19 @@ class Container:
         self._settings = settings
         self._registry = corpus_registry(settings)
         self._reranker = CrossEncoderReranker(threads=threads, inference=inference)
-        own = settings.question_model
-        fix = "QUESTION_MODEL, the path of a GGUF file" if own else BASE_FIX
-        self._model = LocalLM(
-            own or base_model_path(settings), *ADAPTERS, threads=threads, inference=inference, fix=fix
-        )
+        self._local_models = {
+            each: LocalLM(*each.files(settings), threads=threads, inference=inference, fix=each.fix(settings))
+            for each in LOCAL_MODELS.values()
+        }
+        self._model, judging = next(iter(self._local_models.values())), local_model_of("reasoner")
         reduce = ClaimReducer(self._model.using(REMAINING), self._model)
         self._own_validator = RuleBasedValidator(reduce)
         self._reader: Reader = LocalReader(self._model, reduce)
         self.generator = LocalQuestionGenerator(self._model, reduce)
         self._sorter = ClaimSorter(self._model.using(None))
         self.judge = LocalJudge(
-            self._model,
-            Calibration.read(SHIPPED / "transcript" / "calibration.json"),
+            self._local_models[judging],
+            Calibration.read(SHIPPED / judging.folder / "calibration.json"),
             reduce,
             ClaimCalculator(self._model.using(CALCULATION)),
         )
@@ -174,7 +170,9 @@ class Container:
         )
 
     def _warm_model(self) -> None:
-        """Load the model and compute what its prompts begin with, so that the first visitor does not wait for it."""
+        """Load the models and compute what the prompts begin with, so that the first visitor does not wait for it."""
+        for model in self._local_models.values():
+            model.load()
         self.generator.warm()
         self._sorter.why_uncheckable(Claim("Warsaw lies in Poland."))
 
@@ -193,8 +191,8 @@ class Container:
         return self._components.ready
 
     def judge_name(self) -> str:
-        """Return the local model's name with a fingerprint of its files. Loads it; may raise ModelUnavailable."""
-        return self._model.version
+        """Return the judging model's name with a fingerprint of its files. Loads it; may raise ModelUnavailable."""
+        return self._local_models[local_model_of("reasoner")].version
 
     def capabilities(self) -> Capabilities:
         """Return the options for a run, with the reason where one is unavailable."""

@@ -107,7 +107,7 @@ class Settings:
     # Defaults of a check
     strategy: str = setting("question-guided", one_of(*STRATEGIES))
     source: str | None = setting(None, like(r"[a-z0-9][\w.-]*", "a source's name, like vital or web"))
-    answerer: str = setting(ANSWERERS[0], one_of(*ANSWERERS))
+    answerer: str = setting("retriever-reader", one_of(*ANSWERERS))
     max_hops: int = setting(5, within(RANGES["max_hops"]))
     corpora: tuple[str, ...] = setting(("vital",), NAMES)
     preset: str = setting("local", one_of(*PRESETS))

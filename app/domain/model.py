@@ -286,8 +286,14 @@ class Verdict:
     confidence: float | None = None  # in [0, 1]; None when unknown
 
 
-ANSWERERS = ("retriever-reader", "flan-t5", "reciter-reader", "web-search")
-"""The answerers, each in a module of its name in app/modules/answerers."""
+ANSWERERS: dict[str, Literal["passages", "documents", "memory"]] = {
+    "retriever-reader": "passages",
+    "flan-t5": "memory",
+    "reciter-reader": "memory",
+    "web-search": "documents",
+}
+"""What answers come from (passages of the corpora, documents of a search, a model's memory), by answerer, which has a
+module of its name in app/modules/answerers."""
 
 Need = Literal[
     "local model",
@@ -349,7 +355,7 @@ class RunOptions:
 
     strategy: str = "question-guided"
     """The strategy of the check."""
-    answerer: str = ANSWERERS[0]
+    answerer: str = "retriever-reader"
     """The module that answers the questions."""
     labels: LabelSet = LabelSet.THREE
     """Labels that the verdict may have."""

@@ -45,6 +45,7 @@ from app.text.wording import is_new_question
 
 ENOUGH = PromptedRole(
     "enough",
+    "sufficiency",
     lambda case, quote: fill_template(
         "sufficiency", claim=one_line(case["claim"]), known=known_lines(case["known"], quote)
     ),
@@ -132,6 +133,7 @@ def _write_question(case: Case, quote: Quote) -> str:
 
 QUESTION = PromptedRole(
     "question",
+    "lm_next_question",
     _write_question,
     lambda example: example["question"],
     lambda case, quote: chat_case(
@@ -175,7 +177,7 @@ def _pair_in_chat(case: Case, quote: Quote) -> str:
     return chat_case(case["claim"], [*case["known"], pair], quote)
 
 
-USEFUL = PromptedRole("useful", _write_pair, lambda example: example["prediction"], _pair_in_chat)
+USEFUL = PromptedRole("useful", "usefulness", _write_pair, lambda example: example["prediction"], _pair_in_chat)
 
 
 def usefulness_prompts(claim: Claim, context: Context, hop: Hop) -> tuple[str, Chat]:
@@ -250,6 +252,7 @@ def _verdict_role(labels: Sequence[Label]) -> PromptedRole:
     question = label_question(labels)
     return PromptedRole(
         "verdict",
+        "reasoning",
         lambda case, quote: fill_template(
             "reasoning",
             known=known_lines(case["known"], quote),

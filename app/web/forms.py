@@ -13,13 +13,11 @@ from typing import TYPE_CHECKING, Any
 from werkzeug.datastructures import MultiDict
 
 from app.capabilities.options import (
-    RETRIEVER_READER,
     WEB,
-    WEB_SEARCH,
     Capabilities,
     source_of,
 )
-from app.domain.model import CORPUS_SEARCH, DEFAULTS, RANGES, TICKS, Claim, Label, RunOptions
+from app.domain.model import ANSWERERS, CORPUS_SEARCH, DEFAULTS, RANGES, TICKS, Claim, Label, RunOptions
 from app.presets import PROMPTED, PROMPTED_PURSUIT, defaults_of
 from app.run_request import CLAIM_FIELDS
 from app.strategies import BASELINES, GUIDED, PURSUIT
@@ -177,7 +175,7 @@ FROM_MEMORY = "a language model’s memory"
 def memory_sources(capabilities: Capabilities) -> dict[str, str]:
     """Return FROM_MEMORY by name of each strategy and answerer whose answers come from a language model's memory."""
     named = (*BASELINES, *(each.name for each in capabilities.answerers))
-    return {name: FROM_MEMORY for name in named if name not in (RETRIEVER_READER, WEB_SEARCH)}
+    return {name: FROM_MEMORY for name in named if ANSWERERS.get(name, "memory") == "memory"}
 
 
 def chosen_source(form: ClaimForm, capabilities: Capabilities) -> str:
@@ -186,7 +184,7 @@ def chosen_source(form: ClaimForm, capabilities: Capabilities) -> str:
     if words := known.get(form.strategy) or known.get(form.answerer):
         return words
     titles = {each.name: each.title for each in capabilities.sources}
-    if form.answerer == WEB_SEARCH and form.search not in ("", CORPUS_SEARCH):
+    if ANSWERERS.get(form.answerer) == "documents" and form.search not in ("", CORPUS_SEARCH):
         return titles[WEB]
     return ", ".join(titles[name] for name in form.corpora if name in titles) or "none chosen"
 

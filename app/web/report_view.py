@@ -20,8 +20,8 @@ from app.capabilities.options import (
     SOURCE_TITLES,
     VITAL,
     WEB,
-    WEB_SEARCH,
     Choice,
+    reads_documents,
     searches_corpora,
     source_of,
 )
@@ -295,7 +295,7 @@ def source_words(options: RunOptions) -> str:
     if not searches_corpora(options):
         names = (each.title.partition(":")[0] for each in capabilities().answerers if each.name == options.answerer)
         return f"A model’s memory ({next(names, options.answerer)})"
-    read_whole = ", one article at a time" if options.answerer == WEB_SEARCH else ""
+    read_whole = ", one article at a time" if reads_documents(options) else ""
     return corpora_words(options) + read_whole
 
 

@@ -72,12 +72,14 @@ class ReciterReader:
 
 RECITING = PromptedRole(
     "passage",
+    "reciting",
     lambda case, quote: fill_template("reciting", question=one_line(case["question"])),
     lambda example: example["passage"],
     lambda case, quote: f"Question = {one_line(case['question'])}",
 )
 READING = PromptedRole(
     "answer",
+    "reading",
     lambda case, quote: fill_template("reading", passage=quote(case["read"]), question=one_line(case["question"])),
     lambda example: example["answer"],
     lambda case, quote: f"Passage = {quote(case['read'])}\nQuestion = {one_line(case['question'])}",

@@ -28,8 +28,6 @@ Writer = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class PreparationStep:
-    """One preparation step."""
-
     title: str
     is_done: Callable[[], bool]
     make: Callable[[Writer], object]

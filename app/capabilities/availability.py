@@ -81,7 +81,6 @@ class Availability:
         """The presets of the question-guided strategy, with the site's own where a setting replaces a module."""
 
     def capabilities(self) -> Capabilities:
-        """Return every option, with the reason where one is unavailable."""
         models = (*self._models, *self._discover_models())
         reasons = tuple((each, unavailable_reason(each) or "") for each in models)
         now, kept = Inventory(self._faults(), tuple(installed(self.settings.instance)), reasons), self._kept
@@ -244,7 +243,6 @@ class Availability:
         )
 
     def _local_names(self) -> dict[str, str]:
-        """Return the local implementation of each role of ROLES, in their order."""
         roles = [role.replace("_", " ").replace("qa ", "QA ") for role in ROLES]
         models = {role: local_model_of(role).described(self.settings) for role in roles}
         return models | {"QA validator": "local rules"}

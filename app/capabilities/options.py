@@ -26,7 +26,6 @@ def reads_documents(options: RunOptions) -> bool:
 
 
 def searches_corpora(options: RunOptions) -> bool:
-    """Return whether a run with these options searches the corpora."""
     reads = ANSWERERS.get(options.answerer)
     return reads == "passages" or (reads == "documents" and options.search == CORPUS_SEARCH)
 
@@ -91,7 +90,6 @@ class Choice:
     """ISO time since which the corpus holds that."""
 
     def unavailable(self, reason: str, fix: str) -> Choice:
-        """Return the choice as unavailable."""
         return replace(self, available=False, reason=reason, mend=fix)
 
 
@@ -101,8 +99,6 @@ NO_FACT_CHECKS = FACT_CHECKS.unavailable("No key is set up.", "FACT_CHECK_API_KE
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """A group of choices."""
-
     title: str
     setting: str  # the setting of the default choice; "" for none
     choices: tuple[Choice, ...]

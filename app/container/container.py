@@ -187,7 +187,6 @@ class Container:
 
     @property
     def ready(self) -> bool:
-        """Return whether every component is loaded."""
         return self._components.ready
 
     def judge_name(self) -> str:
@@ -195,7 +194,6 @@ class Container:
         return self._local_models[local_model_of("reasoner")].version
 
     def capabilities(self) -> Capabilities:
-        """Return the options for a run, with the reason where one is unavailable."""
         return self._availability.capabilities()
 
     def catalogue(self) -> tuple[Group, ...]:

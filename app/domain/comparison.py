@@ -23,8 +23,6 @@ MAX_SHOWN_ID = 40
 
 
 class HasReport(Protocol):
-    """A run with a report."""
-
     @property
     def report(self) -> Report: ...
 

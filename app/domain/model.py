@@ -458,7 +458,6 @@ class Usage:
 
     @property
     def tokens(self) -> int:
-        """Return the sum of prompt and completion tokens."""
         return self.prompt_tokens + self.completion_tokens
 
     def __add__(self, other: Usage) -> Usage:

@@ -68,7 +68,6 @@ class PromptedClaimVerifier:
     prompts: Callable[[Claim, Context], tuple[str, Chat | None]] = sufficiency_prompts
 
     def is_sufficient(self, claim: Claim, context: Context) -> Judgement:
-        """Ask the model whether the kept pairs decide the claim."""
         report_phase(Code.DECIDING_ENOUGH())
         return yes_or_no(self.model, *self.prompts(claim, context), Code.MODEL_DECIDED, Code.MODEL_NOT_DECIDED)
 

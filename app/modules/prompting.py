@@ -55,8 +55,6 @@ Parsed = TypeVar("Parsed")
 
 
 class KnownHop(NamedTuple):
-    """A hop in a prompt."""
-
     number: int
     question: str
     answer: str
@@ -75,7 +73,6 @@ class Delimiters:
 
     @classmethod
     def for_texts(cls, texts: Iterable[str]) -> Delimiters:
-        """Return the delimiters of a call in which these texts are quoted."""
         whole = "\n".join(texts)
         names = (hashlib.sha256(f"{turn} {whole}".encode(errors="replace")).hexdigest()[:8] for turn in count())
         return cls(next(name for name in names if name not in whole))
@@ -178,7 +175,6 @@ EXAMPLE_DELIMITERS = Delimiters("example")
 
 
 def one_of(options: Iterable[str]) -> Mapping[str, Any]:
-    """Return the schema of a choice."""
     return {"type": "string", "enum": list(options)}
 
 

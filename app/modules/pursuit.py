@@ -143,7 +143,6 @@ def step_prompts(claim: Claim, context: Context, set_aside: Sequence[Hop], also:
 
 
 def paraphrase_prompts(question: Question, n: int, also: str = "") -> tuple[str, Chat]:
-    """Return the prompt for `n` other wordings as text and as a chat."""
     lines = "\n".join(filter(None, (f"Question = {one_line(question.text)}", f"Number = {n}", also)))
     prompt = fill_template("pursuit_paraphrase", question=one_line(question.text), number=n, also=also)
     return prompt, build_chat("wordings", "pursuit_paraphrase", (), lambda quote: lines, (), questions=TEXTS)

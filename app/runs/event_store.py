@@ -216,7 +216,6 @@ class EventStore:
                         return new
 
     def command(self, run_id: str) -> RunCommand:
-        """Return the owner's current command."""
         with self._engine.connect() as connection:
             return command_from_column(connection.scalar(_READ_COMMAND, {"run": run_id}))
 
@@ -350,7 +349,6 @@ def _end_columns(event: events.Event) -> dict[str, Any]:
 
 
 def command_from_column(column: str | None) -> RunCommand:
-    """Return the owner's command from the value of RunRow.command."""
     return RunCommand(column) if column else RunCommand.CONTINUE
 
 

@@ -86,7 +86,6 @@ class Deletion:
         return len(self.purge_where(_ended_before(days), limit))
 
     def count_older(self, days: int) -> int:
-        """Return the number of runs that `purge_older` would purge."""
         with self._sessions() as session:
             return session.scalar(select(func.count()).select_from(RunRow).where(_ended_before(days))) or 0
 

@@ -113,7 +113,6 @@ class SiteSetup:
         return added.name
 
     def remove_model(self, name: str) -> None:
-        """Forget an added model and its key."""
         remove_model(self._settings.instance, name)
 
     @staticmethod
@@ -160,7 +159,6 @@ class SiteSetup:
         return setting
 
     def remove_key(self, setting: str) -> None:
-        """Forget the key of a service."""
         add_key(self._settings.instance, setting, None)
 
     # Downloads
@@ -212,7 +210,6 @@ class SiteSetup:
 
     @property
     def suffixes(self) -> tuple[str, ...]:
-        """Return the suffixes of the documents that can be read."""
         return tuple(SUFFIXES)
 
     def add_documents(self, title: str, source: str, files: Iterable[tuple[str, IO[bytes]]]) -> None:

@@ -12,8 +12,6 @@ from app.domain.report import Report
 
 
 class Module(NamedTuple):
-    """A module in the diagram."""
-
     box: str  # CSS class of its box
     name: str
     does: str

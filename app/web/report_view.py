@@ -155,7 +155,6 @@ class Card(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """Return the sentence without the mark of its answer."""
         return self.text.before + self.text.answer + self.text.after
 
     @property
@@ -287,7 +286,6 @@ def corpora_words(options: RunOptions) -> str:
 
 
 def source_words(options: RunOptions) -> str:
-    """Return the source of a check's answers, in a few words."""
     if options.strategy in BASELINES:
         return "The claim alone"
     if source_of(options) == WEB:

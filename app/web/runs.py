@@ -52,7 +52,6 @@ def run_of(run: StoredRun) -> Run:
 
 
 def created(run_id: str) -> Run:
-    """Return a run that this request created."""
     log_run(run_id)
     return run_of(stored_run(run_id))
 
@@ -202,8 +201,6 @@ branching = Blueprint("branching", __name__)
 
 @dataclass(frozen=True)
 class BranchForm:
-    """The branch form as typed."""
-
     question: str
     answerer: str = ""  # "" keeps the run's own
     source: str = ""  # "" keeps the run's own

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 
 def is_queued(report: Report) -> bool:
-    """Return whether the run has not begun."""
     return not report.phase or code_of(report.phase) is Code.WAITING
 
 
@@ -122,7 +121,6 @@ def face(name: str) -> Face:
 
 
 def claim_face(claim: BatchClaim) -> Face:
-    """Return the face of a batch's claim: its verdict or the state of its run."""
     return FACES.get(claim.label or claim.state, NOT_CHECKED)
 
 
@@ -239,7 +237,6 @@ def ago(at: datetime) -> str:
 
 
 def since(at: datetime) -> float:
-    """Return the seconds from `at` until now."""
     return max(0.0, (datetime.now(UTC) - at).total_seconds())
 
 

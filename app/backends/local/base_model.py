@@ -85,7 +85,6 @@ class LocalModel:
         return f"{own.stem if own else self.name} with Hopcheck's adapter"
 
     def files(self, settings: Settings) -> tuple[Path, ...]:
-        """Return the base and the adapters."""
         adapters = (SHIPPED / self.folder / f"{name}.gguf" for name in self.adapters)
         return self.own(settings) or base_model_path(settings, self.base), *adapters
 

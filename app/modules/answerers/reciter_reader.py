@@ -27,7 +27,6 @@ FROM_MEMORY = "from the model's memory, not a source"
 
 
 def recited_passage(text: str, model: str) -> Passage:
-    """Return `text` as a passage recited by the model of this name."""
     return Passage(text, f"{model}'s memory", FROM_MEMORY, origin=Origin.RECITED)
 
 

@@ -180,10 +180,7 @@ _ROWS = (
         multi_document=True,
     ),
     _variation(
-        "no-metadata",
-        "Documents without metadata",
-        "Title, site and date of a document are not shown.",
-        metadata=False,
+        "no-metadata", "Documents without metadata", "Title, site and date of a document are not shown.", metadata=False
     ),
     _variation(
         "no-paraphrase",

@@ -52,8 +52,7 @@ _LABELS = click.Choice([each.value for each in LabelSet])
 def _add_ticks(command: Callable) -> Callable:
     for name, tick in reversed(TICKS.items()):
         default = getattr(DEFAULTS, name)
-        option = click.option(f"--{tick.flag}", name, flag_value=not default, default=default, help=tick.help)
-        command = option(command)
+        command = click.option(f"--{tick.flag}", name, flag_value=not default, default=default, help=tick.help)(command)
     return command
 
 

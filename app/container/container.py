@@ -29,45 +29,16 @@ from app.capabilities.options import Capabilities, Group, default_corpora, searc
 from app.components import CORPUS, MODEL, RERANKER, Component, Components, start_loading
 from app.config.settings import Settings
 from app.container.parts import LanguageModels, SpeculationPolicy, loads_of, open_corpora
+from app.domain import ports
 from app.domain.errors import CallFailed
 from app.domain.messages import Message
 from app.domain.model import CORPUS_SEARCH, QACHECK, Claim, Label, Origin, Page, RunOptions, SearchHit
-from app.domain.ports import (
-    ClaimVerifier,
-    PageReader,
-    Paraphraser,
-    Pursuer,
-    QAValidator,
-    QuestionGenerator,
-    Reader,
-    Reasoner,
-    Strategy,
-    TextGenerator,
-    WebSearch,
-)
-from app.modules import paper_prompts, pursuit
+from app.modules import local, paper_prompts, prompted, pursuit
 from app.modules.answerers import AnswererParts, kind_of
 from app.modules.answerers.web_search import DocumentSettings
 from app.modules.calculation import ClaimCalculator
 from app.modules.claim_extraction import LocalClaimExtractor, PromptedClaimExtractor
 from app.modules.claim_preparation import ClaimSorter, with_likeliest_name, with_usual_case
-from app.modules.local import (
-    Calibration,
-    LocalClaimVerifier,
-    LocalJudge,
-    LocalQuestionGenerator,
-    LocalReader,
-    LocalReasoner,
-)
-from app.modules.prompted import (
-    FlanT5Reasoner,
-    PromptedClaimVerifier,
-    PromptedQuestioner,
-    PromptedReasoner,
-    PromptedValidator,
-    sufficiency_prompts,
-    usefulness_prompts,
-)
 from app.modules.qa_validator import RuleBasedValidator
 from app.modules.remaining_claim import ClaimReducer
 from app.presets import GUIDED_PRESETS, PAPER_BEAMS, PURSUIT_PRESETS, GuidedPreset, PursuitPreset, is_faithful
@@ -82,11 +53,11 @@ MAX_PAGES_AT_ONCE = 2
 """Pages that visitors name, fetched at the same time: each holds a thread of the server for up to half a minute."""
 REMAINING, CALCULATION = 1, 2
 """Adapters of the first local model, by number."""
-VERIFIER_PROMPTS = {"prompted": sufficiency_prompts, QACHECK: paper_prompts.verifier_prompts}
-VALIDATOR_PROMPTS = {"prompted": usefulness_prompts, QACHECK: paper_prompts.validator_prompts}
-REASONERS: dict[str, Callable[[TextGenerator], Reasoner]] = {
-    "flan-t5": FlanT5Reasoner,
-    "prompted": PromptedReasoner,
+VERIFIER_PROMPTS = {"prompted": prompted.sufficiency_prompts, QACHECK: paper_prompts.verifier_prompts}
+VALIDATOR_PROMPTS = {"prompted": prompted.usefulness_prompts, QACHECK: paper_prompts.validator_prompts}
+REASONERS: dict[str, Callable[[ports.TextGenerator], ports.Reasoner]] = {
+    "flan-t5": prompted.FlanT5Reasoner,
+    "prompted": prompted.PromptedReasoner,
     QACHECK: paper_prompts.QACheckReasoner,
     PAPELO: paper_prompts.PapeloReasoner,
 }
@@ -117,12 +88,12 @@ class Container:
         self._model, judging = next(iter(self._local_models.values())), local_model_of("reasoner")
         reduce = ClaimReducer(self._model.using(REMAINING), self._model)
         self._own_validator = RuleBasedValidator(reduce)
-        self._reader: Reader = LocalReader(self._model, reduce)
-        self.generator = LocalQuestionGenerator(self._model, reduce)
+        self._reader: ports.Reader = local.LocalReader(self._model, reduce)
+        self.generator = local.LocalQuestionGenerator(self._model, reduce)
         self._sorter = ClaimSorter(self._model.using(None))
-        self.judge = LocalJudge(
+        self.judge = local.LocalJudge(
             self._local_models[judging],
-            Calibration.read(SHIPPED / judging.folder / "calibration.json"),
+            local.Calibration.read(SHIPPED / judging.folder / "calibration.json"),
             reduce,
             ClaimCalculator(self._model.using(CALCULATION)),
         )
@@ -199,23 +170,20 @@ class Container:
     def catalogue(self) -> tuple[Group, ...]:
         return self._availability.catalogue()
 
-    def strategy_for(self, options: RunOptions) -> Strategy:
+    def strategy_for(self, options: RunOptions) -> ports.Strategy:
         """Build the strategy for these options. Raises InvalidInput for unknown or unavailable options."""
         self._models.look_for(options.model)
         capabilities = self.capabilities()
         capabilities.check(options)
-        strategy = self._deciding_strategy(options, capabilities)
-        return WithFactChecks(strategy, self._fact_checks.look_up) if options.look_up_fact_checks else strategy
-
-    def _deciding_strategy(self, options: RunOptions, capabilities: Capabilities) -> Strategy:
         load_sentences()  # before the first call of a model, which is not to wait for imports
         model = self._models.of(options) if options.model and capabilities.needs_model(options) else None
         build = STRATEGIES[options.strategy].build
         parts = (self._pursuit_parts if options.strategy == PURSUIT else self._guided_parts)(options, model)
         parts["answerer"] = lambda: kind_of(options.answerer).build(self._answerer_parts(options, model))
-        return build(**{name: parts[name]() for name in signature(build).parameters})
+        strategy = build(**{name: parts[name]() for name in signature(build).parameters})
+        return WithFactChecks(strategy, self._fact_checks.look_up) if options.look_up_fact_checks else strategy
 
-    def _guided_parts(self, options: RunOptions, model: TextGenerator | None) -> dict[str, Callable[[], object]]:
+    def _guided_parts(self, options: RunOptions, model: ports.TextGenerator | None) -> dict[str, Callable[[], object]]:
         """Return how each part of a run is built, by its name."""
         modules = self._availability.presets.get(options.preset, GUIDED_PRESETS["local"])  # a baseline uses none
         return {
@@ -242,7 +210,7 @@ class Container:
         is_local = modules.question_generator == "local" and may_stay_open
         return self._sorter.why_uncheckable if is_local else None
 
-    def loading_strategy_for(self, options: RunOptions) -> Strategy:
+    def loading_strategy_for(self, options: RunOptions) -> ports.Strategy:
         """Return the strategy for these options, and start to load its models and indexes in threads.
 
         With a language model, loading starts FIRST_CALL_SECONDS later, so that it does not delay the first call.
@@ -292,57 +260,57 @@ class Container:
     def _claim_finder(self, options: RunOptions) -> PromptedClaimExtractor | None:
         return PromptedClaimExtractor(self._models.of(options)) if self.capabilities().needs_model(options) else None
 
-    def _pursuit_parts(self, options: RunOptions, model: TextGenerator | None) -> dict[str, Callable[[], object]]:
+    def _pursuit_parts(self, options: RunOptions, model: ports.TextGenerator | None) -> dict[str, Callable[[], object]]:
         own_questioner = self._settings.question_seq2seq
         preset = PURSUIT_PRESETS[options.preset].resolved(not why_missing(own_questioner or ""))
         has_later = preset.then != preset.first and not preset.variant.all_at_once
-        prompted = "prompted" if preset.own_wording else PAPELO
+        kind = ("prompted" if preset.own_wording else PAPELO) if preset.others == "llm" else "local"
         return {
             "pursuer": lambda: self._pursuer(preset.first, preset, options),
             "paraphraser": lambda: self._paraphraser(preset, options),
-            "reasoner": lambda: self._reasoner(prompted if preset.others == "llm" else "local", options),
+            "reasoner": lambda: self._reasoner(kind, options),
             "variant": lambda: preset.variant,
             "speculative": lambda: self._speculation.for_answers(options, model),
             "later": lambda: self._pursuer(preset.then, preset, options) if has_later else None,
         }
 
-    def _pursuer(self, kind: str, preset: PursuitPreset, options: RunOptions) -> Pursuer:
+    def _pursuer(self, kind: str, preset: PursuitPreset, options: RunOptions) -> ports.Pursuer:
         if kind == "local":
-            return pursuit.LocalPursuer(self.generator, self._verifier("local", options), self.judge)
+            return pursuit.LocalPursuer(self.generator, local.LocalClaimVerifier(self.judge), self.judge)
         if kind == "llm":
-            prompted = pursuit.PromptedPursuer if preset.own_wording else paper_prompts.PapeloPursuer
-            return prompted(self._models.of(options))
+            prompting = pursuit.PromptedPursuer if preset.own_wording else paper_prompts.PapeloPursuer
+            return prompting(self._models.of(options))
         first, then = QUESTIONERS
         then = then if then in preset.needs else first
         return pursuit.Seq2SeqPursuer(self._fine_tuned[first], self._fine_tuned[then])
 
-    def _paraphraser(self, preset: PursuitPreset, options: RunOptions) -> Paraphraser:
+    def _paraphraser(self, preset: PursuitPreset, options: RunOptions) -> ports.Paraphraser:
         if preset.others == "local":
             return pursuit.LocalParaphraser(self._model.using(None))
-        prompted = pursuit.PromptedParaphraser if preset.own_wording else paper_prompts.PapeloParaphraser
-        return prompted(self._models.of(options))
+        prompting = pursuit.PromptedParaphraser if preset.own_wording else paper_prompts.PapeloParaphraser
+        return prompting(self._models.of(options))
 
-    def _verifier(self, kind: str, options: RunOptions) -> ClaimVerifier:
+    def _verifier(self, kind: str, options: RunOptions) -> ports.ClaimVerifier:
         if kind == "local":
-            return LocalClaimVerifier(self.judge)
-        return PromptedClaimVerifier(self._models.of(options), VERIFIER_PROMPTS[kind])
+            return local.LocalClaimVerifier(self.judge)
+        return prompted.PromptedClaimVerifier(self._models.of(options), VERIFIER_PROMPTS[kind])
 
-    def _questioner(self, kind: str, options: RunOptions) -> QuestionGenerator:
+    def _questioner(self, kind: str, options: RunOptions) -> ports.QuestionGenerator:
         if kind == QACHECK:
             return paper_prompts.QACheckQuestioner(self._models.of(options), partial(self._models.resampled, options))
-        return PromptedQuestioner(self._models.of(options)) if kind == "prompted" else self.generator
+        return prompted.PromptedQuestioner(self._models.of(options)) if kind == "prompted" else self.generator
 
-    def _validator(self, kind: str, options: RunOptions) -> QAValidator:
+    def _validator(self, kind: str, options: RunOptions) -> ports.QAValidator:
         if kind == "local":
             return self._own_validator
-        return PromptedValidator(self._models.of(options), VALIDATOR_PROMPTS[kind])
+        return prompted.PromptedValidator(self._models.of(options), VALIDATOR_PROMPTS[kind])
 
-    def _reasoner(self, kind: str, options: RunOptions) -> Reasoner:
+    def _reasoner(self, kind: str, options: RunOptions) -> ports.Reasoner:
         if kind == "local":
-            return LocalReasoner(self.judge)
+            return local.LocalReasoner(self.judge)
         return REASONERS[kind](self._seq2seq if kind == "flan-t5" else self._models.of(options))
 
-    def _answerer_parts(self, options: RunOptions, model: TextGenerator | None) -> AnswererParts:
+    def _answerer_parts(self, options: RunOptions, model: ports.TextGenerator | None) -> AnswererParts:
         preset = PURSUIT_PRESETS[options.preset if options.strategy == PURSUIT else "local"]
         as_qacheck = options.strategy != PURSUIT and options.preset == QACHECK
         return AnswererParts(
@@ -360,7 +328,7 @@ class Container:
             prefetched_pages=self._speculation.prefetched_pages(options),
         )
 
-    def _documents(self, options: RunOptions) -> tuple[WebSearch, PageReader, Origin]:
+    def _documents(self, options: RunOptions) -> tuple[ports.WebSearch, ports.PageReader, Origin]:
         """Return the search engine, the page reader and the origin of passages for these options."""
         if options.search == CORPUS_SEARCH:
             search = self._registry.search(options.corpora)

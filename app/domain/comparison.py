@@ -128,12 +128,10 @@ class PageUsed:
 
     @property
     def cited_in(self) -> int:
-        """Return the number of runs that cite it."""
         return sum(bool(use.cited) for use in self.uses)
 
     @property
     def met_in(self) -> int:
-        """Return the number of runs that cite or retrieved it."""
         return sum(bool(use.met) for use in self.uses)
 
 

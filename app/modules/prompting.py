@@ -190,12 +190,7 @@ def build_chat(
 
     `examples` has the case and the reply of each demonstration; `properties` are the schemas of the reply's values.
     """
-    schema = {
-        "type": "object",
-        "properties": properties,
-        "required": list(properties),
-        "additionalProperties": False,
-    }
+    schema = {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
     turns = tuple((text, json.dumps(reply, ensure_ascii=False)) for text, reply in examples)
     return Chat(name, _words(file)[0], turns, few_shot((), case, quoted), schema)
 

@@ -32,7 +32,7 @@ from app.backends.fact_checks import FactCheckSearch, FactCheckTools
 from app.backends.fetch.addresses import checked_addresses, is_public, system_resolve
 from app.backends.hub import HUB_PREFIX, look_up, split_file_name
 from app.backends.llm.openai_client import ask_for_a_word
-from app.backends.local.base_model import LOCAL_MODELS, base_model_path
+from app.backends.local.base_model import LOCAL_MODELS, base_model_path, is_obtained
 from app.backends.local.llama_cpp import HUB_FOLDER, gguf_path
 from app.backends.web_search.registry import PROVIDERS, configured_searches
 from app.capabilities.options import default_corpora
@@ -204,7 +204,8 @@ class SiteSetup:
     @property
     def missing_models(self) -> list[str]:
         """Return the local models whose base is not on this machine, by name."""
-        return [name for name, each in LOCAL_MODELS.items() if not each.is_ready(self._settings)]
+        at = self._settings
+        return [name for name, each in LOCAL_MODELS.items() if not (each.own(at) or is_obtained(at, each.base))]
 
     # Documents
 

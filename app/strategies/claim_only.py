@@ -48,9 +48,7 @@ class ClaimOnly:
 
 _baseline = partial(StrategyKind, build=ClaimOnly, roles=("asker",), needs=("language model",))
 DIRECT = _baseline(
-    "direct",
-    title="Baseline: a language model, asked directly",
-    words="a language model, asked directly",
+    "direct", title="Baseline: a language model, asked directly", words="a language model, asked directly"
 )
 CHAIN_OF_THOUGHT = _baseline(
     "chain-of-thought",

@@ -12,11 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from werkzeug.datastructures import MultiDict
 
-from app.capabilities.options import (
-    WEB,
-    Capabilities,
-    source_of,
-)
+from app.capabilities.options import WEB, Capabilities, source_of
 from app.domain.model import ANSWERERS, CORPUS_SEARCH, DEFAULTS, RANGES, TICKS, Claim, Label, RunOptions
 from app.presets import PROMPTED, PROMPTED_PURSUIT, defaults_of
 from app.run_request import CLAIM_FIELDS

@@ -297,11 +297,7 @@ def source_words(options: RunOptions) -> str:
     return corpora_words(options) + read_whole
 
 
-ASKED_WORDS = {
-    VITAL: "the offline extracts",
-    LIVE_WIKIPEDIA: "live Wikipedia",
-    WEB: "the web",
-}
+ASKED_WORDS = {VITAL: "the offline extracts", LIVE_WIKIPEDIA: "live Wikipedia", WEB: "the web"}
 """Sources as buttons name them: "Ask live Wikipedia"."""
 
 

@@ -88,10 +88,6 @@ class LocalModel:
         adapters = (SHIPPED / self.folder / f"{name}.gguf" for name in self.adapters)
         return self.own(settings) or base_model_path(settings, self.base), *adapters
 
-    def is_ready(self, settings: Settings) -> bool:
-        """Return whether the base need not be downloaded."""
-        return self.own(settings) is not None or is_obtained(settings, self.base)
-
     def fix(self, settings: Settings) -> str:
         """Return how a missing or damaged base is replaced."""
         return f"{self.setting.upper()}, the path of a GGUF file" if self.own(settings) else FIX

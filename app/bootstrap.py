@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 from app.backends.corpus.bm25 import Java
 from app.backends.corpus.registry import CORPORA, Corpus, build_built_in, folder_of, is_current
-from app.backends.local.base_model import BASE, is_obtained, obtain
+from app.backends.local.base_model import BASE, LOCAL_MODELS, ModelFile, is_obtained, obtain
 from app.capabilities.options import default_corpora
 from app.config.settings import Settings, load_settings
 from app.domain.errors import ModelUnavailable, SettingsError
@@ -28,30 +28,29 @@ Writer = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class PreparationStep:
-    """One preparation step."""
-
     title: str
     is_done: Callable[[], bool]
     make: Callable[[Writer], object]
 
 
 def steps(settings: Settings) -> tuple[PreparationStep, ...]:
-    """Return the steps that obtain the base model and index each built-in corpus searched by default."""
+    """Return the steps that obtain the base models and index each built-in corpus searched by default."""
     built_in = [CORPORA[name] for name in default_corpora(settings) if name in CORPORA]
-    return base_model(settings), *(corpus_index(settings, corpus) for corpus in built_in)
+    bases = (base_model(settings, each.base) for each in LOCAL_MODELS.values())
+    return *bases, *(corpus_index(settings, corpus) for corpus in built_in)
 
 
-def base_model(settings: Settings) -> PreparationStep:
-    """Return the step that obtains the local model's base. Where no source has it, the site runs without it."""
+def base_model(settings: Settings, file: ModelFile = BASE) -> PreparationStep:
+    """Return the step that obtains a local model's base. Where no source has it, the site runs without it."""
 
     def make(say: Writer) -> None:
         try:
-            obtain(settings, say)
+            obtain(settings, say, file)
         except ModelUnavailable as error:
             say(f"{error}. Until then, checks need a language model of another kind.")
 
-    title = f"Obtain {BASE.title} (licence Apache-2.0, {BASE.bytes / 1e9:.1f} GB)"
-    return PreparationStep(title, lambda: is_obtained(settings), make)
+    title = f"Obtain {file.title} (licence {file.licence}, {file.bytes / 1e9:.1f} GB)"
+    return PreparationStep(title, lambda: is_obtained(settings, file), make)
 
 
 def corpus_index(settings: Settings, corpus: Corpus) -> PreparationStep:

@@ -12,6 +12,7 @@ from functools import partial
 from typing import Any, Literal, NamedTuple
 
 from app.domain.model import QACHECK, LabelSet, Need
+from app.strategies import GUIDED, PURSUIT
 from app.strategies.evidence_pursuit import Variant
 
 ROLES = ("claim_verifier", "question_generator", "qa_validator", "reasoner")
@@ -59,8 +60,6 @@ GUIDED_PRESETS = {
 """All modules local or all prompted, each also with FLAN-T5 as the reasoner (QACheck, section 3.5), and all with the
 prompts that QACheck prints."""
 
-PURSUIT = "evidence-pursuit"
-"""The name of the strategy that has the presets below."""
 PROMPTED_PURSUIT = "llm+llm"
 """The preset in which one language model has every part."""
 
@@ -102,23 +101,21 @@ class PursuitPreset:
         """Return the preset as it runs with, or without, a model fine-tuned to write first questions."""
         return self if has_first_seq2seq or not self.seq_if_set else replace(self, first="llm")
 
-    def modules(
-        self, model: str, local: Mapping[str, str], tuned: tuple[str, str], answerer: str
-    ) -> tuple[tuple[str, str], ...]:
-        """Return the (role, implementation) pairs of a run.
+    def modules(self, model: str, local: Mapping[str, str], tuned: tuple[str, str], answerer: str) -> dict[str, str]:
+        """Return the implementation of each role of a run.
 
         `local` maps roles to their local implementation; `tuned` are the models that ask the first and later questions.
         """
         first = {"llm": model, "local": local["question generator"], "seq": tuned[0]}
         then = {"llm": model, "local": local["claim verifier"], "seq": tuned[1]}
         prompted = self.others == "llm"
-        return (
-            ("first question", first[self.first]),
-            *([] if self.variant.all_at_once else [("next step", then[self.then])]),
-            ("answerer", answerer),
-            *([("paraphraser", model if prompted else first["local"])] if self.variant.padding == "paraphrase" else []),
-            ("reasoner", model if prompted else local["reasoner"]),
-        )
+        return {
+            "first question": first[self.first],
+            **({} if self.variant.all_at_once else {"next step": then[self.then]}),
+            "answerer": answerer,
+            **({"paraphraser": model if prompted else first["local"]} if self.variant.padding == "paraphrase" else {}),
+            "reasoner": model if prompted else local["reasoner"],
+        }
 
 
 _variation = partial(PursuitPreset, seq_if_set=True)
@@ -183,10 +180,7 @@ _ROWS = (
         multi_document=True,
     ),
     _variation(
-        "no-metadata",
-        "Documents without metadata",
-        "Title, site and date of a document are not shown.",
-        metadata=False,
+        "no-metadata", "Documents without metadata", "Title, site and date of a document are not shown.", metadata=False
     ),
     _variation(
         "no-paraphrase",
@@ -230,7 +224,7 @@ PAPER_BEAMS = 5
 
 def defaults_of(strategy: str, preset: str) -> dict[str, Any]:
     """Return the options that a preset sets where none are chosen, by the names of RunOptions' fields."""
-    if strategy == "question-guided" and preset == QACHECK:
+    if strategy == GUIDED and preset == QACHECK:
         return {"labels": LabelSet.TWO, "answerer": "reciter-reader"}
     row = PURSUIT_PRESETS.get(preset) if strategy == PURSUIT else None
     if row is None:

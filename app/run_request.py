@@ -8,12 +8,11 @@ from typing import Any
 
 from app.capabilities.options import Capabilities
 from app.domain.errors import InvalidInput
-from app.domain.model import RANGES, Claim, LabelSet, RunOptions
+from app.domain.model import DEFAULTS, RANGES, Claim, LabelSet, RunOptions
 from app.presets import defaults_of
 from app.text.claims import parse_claim
 
 CLAIM_FIELDS = ("claim", "speaker", "date")
-DEFAULTS = RunOptions()
 
 
 @dataclass(frozen=True, slots=True)

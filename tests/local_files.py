@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from app.backends.local.base_model import base_model_path
+from app.backends.local.base_model import LOCAL_MODELS
 from app.config.settings import load_settings
-from app.container.container import ADAPTERS
 
-FILES = base_model_path(load_settings()), *ADAPTERS
+FILES = LOCAL_MODELS["local-model"].files(load_settings())
 """The base and the adapters."""

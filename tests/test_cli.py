@@ -69,8 +69,7 @@ def terminal(sessions, tmp_path):
 
 
 def test_every_option_of_a_run_has_an_option_of_the_command():
-    other_names = {"undated": "dated", "fact_checks": "no_fact_checks"}
-    chosen = {other_names.get(each.name, each.name) for each in fields(RunOptions)} - {"modules"}
+    chosen = {each.name for each in fields(RunOptions)} - {"modules"}
     assert chosen <= {each.name for each in check.check.params}
 
 

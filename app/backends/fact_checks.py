@@ -46,7 +46,6 @@ class FactCheckTools(Provider):
         return {"method": "GET", "params": {"query": query, "pageSize": k}}
 
     def results(self, body: Mapping[str, Any]) -> Any:
-        """Return the reviewed claims."""
         return body.get("claims", [])
 
 

@@ -163,7 +163,6 @@ async def body_of(response: Any, limit: int) -> bytes:
 
 
 def error_chain(error: BaseException | None) -> list[BaseException]:
-    """Return the error, its cause, the cause of that, and so on."""
     return [error, *error_chain(error.__cause__ or error.__context__)] if error else []
 
 

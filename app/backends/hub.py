@@ -82,8 +82,6 @@ SHA256_DIGITS = 64
 
 @dataclass(frozen=True, slots=True)
 class HubFile:
-    """A GGUF file on the hub."""
-
     repository: str
     file: str
     bytes: int | None

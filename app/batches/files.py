@@ -72,8 +72,6 @@ Fields = Mapping[str, Any] | str
 
 
 class ClaimsFile(NamedTuple):
-    """The content of a file of claims."""
-
     lines: tuple[BatchLine, ...]
     ignored: tuple[str, ...]
     """Names of the columns or fields that are not read."""
@@ -377,7 +375,6 @@ def result(claim: BatchClaim, details: Details) -> BatchResult:
 
 
 def as_jsonl(claims: Iterable[BatchClaim], details: Details) -> Iterator[str]:
-    """Yield one JSON object per line."""
     for claim in claims:
         yield json.dumps(as_json(result(claim, details)), ensure_ascii=False) + "\n"
 

@@ -208,7 +208,6 @@ class Batches:
             return tuple(map(batch_from_row, session.scalars(newest_first.limit(limit))))
 
     def progress(self, batch_id: str) -> Progress:
-        """Count the batch's claims by state."""
         status = _status().label("status")
         counted = select(status, func.count()).select_from(BatchClaimRow).outerjoin(RunRow, _is_own_run())
         with self._sessions() as session:
@@ -318,7 +317,6 @@ class Batches:
                 session.execute(update(BatchRow).where(*completed).values(state=BatchState.DONE.value))
 
     def unfinished(self, batch_id: str) -> tuple[str, ...]:
-        """Return the batch's runs that have not ended."""
         running = select(RunRow.id).where(RunRow.batch == batch_id, RunRow.state == RUNNING)
         with self._sessions() as session:
             return tuple(session.scalars(running))
@@ -339,7 +337,6 @@ class Batches:
         return True
 
     def stop_all(self, batch_id: str, reason: Text) -> None:
-        """End the batch's unfinished runs."""
         for run_id in self.unfinished(batch_id):
             self.runs.interrupt(run_id, reason)
 

@@ -15,13 +15,11 @@ from app.backends.corpus.wikipedia import HOST, LIVE, OFF
 from app.backends.http import destination_of
 from app.backends.hub import is_path, shown_name, why_missing
 from app.backends.llm.registry import ModelSettings, unavailable_reason
+from app.backends.local.base_model import local_model_of
 from app.backends.web_search.registry import PROVIDERS, ProviderSearch, with_failover
 from app.capabilities.options import (
-    BASELINES,
     FACT_CHECKS,
-    GUIDED,
     NO_FACT_CHECKS,
-    PURSUIT,
     SOURCE_TITLES,
     WEB,
     WEB_SEARCH,
@@ -34,19 +32,15 @@ from app.capabilities.options import (
 from app.components import CORPUS, MODEL, Components
 from app.config import FLASK
 from app.config.settings import Settings
-from app.domain.model import ANSWERERS, CORPUS_SEARCH, QACHECK, RunOptions
+from app.domain.model import ANSWERERS, CORPUS_SEARCH, QACHECK, RANGES, RunOptions
 from app.modules.answerers import kind_of
 from app.presets import GUIDED_PRESETS, OWN, PROMPTED_PURSUIT, PURSUIT_PRESETS, ROLES, GuidedPreset
+from app.strategies import GUIDED, PURSUIT, STRATEGIES
 
 LOCAL_PURSUIT = "local"
 """The default preset of a pursuit if PRESET starts with local; PROMPTED_PURSUIT otherwise."""
 SEQ2SEQ = "flan-t5"
 QUESTIONERS = ("question_seq2seq", "next_question_seq2seq")
-LOCAL_MODEL_NAME = "Qwen2.5-Coder-1.5B with Hopcheck's adapter"
-BASELINE_TITLES = (
-    "Baseline: a language model, asked directly",
-    "Baseline: a language model that thinks step by step",
-)
 
 Fault = tuple[str, str]
 """Why something is not available, and the command or setting that makes it available."""
@@ -87,7 +81,6 @@ class Availability:
         """The presets of the question-guided strategy, with the site's own where a setting replaces a module."""
 
     def capabilities(self) -> Capabilities:
-        """Return every option, with the reason where one is unavailable."""
         models = (*self._models, *self._discover_models())
         reasons = tuple((each, unavailable_reason(each) or "") for each in models)
         now, kept = Inventory(self._faults(), tuple(installed(self.settings.instance)), reasons), self._kept
@@ -110,14 +103,7 @@ class Availability:
         kinds = {name: kind_of(name) for name in ANSWERERS}
         destination = destination_of(self.settings.fact_check_url)
         return Capabilities(
-            strategies=(
-                Choice(GUIDED, "One question at a time (QACheck)"),
-                Choice(PURSUIT, "Evidence pursued by searching (Papelo)"),
-                *(
-                    _offer(faults, name, title, ("language model",))
-                    for name, title in zip(BASELINES, BASELINE_TITLES, strict=True)
-                ),
-            ),
+            strategies=tuple(_offer(faults, name, kind.title, kind.needs) for name, kind in STRATEGIES.items()),
             presets=tuple(_offer(faults, name, each.title, each.needs) for name, each in self.presets.items()),
             answerers=tuple(_offer(faults, name, kind.title, kind.needs) for name, kind in kinds.items()),
             models=models,
@@ -211,37 +197,34 @@ class Availability:
         options = RunOptions(
             strategy=strategy,
             answerer=WEB_SEARCH if strategy == PURSUIT else settings.answerer,
-            max_hops=settings.max_hops,
             preset=preset,
             model=model,
             corpora=settings.corpora,
             search=search,
-            model_seed=settings.model_seed,
-            temperature=settings.model_temperature,
-            max_tokens=settings.model_max_tokens,
+            **{name: getattr(settings, each.setting) for name, each in RANGES.items() if each.setting},
         )
         return replace(options, **options_of_source(settings.source, options)) if settings.source else options
 
     def modules(self, options: RunOptions) -> tuple[tuple[str, str], ...]:
         """Return the (role, implementation) pairs of a run with these options, for its report."""
-        model, local = f"{options.model}, prompted", self._local_names()
-        if options.strategy in BASELINES:
-            return (("asker", model),)
+        named = self._implementations(options)
+        return tuple((role, named[role]) for role in STRATEGIES[options.strategy].roles if role in named)
+
+    def _implementations(self, options: RunOptions) -> dict[str, str]:
+        model, local, answerer = f"{options.model}, prompted", self._local_names(), self._answerer_name(options)
         if options.strategy == PURSUIT:
             if options.preset not in PURSUIT_PRESETS:
-                return ()
+                return {}
             names = [getattr(self.settings, each) or "" for each in QUESTIONERS]
             preset = PURSUIT_PRESETS[options.preset].resolved(not why_missing(names[0]))
             first, later = (f"{shown_name(name)}, fine-tuned" for name in names)
-            return preset.modules(model, local, (first, later), self._answerer_name(options))
+            return preset.modules(model, local, (first, later), answerer)
         if options.preset not in self.presets:
-            return ()
+            return {"asker": model}
         others = {"prompted": model, SEQ2SEQ: shown_name(self.settings.flan_t5), QACHECK: f"{model} as in QACheck"}
         kinds = dict(zip(local, self.presets[options.preset].kinds, strict=True))
-        verifier, generator, validator, reasoner = (
-            (role, local[role] if kind == "local" else others[kind]) for role, kind in kinds.items()
-        )
-        return verifier, generator, ("answerer", self._answerer_name(options)), validator, reasoner
+        named = {role: local[role] if kind == "local" else others[kind] for role, kind in kinds.items()}
+        return {"asker": model, "answerer": answerer, **named}
 
     def catalogue(self) -> tuple[Group, ...]:
         """Return all options in groups, as `models list` and the page show them."""
@@ -260,11 +243,9 @@ class Availability:
         )
 
     def _local_names(self) -> dict[str, str]:
-        """Return the local implementation of each role of ROLES, in their order."""
-        other = self.settings.question_model
-        model = f"{other.stem} with Hopcheck's adapter" if other else LOCAL_MODEL_NAME
-        names = (role.replace("_", " ").replace("qa ", "QA ") for role in ROLES)
-        return {name: "local rules" if name == "QA validator" else model for name in names}
+        roles = [role.replace("_", " ").replace("qa ", "QA ") for role in ROLES]
+        models = {role: local_model_of(role).described(self.settings) for role in roles}
+        return models | {"QA validator": "local rules"}
 
     def _answerer_name(self, options: RunOptions) -> str:
         if options.answerer not in ANSWERERS:

@@ -13,21 +13,21 @@ from typing import Any
 from app.config import FLASK
 from app.config.settings import Settings
 from app.domain.errors import InvalidInput
-from app.domain.model import CORPUS_SEARCH, RunOptions
-from app.presets import PURSUIT
-
-GUIDED = "question-guided"
-BASELINES = ("direct", "chain-of-thought")
-"""Strategies that ask a language model about the claim alone (QACheck, Table 1)."""
-
+from app.domain.model import ANSWERERS, CORPUS_SEARCH, DEFAULTS, RANGES, TICKS, RunOptions
+from app.strategies import BASELINES, GUIDED, PURSUIT
 
 RETRIEVER_READER, WEB_SEARCH = "retriever-reader", "web-search"
-"""The answerers that use corpora and search engines."""
+"""The usual answerers over corpora and search engines."""
+
+
+def reads_documents(options: RunOptions) -> bool:
+    """Return whether a run with these options uses a search engine, or the corpora as one."""
+    return ANSWERERS.get(options.answerer) == "documents"
 
 
 def searches_corpora(options: RunOptions) -> bool:
-    """Return whether a run with these options searches the corpora."""
-    return options.answerer == RETRIEVER_READER or (options.answerer == WEB_SEARCH and options.search == CORPUS_SEARCH)
+    reads = ANSWERERS.get(options.answerer)
+    return reads == "passages" or (reads == "documents" and options.search == CORPUS_SEARCH)
 
 
 WEB = "web"
@@ -47,8 +47,7 @@ def options_of_source(name: str, options: RunOptions) -> dict[str, Any]:
     """Return answerer, corpora and search engine that the source `name` sets in these options."""
     if name == WEB:
         return {"answerer": WEB_SEARCH, "corpora": (), "search": options.search}
-    reads_documents = options.strategy == PURSUIT or options.answerer == WEB_SEARCH
-    answerer = WEB_SEARCH if reads_documents else RETRIEVER_READER
+    answerer = WEB_SEARCH if options.strategy == PURSUIT or reads_documents(options) else RETRIEVER_READER
     return {"answerer": answerer, "corpora": (name,), "search": CORPUS_SEARCH}
 
 
@@ -61,7 +60,7 @@ def source_of(options: RunOptions) -> str:
     """Return the source whose usual answerer and corpora these options have; "" for none."""
     if options.strategy in BASELINES:
         return ""
-    if options.answerer == WEB_SEARCH and options.search not in (None, CORPUS_SEARCH):
+    if reads_documents(options) and options.search not in (None, CORPUS_SEARCH):
         return WEB
     usual = WEB_SEARCH if options.strategy == PURSUIT else RETRIEVER_READER
     is_one_corpus = searches_corpora(options) and len(options.corpora) == 1
@@ -91,7 +90,6 @@ class Choice:
     """ISO time since which the corpus holds that."""
 
     def unavailable(self, reason: str, fix: str) -> Choice:
-        """Return the choice as unavailable."""
         return replace(self, available=False, reason=reason, mend=fix)
 
 
@@ -101,8 +99,6 @@ NO_FACT_CHECKS = FACT_CHECKS.unavailable("No key is set up.", "FACT_CHECK_API_KE
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """A group of choices."""
-
     title: str
     setting: str  # the setting of the default choice; "" for none
     choices: tuple[Choice, ...]
@@ -201,7 +197,7 @@ class Capabilities:
         if options.strategy not in BASELINES:
             at_work.append(find_choice(self.presets_of(options.strategy), options.preset, "preset"))
             at_work.append(find_choice(self.answerers, options.answerer, "answerer"))
-            if options.answerer == WEB_SEARCH:
+            if reads_documents(options):
                 find_choice(self.searches, options.search, "search")
             if searches_corpora(options):
                 if not options.corpora:
@@ -218,10 +214,11 @@ class Capabilities:
         """Return the options without choices that have no effect, such as a model that is not used."""
         if options.strategy in BASELINES:
             options = replace(options, answerer="")
-        if options.answerer != WEB_SEARCH:
-            options = replace(options, search=None, undated=True, fact_checks=True)
-        if not self.needs_model(options):
-            options = replace(options, model=None, model_seed=None, temperature=None, max_tokens=None)
+        has = {None: True, "search": reads_documents(options), "language model": self.needs_model(options)}
+        needs = {name: each.needs for name, each in (RANGES | TICKS).items()}
+        needs |= {"search": "search", "model": "language model"}
+        unused = {name: getattr(DEFAULTS, name) for name, need in needs.items() if not has[need]}
+        options = replace(options, **unused)
         return options if searches_corpora(options) else replace(options, corpora=())
 
     def needs_model(self, options: RunOptions) -> bool:
@@ -238,7 +235,7 @@ class Capabilities:
 
     def searched_at(self, options: RunOptions) -> str | None:
         """Return the hosts that get the search queries, which may contain the claim, or None for this machine."""
-        hosts = [_destination(self.searches, options.search)] if options.answerer == WEB_SEARCH else []
+        hosts = [_destination(self.searches, options.search)] if reads_documents(options) else []
         if searches_corpora(options):
             hosts += [_destination(self.corpora, name) for name in options.corpora]
         return " and ".join(dict.fromkeys(filter(None, hosts))) or None

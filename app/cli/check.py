@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import fields
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -29,12 +30,13 @@ from app.cli.output import (
 )
 from app.domain.errors import InvalidInput
 from app.domain.messages import Code
-from app.domain.model import LabelSet, RunOptions
+from app.domain.model import DEFAULTS, RANGES, TICKS, LabelSet, RunOptions
 from app.domain.report import Report, reduce_events
 from app.run_request import RunRequest, resolve_options
 from app.runs.jobs import RESUBMIT_SECONDS
 from app.runs.service import Runs, StoredEvent
 from app.runs.transfer import run_as_dict
+from app.strategies import ASKING
 from app.web import services
 from app.web.run_view import verdict_details
 
@@ -47,6 +49,20 @@ _WRITABLE = click.Path(dir_okay=False, writable=True, path_type=Path)
 _LABELS = click.Choice([each.value for each in LabelSet])
 
 
+def _add_ticks(command: Callable) -> Callable:
+    for name, tick in reversed(TICKS.items()):
+        default = getattr(DEFAULTS, name)
+        command = click.option(f"--{tick.flag}", name, flag_value=not default, default=default, help=tick.help)(command)
+    return command
+
+
+def _add_numbers(command: Callable) -> Callable:
+    for name in (each.name for each in reversed(fields(RunOptions)) if each.name in RANGES):
+        about = f"{RANGES[name].help}; default: {RANGES[name].setting.upper()}."
+        command = click.option(f"--{name.replace('_', '-')}", type=range_type(name), help=about)(command)
+    return command
+
+
 @click.command()
 @click.argument("claim", required=False)
 @click.option("--file", "claims_file", type=_EXISTING, help="Check a batch: the claims of a CSV, JSONL or text file.")
@@ -57,32 +73,19 @@ _LABELS = click.Choice([each.value for each in LabelSet])
 @click.option(
     "--date", default="", help="Date of the claim, like 2020-10-31: web pages of that day or later are no evidence."
 )
-@click.option("--strategy", help="Strategy: question-guided, evidence-pursuit, or a baseline; default: STRATEGY.")
+@click.option("--strategy", help=f"Strategy: {', '.join(ASKING)}, or a baseline; default: STRATEGY.")
 @click.option("--preset", help="Preset of modules, or of an evidence pursuit; default: PRESET.")
 @click.option("--source", help="Source of the answers: web, or a corpus; default: SOURCE.")
 @click.option(
     "--answerer", help="Module that answers; default: the preset's, else ANSWERER, or web-search in a pursuit."
 )
 @click.option("--search", help="Search engine of web-search, or corpus for the corpora; default: SEARCH.")
-@click.option("--dated", is_flag=True, help="With web-search and a dated claim: leave out pages without a date.")
-@click.option("--no-fact-checks", is_flag=True, help="With web-search: leave out fact-checkers' articles.")
-@click.option("--look-up-fact-checks", is_flag=True, help="Look up published fact-checks of the claim.")
+@_add_ticks
 @click.option("--model", help="Language model of the prompted modules; default: the first that is set up.")
 @click.option("--corpora", help="Corpora to search, separated by commas; default: CORPORA.")
 @click.option("--fresh", is_flag=True, help="Repeat every call instead of using cached replies.")
 @click.option("--labels", type=_LABELS, help="Labels that the verdict may have; default: the preset's, else three.")
-@click.option("--max-hops", type=range_type("max_hops"), help="Maximum number of questions; default: MAX_HOPS.")
-@click.option("--model-seed", type=range_type("model_seed"), help="Seed of replies; default: MODEL_SEED.")
-@click.option(
-    "--temperature",
-    type=range_type("temperature"),
-    help="Temperature of replies; default: MODEL_TEMPERATURE.",
-)
-@click.option(
-    "--max-tokens",
-    type=range_type("max_tokens"),
-    help="Maximum tokens of a reply; default: MODEL_MAX_TOKENS.",
-)
+@_add_numbers
 @click.option("--json", "as_json", is_flag=True, help="Print the run as one JSON object; hops go to standard error.")
 @with_appcontext
 def check(
@@ -245,11 +248,11 @@ def _check_claim(claim: str, speaker: str, date: str, as_json: bool, chosen: dic
         raise click.ClickException(escape_for_terminal(str(report.problem)))
 
 
-def _raw_options(corpora: str | None, dated: bool, no_fact_checks: bool, **chosen: Any) -> dict[str, Any]:
+def _raw_options(corpora: str | None, **chosen: Any) -> dict[str, Any]:
     given = {name: value for name, value in chosen.items() if value is not None}
     if corpora is not None:
         given["corpora"] = tuple(name.strip() for name in corpora.split(",") if name.strip())
-    return {**given, "undated": not dated, "fact_checks": not no_fact_checks}
+    return given
 
 
 def _print_destination(options: RunOptions, capabilities: Capabilities) -> None:

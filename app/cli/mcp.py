@@ -26,6 +26,7 @@ from app.run_request import RunRequest
 from app.runs.projections import RunSummary
 from app.runs.service import RunFilter, Runs, StoredRun
 from app.runs.transfer import run_as_dict
+from app.strategies import ASKING
 from app.web import AppServices, services
 from app.web.access import UNKNOWN_HOST, is_name_of_site
 from app.web.auth import find_token
@@ -172,7 +173,7 @@ def mcp_server(app_services: AppServices, limiter: Limiter | None = None) -> "MC
         claim: Annotated[str, Field(description="What to check: one factual statement.")],
         speaker: Annotated[str | None, Field(description="Who made the claim.")] = None,
         date: Annotated[str | None, Field(description="The day it was made, like 2020-10-31.")] = None,
-        strategy: Annotated[str | None, Field(description="question-guided or evidence-pursuit.")] = None,
+        strategy: Annotated[str | None, Field(description=f"{' or '.join(ASKING)}.")] = None,
         max_hops: Annotated[int | None, Field(description="How many questions at most.")] = None,
         source: Annotated[str | None, Field(description=SOURCE)] = None,
         model: Annotated[str | None, Field(description="A language model, by the operator's name for it.")] = None,

@@ -10,7 +10,7 @@ from flask_migrate import upgrade
 
 from app.backends.hub import HUB_PREFIX, look_up, split_file_name
 from app.backends.hub import fetch as fetch_model
-from app.backends.local.base_model import obtain
+from app.backends.local.base_model import LOCAL_MODELS, obtain
 from app.backends.local.llama_cpp import gguf_path
 from app.bootstrap import PreparationStep, steps
 from app.bootstrap import prepare as run_steps
@@ -22,8 +22,7 @@ from app.doctor.checks import CHECKS, ONLINE
 from app.runs.schema_version import is_newest
 from app.web import services
 
-LOCAL_MODEL = "local-model"
-MODELS = (LOCAL_MODEL, "flan-t5", "question-seq2seq", "next-question-seq2seq")
+MODELS = (*LOCAL_MODELS, "flan-t5", "question-seq2seq", "next-question-seq2seq")
 """Names that `models fetch` accepts. The model of flan-t5 is the one in the setting FLAN_T5, and so on."""
 
 models = CommandGroup("models", help="The models and modules that runs can use.")
@@ -62,8 +61,8 @@ def fetch(name: str, yes: bool) -> None:
     """
     if name.startswith(HUB_PREFIX):
         _fetch_file(name, yes)
-    elif name == LOCAL_MODEL:
-        click.echo(f"It is in {obtain(services().settings, click.echo)}")
+    elif local := LOCAL_MODELS.get(name):
+        click.echo(f"It is in {obtain(services().settings, click.echo, local.base)}")
     else:
         _fetch_model(name)
 

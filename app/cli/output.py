@@ -37,7 +37,6 @@ EXIT_INTERRUPTED = 130
 
 
 def range_type(option: str) -> click.ParamType:
-    """Return the type of a number in the range of that field of RunOptions."""
     limits = RANGES[option]
     return (click.IntRange if limits.is_whole else click.FloatRange)(limits.minimum, limits.maximum)
 

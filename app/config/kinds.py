@@ -46,7 +46,6 @@ def _between(number: float, low: float, high: float) -> float:
 
 
 def within(limits: Range) -> SettingKind:
-    """Accept a number in the range of an option of a check."""
     return (whole if limits.is_whole else number)(limits.minimum, limits.maximum)
 
 
@@ -55,8 +54,6 @@ def switch() -> SettingKind:
 
 
 def like(pattern: str, choices: str) -> SettingKind:
-    """Accept text that matches a regular expression."""
-
     def parse(raw: str) -> str:
         if not re.fullmatch(pattern, raw):
             raise ValueError(raw)

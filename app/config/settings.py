@@ -36,8 +36,8 @@ from app.config.kinds import (
 )
 from app.domain.errors import SettingsError
 from app.domain.model import ANSWERERS, RANGES
+from app.strategies import STRATEGIES
 
-STRATEGIES = ("question-guided", "evidence-pursuit", "direct", "chain-of-thought")
 SEARCHES = ("corpus", "searxng", "brave", "tavily", "serper")
 """The corpora, then the modules of app/backends/web_search: the first of these that is set up is the default."""
 PRESETS = ("local", "prompted", "local+flan-t5", "prompted+flan-t5", "qacheck")
@@ -107,7 +107,7 @@ class Settings:
     # Defaults of a check
     strategy: str = setting("question-guided", one_of(*STRATEGIES))
     source: str | None = setting(None, like(r"[a-z0-9][\w.-]*", "a source's name, like vital or web"))
-    answerer: str = setting(ANSWERERS[0], one_of(*ANSWERERS))
+    answerer: str = setting("retriever-reader", one_of(*ANSWERERS))
     max_hops: int = setting(5, within(RANGES["max_hops"]))
     corpora: tuple[str, ...] = setting(("vital",), NAMES)
     preset: str = setting("local", one_of(*PRESETS))

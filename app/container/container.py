@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from pathlib import Path
+from inspect import signature
 from threading import BoundedSemaphore, Lock
 
 from app.backends.added import with_added_keys
@@ -18,65 +18,32 @@ from app.backends.corpus.wikipedia import live_wikipedia
 from app.backends.fact_checks import FactCheckSearch, FactCheckTools
 from app.backends.fetch.pages import WebPages
 from app.backends.hub import why_missing
-from app.backends.local.base_model import FIX as BASE_FIX
-from app.backends.local.base_model import base_model_path
+from app.backends.local.base_model import LOCAL_MODELS, SHIPPED, local_model_of
 from app.backends.local.inference_queue import Inference
 from app.backends.local.llama_cpp import LocalLM
 from app.backends.local.reranker import CrossEncoderReranker
 from app.backends.local.seq2seq import Seq2Seq
 from app.backends.web_search.registry import configured_searches, with_failover
 from app.capabilities.availability import QUESTIONERS, Availability
-from app.capabilities.options import BASELINES, PURSUIT, Capabilities, Group, default_corpora, searches_corpora
+from app.capabilities.options import Capabilities, Group, default_corpora, searches_corpora
 from app.components import CORPUS, MODEL, RERANKER, Component, Components, start_loading
 from app.config.settings import Settings
 from app.container.parts import LanguageModels, SpeculationPolicy, loads_of, open_corpora
+from app.domain import ports
 from app.domain.errors import CallFailed
 from app.domain.messages import Message
 from app.domain.model import CORPUS_SEARCH, QACHECK, Claim, Label, Origin, Page, RunOptions, SearchHit
-from app.domain.ports import (
-    ClaimVerifier,
-    PageReader,
-    Paraphraser,
-    Pursuer,
-    QAValidator,
-    QuestionAnswerer,
-    QuestionGenerator,
-    Reader,
-    Reasoner,
-    Strategy,
-    TextGenerator,
-    WebSearch,
-)
-from app.modules import paper_prompts, pursuit
+from app.modules import local, paper_prompts, prompted, pursuit
 from app.modules.answerers import AnswererParts, kind_of
 from app.modules.answerers.web_search import DocumentSettings
 from app.modules.calculation import ClaimCalculator
 from app.modules.claim_extraction import LocalClaimExtractor, PromptedClaimExtractor
 from app.modules.claim_preparation import ClaimSorter, with_likeliest_name, with_usual_case
-from app.modules.local import (
-    Calibration,
-    LocalClaimVerifier,
-    LocalJudge,
-    LocalQuestionGenerator,
-    LocalReader,
-    LocalReasoner,
-)
-from app.modules.prompted import (
-    FlanT5Reasoner,
-    PromptedClaimVerifier,
-    PromptedQuestioner,
-    PromptedReasoner,
-    PromptedValidator,
-    sufficiency_prompts,
-    usefulness_prompts,
-)
 from app.modules.qa_validator import RuleBasedValidator
 from app.modules.remaining_claim import ClaimReducer
-from app.presets import PAPER_BEAMS, PURSUIT_PRESETS, GuidedPreset, PursuitPreset, is_faithful
-from app.strategies.claim_only import ClaimOnly
-from app.strategies.evidence_pursuit import EvidencePursuit
+from app.presets import GUIDED_PRESETS, PAPER_BEAMS, PURSUIT_PRESETS, GuidedPreset, PursuitPreset, is_faithful
+from app.strategies import PURSUIT, STRATEGIES
 from app.strategies.fact_checks import WithFactChecks
-from app.strategies.question_guided import QuestionGuided
 from app.text.claims import Candidate, language_of
 from app.text.sentences import load as load_sentences
 
@@ -84,18 +51,17 @@ PAPELO = "papelo"
 """The kind of the reasoner with the prompt that the Papelo paper prints."""
 MAX_PAGES_AT_ONCE = 2
 """Pages that visitors name, fetched at the same time: each holds a thread of the server for up to half a minute."""
-SHIPPED = Path(__file__).resolve().parents[1] / "models"
-ADAPTERS = tuple(SHIPPED / "transcript" / f"{name}.gguf" for name in ("adapter", "remaining", "calculation"))
-"""Adapters of the local model: of the transcript, of what remains of a claim, and of calculations."""
 REMAINING, CALCULATION = 1, 2
-VERIFIER_PROMPTS = {"prompted": sufficiency_prompts, QACHECK: paper_prompts.verifier_prompts}
-VALIDATOR_PROMPTS = {"prompted": usefulness_prompts, QACHECK: paper_prompts.validator_prompts}
-REASONERS: dict[str, Callable[[TextGenerator], Reasoner]] = {
-    "flan-t5": FlanT5Reasoner,
-    "prompted": PromptedReasoner,
+"""Adapters of the first local model, by number."""
+VERIFIER_PROMPTS = {"prompted": prompted.sufficiency_prompts, QACHECK: paper_prompts.verifier_prompts}
+VALIDATOR_PROMPTS = {"prompted": prompted.usefulness_prompts, QACHECK: paper_prompts.validator_prompts}
+REASONERS: dict[str, Callable[[ports.TextGenerator], ports.Reasoner]] = {
+    "flan-t5": prompted.FlanT5Reasoner,
+    "prompted": prompted.PromptedReasoner,
     QACHECK: paper_prompts.QACheckReasoner,
     PAPELO: paper_prompts.PapeloReasoner,
 }
+CLASSIFIERS = {"direct": paper_prompts.DirectClassifier, "chain-of-thought": paper_prompts.ChainOfThoughtClassifier}
 FACT_CHECK_SECONDS = 6.0
 """Limit of the lookup of published fact-checks, for which a verdict may wait."""
 FIRST_CALL_SECONDS = 1.0
@@ -115,19 +81,19 @@ class Container:
         self._settings = settings
         self._registry = corpus_registry(settings)
         self._reranker = CrossEncoderReranker(threads=threads, inference=inference)
-        own = settings.question_model
-        fix = "QUESTION_MODEL, the path of a GGUF file" if own else BASE_FIX
-        self._model = LocalLM(
-            own or base_model_path(settings), *ADAPTERS, threads=threads, inference=inference, fix=fix
-        )
+        self._local_models = {
+            each: LocalLM(*each.files(settings), threads=threads, inference=inference, fix=each.fix(settings))
+            for each in LOCAL_MODELS.values()
+        }
+        self._model, judging = next(iter(self._local_models.values())), local_model_of("reasoner")
         reduce = ClaimReducer(self._model.using(REMAINING), self._model)
         self._own_validator = RuleBasedValidator(reduce)
-        self._reader: Reader = LocalReader(self._model, reduce)
-        self.generator = LocalQuestionGenerator(self._model, reduce)
+        self._reader: ports.Reader = local.LocalReader(self._model, reduce)
+        self.generator = local.LocalQuestionGenerator(self._model, reduce)
         self._sorter = ClaimSorter(self._model.using(None))
-        self.judge = LocalJudge(
-            self._model,
-            Calibration.read(SHIPPED / "transcript" / "calibration.json"),
+        self.judge = local.LocalJudge(
+            self._local_models[judging],
+            local.Calibration.read(SHIPPED / judging.folder / "calibration.json"),
             reduce,
             ClaimCalculator(self._model.using(CALCULATION)),
         )
@@ -175,7 +141,9 @@ class Container:
         )
 
     def _warm_model(self) -> None:
-        """Load the model and compute what its prompts begin with, so that the first visitor does not wait for it."""
+        """Load the models and compute what the prompts begin with, so that the first visitor does not wait for it."""
+        for model in self._local_models.values():
+            model.load()
         self.generator.warm()
         self._sorter.why_uncheckable(Claim("Warsaw lies in Poland."))
 
@@ -190,50 +158,45 @@ class Container:
 
     @property
     def ready(self) -> bool:
-        """Return whether every component is loaded."""
         return self._components.ready
 
     def judge_name(self) -> str:
-        """Return the local model's name with a fingerprint of its files. Loads it; may raise ModelUnavailable."""
-        return self._model.version
+        """Return the judging model's name with a fingerprint of its files. Loads it; may raise ModelUnavailable."""
+        return self._local_models[local_model_of("reasoner")].version
 
     def capabilities(self) -> Capabilities:
-        """Return the options for a run, with the reason where one is unavailable."""
         return self._availability.capabilities()
 
     def catalogue(self) -> tuple[Group, ...]:
         return self._availability.catalogue()
 
-    def strategy_for(self, options: RunOptions) -> Strategy:
+    def strategy_for(self, options: RunOptions) -> ports.Strategy:
         """Build the strategy for these options. Raises InvalidInput for unknown or unavailable options."""
         self._models.look_for(options.model)
         capabilities = self.capabilities()
         capabilities.check(options)
-        strategy = self._deciding_strategy(options, capabilities)
+        load_sentences()  # before the first call of a model, which is not to wait for imports
+        model = self._models.of(options) if options.model and capabilities.needs_model(options) else None
+        build = STRATEGIES[options.strategy].build
+        parts = (self._pursuit_parts if options.strategy == PURSUIT else self._guided_parts)(options, model)
+        parts["answerer"] = lambda: kind_of(options.answerer).build(self._answerer_parts(options, model))
+        strategy = build(**{name: parts[name]() for name in signature(build).parameters})
         return WithFactChecks(strategy, self._fact_checks.look_up) if options.look_up_fact_checks else strategy
 
-    def _deciding_strategy(self, options: RunOptions, capabilities: Capabilities) -> Strategy:
-        load_sentences()  # before the first call of a model, which is not to wait for imports
-        if options.strategy in BASELINES:
-            is_direct = options.strategy == BASELINES[0]
-            classifier = paper_prompts.DirectClassifier if is_direct else paper_prompts.ChainOfThoughtClassifier
-            return ClaimOnly(classifier(self._models.of(options)))
-        model = self._models.of(options) if options.model and capabilities.needs_model(options) else None
-        answerer = kind_of(options.answerer).build(self._answerer_parts(options, model))
-        if options.strategy == PURSUIT:
-            return self._pursuit(options, model, answerer)
-        modules = self._availability.presets[options.preset]
-        return QuestionGuided(
-            verifier=self._verifier(modules.claim_verifier, options),
-            generator=self._questioner(modules.question_generator, options),
-            answerer=answerer,
-            validator=self._validator(modules.qa_validator, options),
-            reasoner=self._reasoner(modules.reasoner, options),
-            why_uncheckable=self._claim_sorter(modules, options),
-            prepare=self._case_restorer(modules, options),
-            speculative=self._speculation.for_modules(modules, model),
-            as_published=is_faithful(options.strategy, options.preset),
-        )
+    def _guided_parts(self, options: RunOptions, model: ports.TextGenerator | None) -> dict[str, Callable[[], object]]:
+        """Return how each part of a run is built, by its name."""
+        modules = self._availability.presets.get(options.preset, GUIDED_PRESETS["local"])  # a baseline uses none
+        return {
+            "classifier": lambda: CLASSIFIERS[options.strategy](self._models.of(options)),
+            "verifier": lambda: self._verifier(modules.claim_verifier, options),
+            "generator": lambda: self._questioner(modules.question_generator, options),
+            "validator": lambda: self._validator(modules.qa_validator, options),
+            "reasoner": lambda: self._reasoner(modules.reasoner, options),
+            "why_uncheckable": lambda: self._claim_sorter(modules, options),
+            "prepare": lambda: self._case_restorer(modules, options),
+            "speculative": lambda: self._speculation.for_modules(modules, model),
+            "as_published": lambda: is_faithful(options.strategy, options.preset),
+        }
 
     def _case_restorer(self, modules: GuidedPreset, options: RunOptions) -> Callable[[Claim], Claim] | None:
         """Return what restores the letter case for the local modules, which were trained on usual spelling."""
@@ -247,7 +210,7 @@ class Container:
         is_local = modules.question_generator == "local" and may_stay_open
         return self._sorter.why_uncheckable if is_local else None
 
-    def loading_strategy_for(self, options: RunOptions) -> Strategy:
+    def loading_strategy_for(self, options: RunOptions) -> ports.Strategy:
         """Return the strategy for these options, and start to load its models and indexes in threads.
 
         With a language model, loading starts FIRST_CALL_SECONDS later, so that it does not delay the first call.
@@ -297,58 +260,57 @@ class Container:
     def _claim_finder(self, options: RunOptions) -> PromptedClaimExtractor | None:
         return PromptedClaimExtractor(self._models.of(options)) if self.capabilities().needs_model(options) else None
 
-    def _pursuit(self, options: RunOptions, model: TextGenerator | None, answerer: QuestionAnswerer) -> EvidencePursuit:
+    def _pursuit_parts(self, options: RunOptions, model: ports.TextGenerator | None) -> dict[str, Callable[[], object]]:
         own_questioner = self._settings.question_seq2seq
         preset = PURSUIT_PRESETS[options.preset].resolved(not why_missing(own_questioner or ""))
         has_later = preset.then != preset.first and not preset.variant.all_at_once
-        prompted = "prompted" if preset.own_wording else PAPELO
-        return EvidencePursuit(
-            self._pursuer(preset.first, preset, options),
-            self._paraphraser(preset, options),
-            answerer,
-            self._reasoner(prompted if preset.others == "llm" else "local", options),
-            preset.variant,
-            self._speculation.for_answers(options, model),
-            self._pursuer(preset.then, preset, options) if has_later else None,
-        )
+        kind = ("prompted" if preset.own_wording else PAPELO) if preset.others == "llm" else "local"
+        return {
+            "pursuer": lambda: self._pursuer(preset.first, preset, options),
+            "paraphraser": lambda: self._paraphraser(preset, options),
+            "reasoner": lambda: self._reasoner(kind, options),
+            "variant": lambda: preset.variant,
+            "speculative": lambda: self._speculation.for_answers(options, model),
+            "later": lambda: self._pursuer(preset.then, preset, options) if has_later else None,
+        }
 
-    def _pursuer(self, kind: str, preset: PursuitPreset, options: RunOptions) -> Pursuer:
+    def _pursuer(self, kind: str, preset: PursuitPreset, options: RunOptions) -> ports.Pursuer:
         if kind == "local":
-            return pursuit.LocalPursuer(self.generator, self._verifier("local", options), self.judge)
+            return pursuit.LocalPursuer(self.generator, local.LocalClaimVerifier(self.judge), self.judge)
         if kind == "llm":
-            prompted = pursuit.PromptedPursuer if preset.own_wording else paper_prompts.PapeloPursuer
-            return prompted(self._models.of(options))
+            prompting = pursuit.PromptedPursuer if preset.own_wording else paper_prompts.PapeloPursuer
+            return prompting(self._models.of(options))
         first, then = QUESTIONERS
         then = then if then in preset.needs else first
         return pursuit.Seq2SeqPursuer(self._fine_tuned[first], self._fine_tuned[then])
 
-    def _paraphraser(self, preset: PursuitPreset, options: RunOptions) -> Paraphraser:
+    def _paraphraser(self, preset: PursuitPreset, options: RunOptions) -> ports.Paraphraser:
         if preset.others == "local":
             return pursuit.LocalParaphraser(self._model.using(None))
-        prompted = pursuit.PromptedParaphraser if preset.own_wording else paper_prompts.PapeloParaphraser
-        return prompted(self._models.of(options))
+        prompting = pursuit.PromptedParaphraser if preset.own_wording else paper_prompts.PapeloParaphraser
+        return prompting(self._models.of(options))
 
-    def _verifier(self, kind: str, options: RunOptions) -> ClaimVerifier:
+    def _verifier(self, kind: str, options: RunOptions) -> ports.ClaimVerifier:
         if kind == "local":
-            return LocalClaimVerifier(self.judge)
-        return PromptedClaimVerifier(self._models.of(options), VERIFIER_PROMPTS[kind])
+            return local.LocalClaimVerifier(self.judge)
+        return prompted.PromptedClaimVerifier(self._models.of(options), VERIFIER_PROMPTS[kind])
 
-    def _questioner(self, kind: str, options: RunOptions) -> QuestionGenerator:
+    def _questioner(self, kind: str, options: RunOptions) -> ports.QuestionGenerator:
         if kind == QACHECK:
             return paper_prompts.QACheckQuestioner(self._models.of(options), partial(self._models.resampled, options))
-        return PromptedQuestioner(self._models.of(options)) if kind == "prompted" else self.generator
+        return prompted.PromptedQuestioner(self._models.of(options)) if kind == "prompted" else self.generator
 
-    def _validator(self, kind: str, options: RunOptions) -> QAValidator:
+    def _validator(self, kind: str, options: RunOptions) -> ports.QAValidator:
         if kind == "local":
             return self._own_validator
-        return PromptedValidator(self._models.of(options), VALIDATOR_PROMPTS[kind])
+        return prompted.PromptedValidator(self._models.of(options), VALIDATOR_PROMPTS[kind])
 
-    def _reasoner(self, kind: str, options: RunOptions) -> Reasoner:
+    def _reasoner(self, kind: str, options: RunOptions) -> ports.Reasoner:
         if kind == "local":
-            return LocalReasoner(self.judge)
+            return local.LocalReasoner(self.judge)
         return REASONERS[kind](self._seq2seq if kind == "flan-t5" else self._models.of(options))
 
-    def _answerer_parts(self, options: RunOptions, model: TextGenerator | None) -> AnswererParts:
+    def _answerer_parts(self, options: RunOptions, model: ports.TextGenerator | None) -> AnswererParts:
         preset = PURSUIT_PRESETS[options.preset if options.strategy == PURSUIT else "local"]
         as_qacheck = options.strategy != PURSUIT and options.preset == QACHECK
         return AnswererParts(
@@ -366,7 +328,7 @@ class Container:
             prefetched_pages=self._speculation.prefetched_pages(options),
         )
 
-    def _documents(self, options: RunOptions) -> tuple[WebSearch, PageReader, Origin]:
+    def _documents(self, options: RunOptions) -> tuple[ports.WebSearch, ports.PageReader, Origin]:
         """Return the search engine, the page reader and the origin of passages for these options."""
         if options.search == CORPUS_SEARCH:
             search = self._registry.search(options.corpora)

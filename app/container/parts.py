@@ -14,7 +14,7 @@ from app.backends.local.inference_queue import Inference
 from app.backends.local.llama_cpp import ChatTransport, gguf_path
 from app.backends.local.seq2seq import Seq2Seq
 from app.capabilities.availability import SEQ2SEQ
-from app.capabilities.options import WEB_SEARCH
+from app.capabilities.options import reads_documents
 from app.components import Loader
 from app.config.settings import Settings
 from app.domain.errors import InvalidInput, ModelUnavailable, SettingsError
@@ -76,7 +76,7 @@ class SpeculationPolicy:
 
     def prefetched_pages(self, options: RunOptions) -> int:
         """Return how many pages to open while a document is chosen; none for the local corpora."""
-        of_the_web = options.answerer == WEB_SEARCH and options.search != CORPUS_SEARCH
+        of_the_web = reads_documents(options) and options.search != CORPUS_SEARCH
         return MAX_PREFETCHED_PAGES if of_the_web and self.overlap != "off" else 0
 
     def _may_overlap(self, model: TextGenerator | None) -> bool:

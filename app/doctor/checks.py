@@ -17,6 +17,7 @@ from pathlib import Path
 
 from dotenv import dotenv_values
 
+from app.backends.local.base_model import LOCAL_MODELS, SHIPPED, require_whole
 from app.capabilities.options import default_corpora
 from app.config import FLASK
 from app.config.secret_key import MIN_LENGTH
@@ -33,7 +34,6 @@ MIN_FREE, RECOMMENDED_FREE = 50 * MIB, 1024 * MIB
 """Bytes free. An index takes 300 MB; a run some 100 KB."""
 COMPOSE_VARIABLES = {"PIP_FLAGS", "POSTGRES_PASSWORD", "REDIS_PASSWORD", "SEARXNG_IMAGE"}
 """Variables of compose.yaml that are no settings."""
-SHIPPED = ROOT / "app" / "models"
 RESTORE = "git checkout -- app/models"
 
 
@@ -206,33 +206,35 @@ def corpora(settings: Settings) -> Iterator[Finding]:
 
 def base_model(settings: Settings) -> Iterator[Finding]:
     """Check the local model's base by its SHA-256, or the size of the operator's own."""
-    from app.backends.local.base_model import base_model_path, require_whole
     from app.backends.local.weight_files import require_gguf
 
-    if own := settings.question_model:
-        require_gguf(own, "QUESTION_MODEL, the path of a GGUF file")
-        yield ok(f"{own} has the size that its header gives")
-    else:
-        require_whole(base_model_path(settings))
-        yield ok("Whole, by its SHA-256")
+    for model in LOCAL_MODELS.values():
+        base, *_ = model.files(settings)
+        if model.own(settings):
+            require_gguf(base, model.fix(settings))
+            yield ok(f"{base} has the size that its header gives")
+        else:
+            require_whole(base, model.base)
+            yield ok("Whole, by its SHA-256")
 
 
 def local_model(settings: Settings) -> Iterator[Finding]:
     """Check that the adapters of the local model are whole and as committed."""
     from app.backends.local.weight_files import require_gguf
 
-    folder = SHIPPED / "transcript"
-    for name in ("adapter.gguf", "remaining.gguf", "calculation.gguf"):
-        require_gguf(folder / name, RESTORE)
-    for path in folder.glob("*.json"):
-        try:
-            json.loads(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            raise ModelUnavailable(f"{path} is damaged", RESTORE) from None
-    if differing := _differing_from_commit(folder):
-        yield warning(differing, f"{RESTORE}, unless it was trained here")
-    else:
-        yield ok("Its files are complete")
+    for model in LOCAL_MODELS.values():
+        folder = SHIPPED / model.folder
+        for name in model.adapters:
+            require_gguf(folder / f"{name}.gguf", RESTORE)
+        for path in folder.glob("*.json"):
+            try:
+                json.loads(path.read_text(encoding="utf-8"))
+            except (OSError, ValueError):
+                raise ModelUnavailable(f"{path} is damaged", RESTORE) from None
+        if differing := _differing_from_commit(folder):
+            yield warning(differing, f"{RESTORE}, unless it was trained here")
+        else:
+            yield ok("Its files are complete")
 
 
 def _differing_from_commit(folder: Path) -> str:

@@ -23,8 +23,6 @@ MAX_SHOWN_ID = 40
 
 
 class HasReport(Protocol):
-    """A run with a report."""
-
     @property
     def report(self) -> Report: ...
 
@@ -130,12 +128,10 @@ class PageUsed:
 
     @property
     def cited_in(self) -> int:
-        """Return the number of runs that cite it."""
         return sum(bool(use.cited) for use in self.uses)
 
     @property
     def met_in(self) -> int:
-        """Return the number of runs that cite or retrieved it."""
         return sum(bool(use.met) for use in self.uses)
 
 

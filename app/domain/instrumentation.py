@@ -42,7 +42,6 @@ def current_listener() -> Listener | None:
 
 
 def report_phase(phase: Message) -> None:
-    """Report the current activity."""
     if (current := _listener.get()) is not None:
         current(PhaseEntered(phase))
 
@@ -60,7 +59,6 @@ def report_problem(message: Text) -> None:
 
 
 def report_fact_checks(found: tuple[FactCheck, ...]) -> None:
-    """Report the fact-checks in the markup of a page."""
     if found and (current := _listener.get()) is not None:
         current(FactChecksFound(found))
 

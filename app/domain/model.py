@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
-from typing import Annotated, Any, Literal, Self, get_type_hints
+from typing import Any, Literal, Self
 
 from app.domain.messages import Code, Text
 
@@ -288,8 +288,14 @@ class Verdict:
     confidence: float | None = None  # in [0, 1]; None when unknown
 
 
-ANSWERERS = ("retriever-reader", "flan-t5", "reciter-reader", "web-search")
-"""The answerers, each in a module of its name in app/modules/answerers."""
+ANSWERERS: dict[str, Literal["passages", "documents", "memory"]] = {
+    "retriever-reader": "passages",
+    "flan-t5": "memory",
+    "reciter-reader": "memory",
+    "web-search": "documents",
+}
+"""What answers come from (passages of the corpora, documents of a search, a model's memory), by answerer, which has a
+module of its name in app/modules/answerers."""
 
 Need = Literal[
     "local model",
@@ -317,6 +323,10 @@ class Range:
     name: str
     minimum: int
     maximum: int
+    legend: str  # in the claim form
+    help: str  # on the command line
+    setting: str = ""  # that has the default
+    needs: Need | None = None  # without which it has no effect
     is_whole: bool = True
 
     def __contains__(self, value: object) -> bool:
@@ -329,16 +339,29 @@ class Range:
 
 
 @dataclass(frozen=True, slots=True)
+class Tick:
+    """The words of an option that is on or off."""
+
+    if_on: str
+    if_off: str
+    flag: str  # on the command line, for the value that is not the default
+    help: str
+    title: str = ""  # in the claim form
+    hint: str = ""
+    needs: Need | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class RunOptions:
     """The options of a run, stored with the run."""
 
     strategy: str = "question-guided"
     """The strategy of the check."""
-    answerer: str = ANSWERERS[0]
+    answerer: str = "retriever-reader"
     """The module that answers the questions."""
     labels: LabelSet = LabelSet.THREE
     """Labels that the verdict may have."""
-    max_hops: Annotated[int, Range("number of hops", 1, 10)] = 5
+    max_hops: int = 5
     """The maximum number of questions."""
     modules: tuple[tuple[str, str], ...] = ()
     """The (role, implementation and version) pairs that were used, for readers of the report."""
@@ -358,17 +381,67 @@ class RunOptions:
     """True if fact-checkers' articles are evidence."""
     look_up_fact_checks: bool = False
     """True to look up published fact-checks of the claim, which stand beside the verdict and do not affect it."""
-    model_seed: Annotated[int | None, Range("model's seed", 0, 2**31 - 1)] = None
+    model_seed: int | None = None
     """Seed of the language model's replies; null for the usual one, or without a language model."""
-    temperature: Annotated[float | None, Range("temperature", 0, 2, is_whole=False)] = None
+    temperature: float | None = None
     """Temperature of the language model's replies; null for the usual one, 0."""
-    max_tokens: Annotated[int | None, Range("number of a reply's tokens", 1, 100_000)] = None
+    max_tokens: int | None = None
     """Maximum number of tokens in one reply of the language model; null for each prompt's own limit."""
 
 
-_HINTS = get_type_hints(RunOptions, include_extras=True).items()
-RANGES: dict[str, Range] = {name: hint.__metadata__[0] for name, hint in _HINTS if hasattr(hint, "__metadata__")}
-"""The range of each option that is a number, by field."""
+DEFAULTS = RunOptions()
+_MODEL: Need = "language model"
+RANGES = {
+    "max_hops": Range("number of hops", 1, 10, "Steps, at most", "Maximum number of questions", "max_hops"),
+    "temperature": Range(
+        "temperature",
+        0,
+        2,
+        legend="Temperature of the language model",
+        help="Temperature of replies",
+        setting="model_temperature",
+        needs=_MODEL,
+        is_whole=False,
+    ),
+    "model_seed": Range("model's seed", 0, 2**31 - 1, "Its seed", "Seed of replies", "model_seed", _MODEL),
+    "max_tokens": Range(
+        "number of a reply's tokens",
+        1,
+        100_000,
+        legend="Tokens of a reply, at most",
+        help="Maximum tokens of a reply",
+        setting="model_max_tokens",
+        needs=_MODEL,
+    ),
+}
+"""Each option that is a number, by its field in RunOptions, in the order of the claim form."""
+TICKS = {
+    "undated": Tick(
+        "undated pages too",
+        "dated pages only",
+        flag="dated",
+        help="With web-search and a dated claim: leave out pages without a date.",
+        title="Use web pages without a date",
+        hint="They are marked. Without them a dated claim is checked with dated pages only.",
+        needs="search",
+    ),
+    "fact_checks": Tick(
+        "fact-checks included",
+        "no fact-checks",
+        flag="no-fact-checks",
+        help="With web-search: leave out fact-checkers' articles.",
+        title="Include existing fact-checks",
+        hint="Turn this off to make Hopcheck reach its own verdict.",
+        needs="search",
+    ),
+    "look_up_fact_checks": Tick(
+        "published fact-checks looked up",
+        "no published fact-checks",
+        flag="look-up-fact-checks",
+        help="Look up published fact-checks of the claim.",
+    ),
+}
+"""The other options that are on or off, except `fresh`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -387,7 +460,6 @@ class Usage:
 
     @property
     def tokens(self) -> int:
-        """Return the sum of prompt and completion tokens."""
         return self.prompt_tokens + self.completion_tokens
 
     def __add__(self, other: Usage) -> Usage:

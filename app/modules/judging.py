@@ -123,5 +123,4 @@ def _quotation(hop: Hop) -> Sentence:
 
 
 def quotation(passage: Passage, quote: str, hop: int) -> Sentence:
-    """Return the sentence of a rationale that quotes words of a passage."""
     return Sentence(f"{passage.title}: “{quote}”" if passage.title else quote, (hop,), quote)

@@ -177,7 +177,6 @@ def _is_askable(text: str) -> bool:
 
 
 def _strings(value: Any) -> Iterator[str]:
-    """Yield the strings in a JSON value, in their order."""
     remaining = [value]  # not recursive: a reply may be nested deeper than Python's limit
     while remaining:
         item = remaining.pop()

@@ -199,7 +199,6 @@ def reasoner_prompt(claim: Claim, context: Context, labels: Sequence[Label]) -> 
 
 
 def uncited_rationale(demonstration: Mapping[str, Any]) -> str:
-    """Return the rationale of a demonstration without its citations."""
     return _CITATION.sub("", demonstration["rationale"])
 
 
@@ -213,7 +212,6 @@ class DirectClassifier:
     model: TextGenerator
 
     def verdict_on(self, claim: Claim, labels: Sequence[Label]) -> Verdict:
-        """Return the label that the model chooses. Propagates errors of the model."""
         report_phase(Code.ASKING_MODEL(model=self.model.name))
         prompt = fill_template("direct", claim=one_line(claim.text), ask=label_question(labels))
         return _from_memory(self.model, *choose_label(self.model, prompt, labels))
@@ -262,13 +260,11 @@ class PapeloPursuer:
     model: TextGenerator
 
     def first_questions(self, claim: Claim, n: int) -> tuple[Question, ...]:
-        """Return the first `n` questions that the model lists."""
         report_phase(Code.THINKING() if n == 1 else Code.THINKING_OF_SEVERAL())
         prompt = fill_template("papelo_first", claim=one_line(claim.text), attribution=attribution(claim))
         return ask(self.model, prompt, questions_from, max_tokens=PURSUIT_TOKENS)[:n]
 
     def next_step(self, claim: Claim, context: Context, set_aside: Sequence[Hop]) -> Ask | Decide:
-        """Return a decision or one more question."""
         report_phase(Code.DECIDING_OR_ASKING())
         known = "\n".join(f"Question {at}: {asked} Answer: {text}" for at, (asked, text) in enumerate(_pairs(context)))
         about = {"claim": one_line(claim.text), "attribution": attribution(claim), "known": known}
@@ -302,7 +298,6 @@ class PapeloParaphraser:
     model: TextGenerator
 
     def paraphrase(self, claim: Claim, question: Question, n: int) -> tuple[Question, ...]:
-        """Return at most `n` of the wordings that the model lists."""
         report_phase(Code.REWORDING())
         prompt = fill_template("papelo_paraphrase", question=one_line(question.text))
         found = ask(self.model, prompt, questions_from, max_tokens=PURSUIT_TOKENS)

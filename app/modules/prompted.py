@@ -45,6 +45,7 @@ from app.text.wording import is_new_question
 
 ENOUGH = PromptedRole(
     "enough",
+    "sufficiency",
     lambda case, quote: fill_template(
         "sufficiency", claim=one_line(case["claim"]), known=known_lines(case["known"], quote)
     ),
@@ -67,7 +68,6 @@ class PromptedClaimVerifier:
     prompts: Callable[[Claim, Context], tuple[str, Chat | None]] = sufficiency_prompts
 
     def is_sufficient(self, claim: Claim, context: Context) -> Judgement:
-        """Ask the model whether the kept pairs decide the claim."""
         report_phase(Code.DECIDING_ENOUGH())
         return yes_or_no(self.model, *self.prompts(claim, context), Code.MODEL_DECIDED, Code.MODEL_NOT_DECIDED)
 
@@ -132,6 +132,7 @@ def _write_question(case: Case, quote: Quote) -> str:
 
 QUESTION = PromptedRole(
     "question",
+    "lm_next_question",
     _write_question,
     lambda example: example["question"],
     lambda case, quote: chat_case(
@@ -175,7 +176,7 @@ def _pair_in_chat(case: Case, quote: Quote) -> str:
     return chat_case(case["claim"], [*case["known"], pair], quote)
 
 
-USEFUL = PromptedRole("useful", _write_pair, lambda example: example["prediction"], _pair_in_chat)
+USEFUL = PromptedRole("useful", "usefulness", _write_pair, lambda example: example["prediction"], _pair_in_chat)
 
 
 def usefulness_prompts(claim: Claim, context: Context, hop: Hop) -> tuple[str, Chat]:
@@ -250,6 +251,7 @@ def _verdict_role(labels: Sequence[Label]) -> PromptedRole:
     question = label_question(labels)
     return PromptedRole(
         "verdict",
+        "reasoning",
         lambda case, quote: fill_template(
             "reasoning",
             known=known_lines(case["known"], quote),

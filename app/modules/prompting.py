@@ -28,9 +28,16 @@ from app.text.sentences import select_sentences
 
 
 @lru_cache
+def _words(name: str) -> tuple[str, Template]:
+    """Return the instruction of the chat, "" for none, and the template of the text in prompts/`name`.txt."""
+    words = (files("app.modules") / "prompts" / f"{name}.txt").read_text(encoding="utf-8").rstrip("\n")
+    instruction, _, text = words.rpartition("\n---\n")
+    return instruction, Template(text)
+
+
 def template(name: str) -> Template:
-    """Return the template prompts/`name`.txt, with $names to fill in."""
-    return Template((files("app.modules") / "prompts" / f"{name}.txt").read_text(encoding="utf-8").rstrip("\n"))
+    """Return the template in prompts/`name`.txt, with $names to fill in."""
+    return _words(name)[1]
 
 
 @lru_cache
@@ -48,8 +55,6 @@ Parsed = TypeVar("Parsed")
 
 
 class KnownHop(NamedTuple):
-    """A hop in a prompt."""
-
     number: int
     question: str
     answer: str
@@ -68,7 +73,6 @@ class Delimiters:
 
     @classmethod
     def for_texts(cls, texts: Iterable[str]) -> Delimiters:
-        """Return the delimiters of a call in which these texts are quoted."""
         whole = "\n".join(texts)
         names = (hashlib.sha256(f"{turn} {whole}".encode(errors="replace")).hexdigest()[:8] for turn in count())
         return cls(next(name for name in names if name not in whole))
@@ -171,29 +175,24 @@ EXAMPLE_DELIMITERS = Delimiters("example")
 
 
 def one_of(options: Iterable[str]) -> Mapping[str, Any]:
-    """Return the schema of a choice."""
     return {"type": "string", "enum": list(options)}
 
 
 def build_chat(
     name: str,
+    file: str,
     examples: Iterable[tuple[str, Mapping[str, Any]]],
     case: Callable[[Quote], str],
     quoted: Sequence[str],
     **properties: Mapping[str, Any],
 ) -> Chat:
-    """Return the chat of a role: its instruction in prompts/system.json, demonstrations and the case.
+    """Return the chat of a role: its instruction in prompts/`file`.txt, demonstrations and the case.
 
     `examples` has the case and the reply of each demonstration; `properties` are the schemas of the reply's values.
     """
-    schema = {
-        "type": "object",
-        "properties": properties,
-        "required": list(properties),
-        "additionalProperties": False,
-    }
+    schema = {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
     turns = tuple((text, json.dumps(reply, ensure_ascii=False)) for text, reply in examples)
-    return Chat(name, demonstrations("system")[name], turns, few_shot((), case, quoted), schema)
+    return Chat(name, _words(file)[0], turns, few_shot((), case, quoted), schema)
 
 
 def chat_case(claim: str, known: Iterable[KnownHop], quote: Quote, *more: str) -> str:
@@ -209,7 +208,8 @@ Case = Mapping[str, Any]
 class PromptedRole:
     """One role's prompt, as text with all demonstrations and as a chat with few, both written from the same cases."""
 
-    name: str  # of its instruction in prompts/system.json
+    name: str
+    file: str  # of its instruction in prompts
     write: Callable[[Case, Quote], str]  # a case in text, up to the start of the reply
     reply: Callable[[Case], str]  # of a demonstration, in text
     write_in_chat: Callable[[Case, Quote], str] = lambda case, quote: chat_case(case["claim"], case["known"], quote)
@@ -228,7 +228,9 @@ class PromptedRole:
         shown = (f"{self.write(each, str)} {self.reply(each)}" for each in map(_with_hops, examples))
         values = self.values or self._only_value
         turns = ((self.write_in_chat(each, EXAMPLE_DELIMITERS), values(each)) for each in map(_with_hops, few))
-        chat = build_chat(self.name, turns, lambda quote: self.write_in_chat(case, quote), quoted, **properties)
+        chat = build_chat(
+            self.name, self.file, turns, lambda quote: self.write_in_chat(case, quote), quoted, **properties
+        )
         return few_shot(shown, lambda quote: self.write(case, quote), quoted), chat
 
     def _only_value(self, example: Case) -> Mapping[str, Any]:

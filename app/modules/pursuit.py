@@ -115,7 +115,7 @@ def first_prompts(claim: Claim, also: str = "") -> tuple[str, Chat]:
     """Return the prompt for the first questions as text and as a chat; `also` is one more instruction."""
     prompt = fill_template("pursuit_first", claim=one_line(claim.text), attribution=attribution(claim), also=also)
     case = chat_case(claim.text, (), str, attribution_sentence(claim), also)
-    return prompt, build_chat("questions", (), lambda quote: case, (), questions=TEXTS)
+    return prompt, build_chat("questions", "pursuit_first", (), lambda quote: case, (), questions=TEXTS)
 
 
 def step_prompts(claim: Claim, context: Context, set_aside: Sequence[Hop], also: str = "") -> tuple[str, Chat]:
@@ -132,6 +132,7 @@ def step_prompts(claim: Claim, context: Context, set_aside: Sequence[Hop], also:
 
     chat = build_chat(
         "step",
+        "pursuit_next",
         (),
         lambda quote: chat_case(claim.text, known, quote, *unanswered, attribution_sentence(claim), also),
         quoted_texts(known),
@@ -142,10 +143,9 @@ def step_prompts(claim: Claim, context: Context, set_aside: Sequence[Hop], also:
 
 
 def paraphrase_prompts(question: Question, n: int, also: str = "") -> tuple[str, Chat]:
-    """Return the prompt for `n` other wordings as text and as a chat."""
     lines = "\n".join(filter(None, (f"Question = {one_line(question.text)}", f"Number = {n}", also)))
     prompt = fill_template("pursuit_paraphrase", question=one_line(question.text), number=n, also=also)
-    return prompt, build_chat("wordings", (), lambda quote: lines, (), questions=TEXTS)
+    return prompt, build_chat("wordings", "pursuit_paraphrase", (), lambda quote: lines, (), questions=TEXTS)
 
 
 def _list(reply: Mapping[str, Any]) -> str:

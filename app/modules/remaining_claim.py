@@ -34,7 +34,6 @@ Reduce = Callable[[Claim, Sequence[Hop]], Remaining]
 
 
 def unreduced(claim: Claim, hops: Sequence[Hop]) -> Remaining:
-    """Return the claim as it is, with all hops."""
     return Remaining(claim, tuple(hops))
 
 

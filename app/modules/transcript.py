@@ -95,12 +95,10 @@ def transcript(claim: str, steps: Sequence[Step]) -> str:
 
 
 def before_question(claim: str, steps: Sequence[Step]) -> str:
-    """Return the transcript up to the start of the next question."""
     return transcript(claim, steps) + (verdict_line(OPEN) if steps else "") + QUESTION
 
 
 def before_answer(claim: str, steps: Sequence[Step], question: str, sources: Sequence[Source]) -> str:
-    """Return the transcript up to the start of the answer to `question`."""
     begun = transcript(claim, steps) + (verdict_line(OPEN) if steps else "")
     return begun + asked(question, sources, f"{question} {claim}", is_first=not steps) + ANSWER
 

@@ -43,7 +43,6 @@ class Limits:
     day_cost: float | None = None
 
     def reached_by_run(self, usage: Usage) -> Message | None:
-        """Return the limit that the usage of a run reaches, or None."""
         return _limit_reached(RUN_LIMITS, usage, self.calls, self.tokens, self.cost)
 
     def reached_by_day(self, today: Callable[[], Usage]) -> Message | None:
@@ -98,7 +97,6 @@ class RunBudget:
         return RunCommand.FINISH_AFTER_HOP if self._reason else RunCommand.CONTINUE
 
     def reason(self) -> Text:
-        """Return why the command is not CONTINUE."""
         return self._reason
 
     def _limit_reached(self) -> Text:
@@ -140,13 +138,11 @@ class Spending:
         self._sessions = sessions
 
     def today(self) -> Usage:
-        """Return the usage since midnight."""
         with self._sessions() as session:
             row = session.get(SpendingRow, _now(session).date())
             return Usage(row.calls, row.prompt_tokens, row.completion_tokens, cost=row.cost) if row else Usage()
 
     def seconds_to_midnight(self) -> float:
-        """Return the seconds until the next day."""
         with self._sessions() as session:
             now = _now(session)
         midnight = now.replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1)

@@ -89,7 +89,6 @@ class CallLog:
         return RunCalls(self, run_id, is_new, is_fresh)
 
     def shares(self, call: Call) -> bool:
-        """Return whether replies to this call are shared between runs."""
         return call.costly and self._limit > 0
 
     def find(self, run_id: str, key: str, shares: bool) -> tuple[Any | None, bool]:
@@ -105,7 +104,6 @@ class CallLog:
         return row.reply, is_due
 
     def mark_used(self, run_id: str, key: str) -> None:
-        """Store that the run has used a shared reply now."""
         used = sa.update(_calls).where(_calls.c.scope == SHARED, _calls.c.key == key).values(used_at=self._now())
         with write_transaction(self._engine) as connection:
             connection.execute(used)
@@ -156,7 +154,6 @@ class RunCalls:
         self._has_failed = False
 
     def get(self, call: Call) -> Any | None:
-        """Return the stored reply to the call, or None."""
         shares = self._shares(call)
         if not shares and self._own is not None and call.key not in self._own:
             return None

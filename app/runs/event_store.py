@@ -25,7 +25,7 @@ from app.domain.ports import RunCommand
 from app.runs.budget import add_to_day
 from app.runs.call_log import delete_own_calls
 from app.runs.db import database_now, engine_of, write_lock, write_transaction
-from app.runs.json_schema import DESCRIBED
+from app.runs.json_schema import DESCRIBED, as_json, json_schemas
 from app.runs.leases import Lease, LeaseLost
 from app.runs.models import RUNNING, EventRow, RunRow, is_visible
 from app.runs.notifications import LocalSubscribers, Notifier
@@ -79,12 +79,23 @@ class Unreadable(HopcheckError):
 
 
 @dataclass(frozen=True, slots=True)
-class StoredEvent:
-    """An event with its number in the run, from 1, and the seconds since the run's start."""
+class Envelope:
+    """What every event in a stream has besides its own fields."""
 
-    seq: int
-    seconds: float
+    seq: Annotated[int, Field(ge=0)]
+    """Its number in the run, from 1."""
+    seconds: Annotated[float, Field(ge=0)]
+    """Seconds since the run's start."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredEvent(Envelope):
     event: events.Event
+
+    def as_json(self) -> dict[str, Any]:
+        """Return envelope and event as JSON types, with words in place of codes."""
+        envelope = as_json(Envelope(self.seq, round(self.seconds, 3)))
+        return {**envelope, **_in_words(encode(self.event))}
 
 
 class EventStore:
@@ -205,7 +216,6 @@ class EventStore:
                         return new
 
     def command(self, run_id: str) -> RunCommand:
-        """Return the owner's current command."""
         with self._engine.connect() as connection:
             return command_from_column(connection.scalar(_READ_COMMAND, {"run": run_id}))
 
@@ -239,11 +249,6 @@ def decode(body: dict[str, Any], version: int) -> events.Event:
         raise ValueError(f"a stored event cannot be read: {_first_error(error)}") from None
 
 
-def in_words(event: events.Event) -> dict[str, Any]:
-    """Return the event as JSON types, with words in place of codes."""
-    return _in_words(encode(event))
-
-
 _CODES = {each.value: each for each in Code}
 
 
@@ -259,13 +264,19 @@ def _in_words(value: Any) -> Any:
 
 
 def event_schema(ref_template: str) -> dict[str, Any]:
-    """Return the JSON Schema (2020-12) of `in_words`' result; `ref_template` addresses its parts in `$defs`.
+    """Return the JSON Schema (2020-12) of `StoredEvent.as_json`; `ref_template` addresses its parts in `$defs`.
 
     It allows unknown fields, so that readers elsewhere can ignore those of later versions.
     """
     schema = TypeAdapter(_AnyEvent, config=DESCRIBED).json_schema(mode="serialization", ref_template=ref_template)
     for name in ("Code", "Message"):
         del schema["$defs"][name]
+    # Each kind gets the envelope itself: generators would drop the union from a StoredEvent that added it.
+    envelope = json_schemas([Envelope], ref_template)["Envelope"]
+    for address in schema["discriminator"]["mapping"].values():
+        kind = schema["$defs"][address.rpartition("/")[2]]
+        kind["properties"] |= envelope["properties"]
+        kind["required"] = [*kind.get("required", []), *envelope["required"]]
     return _with_texts(schema, {"$ref": ref_template.format(model="Message")})
 
 
@@ -338,7 +349,6 @@ def _end_columns(event: events.Event) -> dict[str, Any]:
 
 
 def command_from_column(column: str | None) -> RunCommand:
-    """Return the owner's command from the value of RunRow.command."""
     return RunCommand(column) if column else RunCommand.CONTINUE
 
 

@@ -35,7 +35,6 @@ def _adapter(of: Any) -> TypeAdapter[Any]:
 
 
 def as_json(value: Any) -> Any:
-    """Return a dataclass instance as JSON types."""
     kind: Any = type(value)
     return _adapter(kind).dump_python([value], mode="json")[0]
 

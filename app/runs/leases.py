@@ -223,7 +223,6 @@ def is_free() -> ColumnElement[bool]:
 
 
 def in_queue(queue: str) -> ColumnElement[bool]:
-    """Return the condition that a run belongs to that job queue."""
     return RunRow.batch.is_(None) if queue == PEOPLE else RunRow.batch.is_not(None)
 
 

@@ -76,7 +76,6 @@ class Deletion:
         return self.purge_where(RunRow.deleted_at <= database_now(-UNDO_SECONDS), PURGE_LIMIT)
 
     def purge_where(self, condition: ColumnElement[bool], limit: int | None = None) -> tuple[str, ...]:
-        """Purge up to `limit` runs that meet the condition; return their ids."""
         with self._sessions() as session:
             run_ids = tuple(session.scalars(select(RunRow.id).where(condition).limit(limit)))
         return tuple(run_id for run_id in run_ids if self._purge(run_id, condition))
@@ -86,7 +85,6 @@ class Deletion:
         return len(self.purge_where(_ended_before(days), limit))
 
     def count_older(self, days: int) -> int:
-        """Return the number of runs that `purge_older` would purge."""
         with self._sessions() as session:
             return session.scalar(select(func.count()).select_from(RunRow).where(_ended_before(days))) or 0
 

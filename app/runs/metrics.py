@@ -48,7 +48,6 @@ class Metrics(MetricsSink):
         self._asked_at: dict[str, float] = {}
 
     def text(self) -> bytes:
-        """Return the metrics in Prometheus's text format."""
         return generate_latest(self.registry)
 
     def record(self, run_id: str, event: Event) -> None:

@@ -150,7 +150,6 @@ class RunQueries:
         )
 
     def queue_of(self, run_id: str) -> str:
-        """Return the job queue of the run: BATCHES for a run of a batch, else PEOPLE."""
         with self._sessions() as session:
             batch = session.scalar(select(RunRow.batch).where(RunRow.id == run_id))
         return PEOPLE if batch is None else BATCHES
@@ -215,7 +214,6 @@ class RunQueries:
 
 
 def summary(row: RunRow) -> RunSummary:
-    """Return the fields of a run that lists show."""
     label = Label(row.label) if row.label else None
     return RunSummary(row.id, row.claim, label, row.state, row.created_at, row.imported)
 

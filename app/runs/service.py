@@ -203,7 +203,6 @@ class Runs:
         return run_id
 
     def place(self, run_id: str) -> Place | None:
-        """Return the place of a waiting run in the queue, None if it is not waiting."""
         place = self.admission.place(run_id)
         if place is None:
             return None
@@ -266,7 +265,6 @@ class Runs:
         self._runner.metrics = metrics
 
     def serve(self) -> None:
-        """Start the scheduler."""
         self._scheduler.start()
 
     def _purge(self) -> None:

@@ -39,7 +39,6 @@ from app.text.fact_checkers import is_fact_check
 
 
 def run_as_dict(run: StoredRun) -> dict[str, Any]:
-    """Return the run's report as JSON types."""
     return as_json(RunReport(**report_fields(run)))
 
 
@@ -163,7 +162,6 @@ def read_export(text: bytes) -> tuple[TimedEvent, ...]:
 
 
 def rejection(reason: str) -> InvalidInput:
-    """Return the error for a report that cannot be imported."""
     return InvalidInput(f"{reason}.", "report")
 
 

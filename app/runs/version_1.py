@@ -65,6 +65,5 @@ def is_early(reason: Text) -> bool:
 
 
 def with_quote(sentence: Sentence) -> Sentence:
-    """Return the sentence with the words that it quotes."""
     found = _QUOTATION.fullmatch(str(sentence.text))
     return replace(sentence, quote=found[1]) if found else sentence

@@ -32,7 +32,7 @@ from app.backends.fact_checks import FactCheckSearch, FactCheckTools
 from app.backends.fetch.addresses import checked_addresses, is_public, system_resolve
 from app.backends.hub import HUB_PREFIX, look_up, split_file_name
 from app.backends.llm.openai_client import ask_for_a_word
-from app.backends.local.base_model import BASE, base_model_path, is_obtained
+from app.backends.local.base_model import LOCAL_MODELS, base_model_path, is_obtained
 from app.backends.local.llama_cpp import HUB_FOLDER, gguf_path
 from app.backends.web_search.registry import PROVIDERS, configured_searches
 from app.capabilities.options import default_corpora
@@ -50,8 +50,6 @@ MAX_TITLE_CHARACTERS = 100
 RESOLVE_SECONDS = 5.0
 TRIED = "The Earth is flat"
 """What a service is asked about before its key is stored."""
-LOCAL_MODEL = "local-model"
-"""The name of the local model's base, for `models fetch` too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +113,6 @@ class SiteSetup:
         return added.name
 
     def remove_model(self, name: str) -> None:
-        """Forget an added model and its key."""
         remove_model(self._settings.instance, name)
 
     @staticmethod
@@ -162,7 +159,6 @@ class SiteSetup:
         return setting
 
     def remove_key(self, setting: str) -> None:
-        """Forget the key of a service."""
         add_key(self._settings.instance, setting, None)
 
     # Downloads
@@ -170,11 +166,11 @@ class SiteSetup:
     def offer(self, name: str) -> Offer:
         """Return size and licence of a download, as its server states them.
 
-        `name` is LANGUAGE-wikipedia, hub:OWNER/REPOSITORY/FILE.gguf, or LOCAL_MODEL. Raises InvalidInput for another
-        one, ModelUnavailable when the server cannot be reached or does not have it.
+        `name` is LANGUAGE-wikipedia, hub:OWNER/REPOSITORY/FILE.gguf, or one of LOCAL_MODELS. Raises InvalidInput for
+        another one, ModelUnavailable when the server cannot be reached or does not have it.
         """
-        if name == LOCAL_MODEL:
-            return Offer(name, f"The local model: {BASE.title}", BASE.bytes, "Apache-2.0")
+        if local := LOCAL_MODELS.get(name):
+            return Offer(name, f"The local model: {local.base.title}", local.base.bytes, local.base.licence)
         if name.startswith(HUB_PREFIX):
             repository, file = split_file_name(name)
             found = look_up(repository, file)
@@ -188,8 +184,8 @@ class SiteSetup:
         """Start the download, or continue one that was stopped. Raises as `offer` does."""
         offer = self.offer(name)
         arguments: tuple[str, ...] = ("models", "fetch", name)
-        if name == LOCAL_MODEL:
-            path = base_model_path(self._settings)
+        if local := LOCAL_MODELS.get(name):
+            path = base_model_path(self._settings, local.base)
             made, growing = path.with_name(f"{path.name}.checked"), path.with_name(f".{path.name}.partial")
         elif name.startswith(HUB_PREFIX):
             made = gguf_path(name, self._settings.instance)
@@ -203,16 +199,18 @@ class SiteSetup:
         task = re.sub(r"[^\w.-]+", "-", name)
         self._tasks.start(Work(task, offer.title, arguments, self._inside(made), self._inside(growing), offer.bytes))
 
+    model_names = tuple(LOCAL_MODELS)
+
     @property
-    def has_local_model(self) -> bool:
-        """Return whether the base of the local model need not be downloaded."""
-        return self._settings.question_model is not None or is_obtained(self._settings)
+    def missing_models(self) -> list[str]:
+        """Return the local models whose base is not on this machine, by name."""
+        at = self._settings
+        return [name for name, each in LOCAL_MODELS.items() if not (each.own(at) or is_obtained(at, each.base))]
 
     # Documents
 
     @property
     def suffixes(self) -> tuple[str, ...]:
-        """Return the suffixes of the documents that can be read."""
         return tuple(SUFFIXES)
 
     def add_documents(self, title: str, source: str, files: Iterable[tuple[str, IO[bytes]]]) -> None:

@@ -70,7 +70,6 @@ class Tasks:
         return tuple(task for path in found if (task := self.get(path.parent.name)))
 
     def get(self, name: str) -> Task | None:
-        """Return the task of that name."""
         stored = self._read(name)
         if stored is None:
             return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Protocol
 
 from app.domain.errors import CallFailed
@@ -12,6 +13,7 @@ from app.domain.messages import Code
 from app.domain.model import Claim, Label, RunOptions, Verdict
 from app.domain.ports import Control, RunCommand
 from app.domain.report import Report
+from app.strategies.kind import StrategyKind
 
 
 class ClaimOnlyClassifier(Protocol):
@@ -42,3 +44,14 @@ class ClaimOnly:
             yield RunFailed(Code.FAILED(module="model", problem=str(error)))
             return
         yield VerdictReached(verdict)
+
+
+_baseline = partial(StrategyKind, build=ClaimOnly, roles=("asker",), needs=("language model",))
+DIRECT = _baseline(
+    "direct", title="Baseline: a language model, asked directly", words="a language model, asked directly"
+)
+CHAIN_OF_THOUGHT = _baseline(
+    "chain-of-thought",
+    title="Baseline: a language model that thinks step by step",
+    words="a language model that thinks step by step",
+)

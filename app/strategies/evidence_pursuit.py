@@ -48,6 +48,7 @@ from app.strategies.hop_loop import (
     reason_stalled,
     reason_to_stop,
 )
+from app.strategies.kind import ANSWERER, REASONER, Module, StrategyKind
 from app.strategies.speculation import Speculation
 
 
@@ -371,3 +372,21 @@ class Paraphrases:
 
     def _request(self, hop: Hop) -> tuple[Question, ...]:
         return self.paraphraser.paraphrase(self.claim, hop.question, MAX_PARAPHRASES)
+
+
+QUESTIONER = Module(
+    "questioner", "Questioner", "Asks a question; after each answer it decides the claim, or asks one more.", "Ask"
+)
+PARAPHRASER = Module(
+    "paraphraser", "Paraphraser", "Puts a question in other words, so that it meets other documents and answers.", "Ask"
+)
+KIND = StrategyKind(
+    "evidence-pursuit",
+    title="Evidence pursued by searching (Papelo)",
+    words="pursuing evidence",
+    build=EvidencePursuit,
+    roles=("first question", "next step", "answerer", "paraphraser", "reasoner"),
+    modules=(QUESTIONER, ANSWERER, PARAPHRASER, REASONER),
+    # It is judged only when the questioner's own questions end.
+    at_work=lambda report: PARAPHRASER if report.judged_after else QUESTIONER,
+)

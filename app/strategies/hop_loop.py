@@ -56,7 +56,6 @@ class HopHistory:
 
     @property
     def set_aside(self) -> tuple[Hop, ...]:
-        """Return the hops that were rejected or failed."""
         return tuple(hop for hop in self.hops if hop.status is not HopStatus.KEPT)
 
 
@@ -101,7 +100,6 @@ def close_hop(hop: Hop, is_kept: bool, reason: Text) -> Generator[Event, None, H
 
 
 def interrupt_hop(hop: Hop) -> Generator[Event, None, Hop]:
-    """Interrupt the hop and return it closed."""
     yield events.HopInterrupted(hop.number, Code.MUST_CONCLUDE())
     return hop.closed(HopStatus.INTERRUPTED, Code.MUST_CONCLUDE())
 

@@ -39,6 +39,7 @@ from app.strategies.hop_loop import (
     reason_stalled,
     reason_to_stop,
 )
+from app.strategies.kind import ANSWERER, REASONER, Module, StrategyKind
 from app.strategies.speculation import Speculation
 
 
@@ -192,3 +193,31 @@ class _Questioning:
         if question is None:
             raise CallCancelled
         return self.parts.answerer.answer(question, self.claim, self.history.context)
+
+
+VERIFIER = Module("verifier", "Claim verifier", "Decides whether the answers so far are enough for a verdict.")
+GENERATOR = Module(
+    "generator", "Question generator", "Asks for the next thing to know, building on the answers so far.", "Ask"
+)
+VALIDATOR = Module(
+    "validator", "QA validator", "Decides whether an answer helps with the claim, so that it is used, or not."
+)
+
+
+def _at_work(report: Report) -> Module:
+    last = report.hops[-1] if report.hops else None
+    if last and last.status is HopStatus.OPEN:
+        return VALIDATOR
+    kept = last is not None and last.status is HopStatus.KEPT
+    return VERIFIER if kept and report.judged_after < len(report.hops) else GENERATOR
+
+
+KIND = StrategyKind(
+    "question-guided",
+    title="One question at a time (QACheck)",
+    words="question by question",
+    build=QuestionGuided,
+    roles=("claim verifier", "question generator", "answerer", "QA validator", "reasoner"),
+    modules=(GENERATOR, ANSWERER, VALIDATOR, VERIFIER, REASONER),
+    at_work=_at_work,
+)

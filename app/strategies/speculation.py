@@ -91,7 +91,6 @@ class Speculation:
             wait([each.outcome for each in self._cancelled], seconds)
 
     def after_draining(self, events: Iterator[Event]) -> Iterator[Event]:
-        """Yield the same events, each after `drain`."""
         for event in events:
             self.drain()
             yield event

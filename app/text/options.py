@@ -112,7 +112,6 @@ def unwrapped(text: str) -> str:
 
 
 def without_markup(text: str) -> str:
-    """Return the text without markup and repeated spaces."""
     return " ".join(_MARKUP.sub(" ", text).split())
 
 
@@ -175,7 +174,6 @@ def option_in(text: str, options: Sequence[str]) -> str | None:
 
 
 def _pattern(option: str) -> str:
-    """Return a pattern for the option's words, joined by spaces or underscores."""
     return r"[\s_]+".join(re.escape(word) for word in re.split(r"[\s_]+", option))
 
 

@@ -150,7 +150,6 @@ def folded(text: str) -> str:
 
 
 def search_words(query: str) -> tuple[str, ...]:
-    """Return the distinct normalised words of a query."""
     return tuple(dict.fromkeys(folded(query).split()))
 
 

@@ -65,7 +65,6 @@ class AppServices:
 
 
 def services() -> AppServices:
-    """Return the current application's services."""
     return current_app.extensions["hopcheck"]
 
 

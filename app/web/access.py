@@ -70,7 +70,6 @@ def require_host(app: Flask, settings: Settings) -> None:
 
 
 def is_name_of_site(host: str, settings: Settings) -> bool:
-    """Return whether a Host header names this site."""
     name = host_name(host)
     if name is None:
         return False

@@ -28,11 +28,12 @@ from werkzeug.exceptions import NotFound, RequestEntityTooLarge
 
 from app.batches import files
 from app.batches.service import UNREADABLE, Batch, BatchClaim, BatchState
-from app.capabilities.options import PURSUIT, Choice, source_of
+from app.capabilities.options import Choice, source_of
 from app.domain.errors import CallFailed, HopcheckError, InvalidInput, NotNow
 from app.domain.model import BatchLine, Label, RunOptions, SourceText
 from app.run_request import CLAIM_FIELDS, raw_options, resolve_options
 from app.runs.models import RUNNING
+from app.strategies import PURSUIT
 from app.text.claims import Candidate
 from app.text.wording import with_name
 from app.web import available_sources, capabilities, report_view, services, views

@@ -38,7 +38,6 @@ class Marked(NamedTuple):
 
     @property
     def around(self) -> tuple[str, str]:
-        """Return the text before and after the wrong words."""
         before, _, after = self.text.partition(self.correction.wrong if self.correction else "\0")
         return before, after
 

@@ -8,30 +8,29 @@ import re
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from werkzeug.datastructures import MultiDict
 
-from app.capabilities.options import (
-    BASELINES,
-    GUIDED,
-    PURSUIT,
-    RETRIEVER_READER,
-    WEB,
-    WEB_SEARCH,
-    Capabilities,
-    source_of,
-)
-from app.domain.model import CORPUS_SEARCH, RANGES, Claim, Label, RunOptions
+from app.capabilities.options import WEB, Capabilities, source_of
+from app.domain.model import ANSWERERS, CORPUS_SEARCH, DEFAULTS, RANGES, TICKS, Claim, Label, RunOptions
 from app.presets import PROMPTED, PROMPTED_PURSUIT, defaults_of
-from app.run_request import CLAIM_FIELDS, DEFAULTS
+from app.run_request import CLAIM_FIELDS
+from app.strategies import BASELINES, GUIDED, PURSUIT
 
 SET_BY_SOURCE = ("answerer", "corpora", "search")
 """Fields that count only without `from_source`; an answerer that was chosen must go with it."""
 
 
+if TYPE_CHECKING:
+    _Options = object
+else:
+    _fields = [*((name, str, "") for name in RANGES), *((name, bool, getattr(DEFAULTS, name)) for name in TICKS)]
+    _Options = dataclasses.make_dataclass("_Options", _fields, frozen=True)
+
+
 @dataclass(frozen=True)
-class ClaimForm:
+class ClaimForm(_Options):
     """The fields as typed, so that a form with an error is shown unchanged."""
 
     claim: str = ""
@@ -51,14 +50,7 @@ class ClaimForm:
     model: str = ""
     corpora: tuple[str, ...] = ()
     labels: str = ""
-    max_hops: str = ""
-    model_seed: str = ""
-    temperature: str = ""
-    max_tokens: str = ""
     fresh: bool = False
-    undated: bool = True
-    fact_checks: bool = True
-    look_up_fact_checks: bool = False
     is_answerer_chosen: bool = False
     """Whether another answerer than the usual one was submitted, so that it is not left to the source."""
 
@@ -163,9 +155,8 @@ def _number(text: str) -> float | str:
     return float(text) if "." in text else int(text)
 
 
-TICKS = ("undated", "fact_checks", "look_up_fact_checks")
-"""Fields of checkboxes that are submitted unticked as well."""
-SINGLE_VALUE = tuple(each.name for each in dataclasses.fields(ClaimForm) if each.type == "str" and each.name != "claim")
+_TEXTS = (each.name for each in dataclasses.fields(ClaimForm) if each.type in (str, "str"))
+SINGLE_VALUE = tuple(name for name in _TEXTS if name != "claim")
 
 
 def answerers_of_presets(capabilities: Capabilities) -> dict[str, str]:
@@ -180,7 +171,7 @@ FROM_MEMORY = "a language model’s memory"
 def memory_sources(capabilities: Capabilities) -> dict[str, str]:
     """Return FROM_MEMORY by name of each strategy and answerer whose answers come from a language model's memory."""
     named = (*BASELINES, *(each.name for each in capabilities.answerers))
-    return {name: FROM_MEMORY for name in named if name not in (RETRIEVER_READER, WEB_SEARCH)}
+    return {name: FROM_MEMORY for name in named if ANSWERERS.get(name, "memory") == "memory"}
 
 
 def chosen_source(form: ClaimForm, capabilities: Capabilities) -> str:
@@ -189,7 +180,7 @@ def chosen_source(form: ClaimForm, capabilities: Capabilities) -> str:
     if words := known.get(form.strategy) or known.get(form.answerer):
         return words
     titles = {each.name: each.title for each in capabilities.sources}
-    if form.answerer == WEB_SEARCH and form.search not in ("", CORPUS_SEARCH):
+    if ANSWERERS.get(form.answerer) == "documents" and form.search not in ("", CORPUS_SEARCH):
         return titles[WEB]
     return ", ".join(titles[name] for name in form.corpora if name in titles) or "none chosen"
 

@@ -14,9 +14,10 @@ from itsdangerous import BadSignature, URLSafeSerializer
 from app.capabilities.options import VITAL, source_of
 from app.config import FLASK
 from app.domain.errors import CallFailed, InvalidInput, UnparseableOutput
-from app.domain.model import RANGES, RunOptions, SourceText
+from app.domain.model import RANGES, TICKS, RunOptions, SourceText
 from app.run_request import RunRequest, resolve_options
 from app.runs.service import StoredRun
+from app.strategies import STRATEGIES
 from app.text.claims import (
     MAX_CLAIM_LENGTH,
     MAX_TEXT_CHARACTERS,
@@ -47,7 +48,6 @@ from app.web.forms import (
 from app.web.run_view import run_page
 from app.web.runs import to_run
 from app.web.security import owner
-from app.web.views import GUIDED_MODULES, PURSUIT_MODULES
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -125,8 +125,7 @@ def how_it_works() -> str:
     """Explain the steps of a run."""
     return render_template(
         "how_it_works.html",
-        guided_modules=GUIDED_MODULES,
-        pursuit_modules=PURSUIT_MODULES,
+        strategies=STRATEGIES,
         bookmarklet=BOOKMARKLET.format(url_for("pages.home", _external=True)),
     )
 
@@ -294,6 +293,7 @@ def form_context(form: ClaimForm, error: InvalidInput | None = None, hint: Hint 
         "answerers_of_presets": answerers_of_presets(capabilities()),
         "label_sets": views.LABEL_SETS,
         "ranges": RANGES,
+        "ticks": TICKS,
     }
 
 

@@ -16,18 +16,18 @@ from urllib.parse import quote, urlsplit
 from flask import has_app_context
 
 from app.capabilities.options import (
-    BASELINES,
     LIVE_WIKIPEDIA,
     SOURCE_TITLES,
     VITAL,
     WEB,
-    WEB_SEARCH,
     Choice,
+    reads_documents,
     searches_corpora,
     source_of,
 )
-from app.domain.model import RANGES, Answer, Branch, Hop, Label, Origin, Passage, RunOptions, Sentence, Span
+from app.domain.model import RANGES, TICKS, Answer, Branch, Hop, Label, Origin, Passage, RunOptions, Sentence, Span
 from app.domain.report import Report
+from app.strategies import BASELINES, STRATEGIES
 from app.text.sentences import sentence_spans
 from app.web import capabilities
 
@@ -155,7 +155,6 @@ class Card(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """Return the sentence without the mark of its answer."""
         return self.text.before + self.text.answer + self.text.after
 
     @property
@@ -267,21 +266,15 @@ def reliability(report: Report) -> str:
     return f"At this level ({level['words']}), {level['right']} of {level['verdicts']} test claims were right."
 
 
-STRATEGY_WORDS = {
-    "question-guided": "question by question",
-    "evidence-pursuit": "pursuing evidence",
-    "direct": "a language model, asked directly",
-    "chain-of-thought": "a language model that thinks step by step",
-}
-
-
 def formal_label(label: Label) -> str:
     """Return fact-checking's own term, which a report has once, beside its verdict: "Not enough evidence"."""
     return label.replace("_", " ").capitalize()
 
 
 def strategy_words(options: RunOptions) -> str:
-    return STRATEGY_WORDS.get(options.strategy, options.strategy)
+    """Return the words for a check's strategy; its name for one that only an imported report has."""
+    kind = STRATEGIES.get(options.strategy)
+    return kind.words if kind else options.strategy
 
 
 def corpora_words(options: RunOptions) -> str:
@@ -293,7 +286,6 @@ def corpora_words(options: RunOptions) -> str:
 
 
 def source_words(options: RunOptions) -> str:
-    """Return the source of a check's answers, in a few words."""
     if options.strategy in BASELINES:
         return "The claim alone"
     if source_of(options) == WEB:
@@ -301,15 +293,11 @@ def source_words(options: RunOptions) -> str:
     if not searches_corpora(options):
         names = (each.title.partition(":")[0] for each in capabilities().answerers if each.name == options.answerer)
         return f"A model’s memory ({next(names, options.answerer)})"
-    read_whole = ", one article at a time" if options.answerer == WEB_SEARCH else ""
+    read_whole = ", one article at a time" if reads_documents(options) else ""
     return corpora_words(options) + read_whole
 
 
-ASKED_WORDS = {
-    VITAL: "the offline extracts",
-    LIVE_WIKIPEDIA: "live Wikipedia",
-    WEB: "the web",
-}
+ASKED_WORDS = {VITAL: "the offline extracts", LIVE_WIKIPEDIA: "live Wikipedia", WEB: "the web"}
 """Sources as buttons name them: "Ask live Wikipedia"."""
 
 
@@ -336,12 +324,8 @@ def choices(options: RunOptions) -> dict[str, str]:
         "labels": f"{options.labels.value} labels",
         "steps": f"up to {options.max_hops} step{'s' if options.max_hops > 1 else ''}",
         "cache": "every answer anew" if options.fresh else "earlier answers reused",
-        "pages": "undated pages too" if options.undated else "dated pages only",
-        "fact-checks": "fact-checks included" if options.fact_checks else "no fact-checks",
-        "published fact-checks": "published fact-checks looked up"
-        if options.look_up_fact_checks
-        else "no published fact-checks",
-        **{name: _number_words(name, getattr(options, name)) for name in ("temperature", "model_seed", "max_tokens")},
+        **{name: each.if_on if getattr(options, name) else each.if_off for name, each in TICKS.items()},
+        **{name: _number_words(name, getattr(options, name)) for name in RANGES if name != "max_hops"},
     }
 
 

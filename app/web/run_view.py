@@ -34,8 +34,6 @@ SIDES = {"yes": True, "no": False, "": None}
 
 @dataclass(frozen=True)
 class NoteForm:
-    """The note form as typed."""
-
     agrees: str = ""
     text: str = ""
     seen: str = ""  # time of the stored note that the form shows, "" for none
@@ -44,7 +42,6 @@ class NoteForm:
 
     @classmethod
     def of(cls, note: Note | None) -> NoteForm:
-        """Return the form for an existing note."""
         if note is None:
             return cls()
         side = next(name for name, agrees in SIDES.items() if agrees is note.agrees)

@@ -22,7 +22,6 @@ from app.domain.messages import Code
 from app.domain.model import RANGES, Hop, Question
 from app.domain.ports import RunCommand
 from app.run_request import RunRequest, raw_options, resolve_options
-from app.runs.event_store import in_words
 from app.runs.lifecycle import UNDO_SECONDS
 from app.runs.service import Place, RunSummary, StoredEvent, StoredRun, Unreadable, hop_to_change
 from app.runs.transfer import report_fields
@@ -53,7 +52,6 @@ def run_of(run: StoredRun) -> Run:
 
 
 def created(run_id: str) -> Run:
-    """Return a run that this request created."""
     log_run(run_id)
     return run_of(stored_run(run_id))
 
@@ -90,7 +88,7 @@ class EventMessages:
     def render(self, events: Sequence[StoredEvent]) -> str:
         """Return one message for each event, as it is stored, after a null place if the run was waiting."""
         self.ended = self.ended or isinstance(events[-1].event, TERMINAL)
-        messages = (f"id: {stored.seq}\ndata: {json.dumps(event_as_dict(stored))}\n\n" for stored in events)
+        messages = (f"id: {stored.seq}\ndata: {json.dumps(stored.as_json())}\n\n" for stored in events)
         return self.render_place(None) + "".join(messages)  # a run with new events is not waiting
 
     def render_place(self, place: Place | None) -> str:
@@ -99,11 +97,6 @@ class EventMessages:
             return ""
         self._place = place
         return f"event: place\ndata: {json.dumps(asdict(place) if place else None)}\n\n"
-
-
-def event_as_dict(stored: StoredEvent) -> dict:
-    """Return the event as JSON types, with its number and the seconds since the run's start."""
-    return {"seq": stored.seq, "seconds": round(stored.seconds, 3), **in_words(stored.event)}
 
 
 @operation(
@@ -208,8 +201,6 @@ branching = Blueprint("branching", __name__)
 
 @dataclass(frozen=True)
 class BranchForm:
-    """The branch form as typed."""
-
     question: str
     answerer: str = ""  # "" keeps the run's own
     source: str = ""  # "" keeps the run's own

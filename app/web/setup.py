@@ -111,7 +111,7 @@ def download() -> ResponseReturnValue:
 
 def _about_download(action: Callable[[SiteSetup, str], ResponseReturnValue]) -> ResponseReturnValue:
     name = request.form.get("download", "").strip()
-    section = "files" if name.startswith("hub:") or name == "local-model" else "wikipedia"
+    section = "files" if name.startswith("hub:") or name in _site().model_names else "wikipedia"
     try:
         return action(_site(), name)
     except InvalidInput as error:

@@ -35,8 +35,6 @@ CAUTION = "A machine made this verdict. Read the report before you rely on it."
 
 
 class ShareCard(NamedTuple):
-    """The words on a card."""
-
     overline: str
     claim: str
     plain: str  # the verdict in everyday words

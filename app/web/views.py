@@ -11,10 +11,11 @@ from datetime import UTC, datetime
 from inspect import isfunction
 from typing import TYPE_CHECKING, NamedTuple
 
-from app.capabilities.options import BASELINES, PURSUIT
 from app.domain.messages import BEFORE_READING, Code, Message, Text, code_of
 from app.domain.model import Hop, HopStatus, Imported, Label, LabelSet, Origin, Passage, RunOptions, Usage
 from app.domain.report import Report
+from app.strategies import BASELINES, STRATEGIES
+from app.strategies.kind import ANSWERER, REASONER, Module
 from app.text.fact_checkers import is_fact_check as is_fact_check  # a filter, too
 from app.web import report_view
 
@@ -23,45 +24,7 @@ if TYPE_CHECKING:
     from app.runs.service import Place
 
 
-class Module(NamedTuple):
-    """A module in the diagram."""
-
-    box: str  # CSS class of its box
-    name: str
-    does: str
-
-
-VERIFIER = Module("verifier", "Claim verifier", "Decides whether the answers so far are enough for a verdict.")
-GENERATOR = Module(
-    "generator", "Question generator", "Asks for the next thing to know, building on the answers so far."
-)
-ANSWERER = Module(
-    "answerer", "Question answering", "Looks for a passage that answers the question, and takes the answer from it."
-)
-VALIDATOR = Module(
-    "validator", "QA validator", "Decides whether an answer helps with the claim, so that it is used, or not."
-)
-REASONER = Module(
-    "reasoner", "Reasoner", "Compares the claim with the answers, and gives the verdict with its reasons."
-)
-QUESTIONER = Module(
-    "questioner", "Questioner", "Asks a question; after each answer it decides the claim, or asks one more."
-)
-PARAPHRASER = Module(
-    "paraphraser", "Paraphraser", "Puts a question in other words, so that it meets other documents and answers."
-)
-
-GUIDED_MODULES = (GENERATOR, ANSWERER, VALIDATOR, VERIFIER, REASONER)
-PURSUIT_MODULES = (QUESTIONER, ANSWERER, PARAPHRASER, REASONER)
-
-
-def pursues(options: RunOptions) -> bool:
-    """Return whether the run is an evidence pursuit, which has its own modules."""
-    return options.strategy == PURSUIT
-
-
 def is_queued(report: Report) -> bool:
-    """Return whether the run has not begun."""
     return not report.phase or code_of(report.phase) is Code.WAITING
 
 
@@ -78,12 +41,7 @@ def at_work(report: Report) -> Module | None:
     last = report.hops[-1] if report.hops else None
     if last and last.status is HopStatus.OPEN and not last.answer:
         return ANSWERER
-    if pursues(report.options):  # which is judged only when the questioner's own questions end
-        return PARAPHRASER if report.judged_after else QUESTIONER
-    if last and last.status is HopStatus.OPEN:
-        return VALIDATOR
-    kept = last is not None and last.status is HopStatus.KEPT
-    return VERIFIER if kept and report.judged_after < len(report.hops) else GENERATOR
+    return STRATEGIES[report.options.strategy].at_work(report)
 
 
 def upcoming_hop(report: Report) -> int | None:
@@ -99,14 +57,11 @@ def upcoming_hop(report: Report) -> int | None:
     return len(report.hops) + 1 if len(report.hops) < report.options.max_hops else None
 
 
-_STAGE_OF = {GENERATOR: "Ask", QUESTIONER: "Ask", PARAPHRASER: "Ask"}
-
-
 def stage(report: Report) -> str:
     """Return the stage of the run: Ask, Search, Read or Decide; "" while it is queued and after its end."""
     module = at_work(report)
     if module is not ANSWERER:
-        return _STAGE_OF.get(module, "Decide") if module else ""
+        return module.stage if module else ""
     return "Search" if report.phase_over or code_of(report.phase) in BEFORE_READING else "Read"
 
 
@@ -166,7 +121,6 @@ def face(name: str) -> Face:
 
 
 def claim_face(claim: BatchClaim) -> Face:
-    """Return the face of a batch's claim: its verdict or the state of its run."""
     return FACES.get(claim.label or claim.state, NOT_CHECKED)
 
 
@@ -283,7 +237,6 @@ def ago(at: datetime) -> str:
 
 
 def since(at: datetime) -> float:
-    """Return the seconds from `at` until now."""
     return max(0.0, (datetime.now(UTC) - at).total_seconds())
 
 

@@ -81,7 +81,6 @@ class Manifest:
 
     @property
     def bytes(self) -> int:
-        """Return the size of the index on disk in bytes."""
         return sum(self.files.values())
 
     @property

@@ -149,7 +149,6 @@ class CorpusInfo:
 
 
 def folder_of(instance: Path, name: str) -> Path:
-    """Return the index folder of the corpus of that name."""
     return instance / "corpora" / name
 
 

@@ -179,8 +179,6 @@ def titles_in(text: str) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Revision:
-    """One revision of an article."""
-
     title: str
     number: int
     day: str  # ISO date of the edit

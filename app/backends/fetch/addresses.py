@@ -43,7 +43,6 @@ _NUMERIC = re.compile(r"(?:.*\.)?(?:\d+|0x[0-9a-f]*)", re.DOTALL)
 
 
 def is_public(address: Address) -> bool:
-    """Return whether the address is reachable from the whole internet."""
     if isinstance(address, IPv6Address) and address not in GLOBAL_UNICAST:
         return False
     return address.is_global and not address.is_multicast and not any(address in each for each in NOT_PUBLIC)

@@ -138,7 +138,6 @@ _CDATA = re.compile(r"(?://|/\*)?\s*(?:<!\[CDATA\[|\]\]>|<!--|-->)(?:\*/)?")
 
 
 def _linked_data(tree: Any) -> Iterator[dict[str, Any]]:
-    """Yield the objects of the page's JSON-LD, nested ones included."""
     for script in tree.xpath("//script[starts-with(@type, 'application/ld+json')]"):
         try:
             remaining = [json.loads(_CDATA.sub("", script.text or "").strip("; \n"), strict=False)]
@@ -226,7 +225,6 @@ _SUPERSCRIPTS = str.maketrans("0123456789+-−–", "⁰¹²³⁴⁵⁶⁷⁸⁹
 
 
 def _remove_note_marks(tree: Any) -> None:
-    """Remove the marks of footnotes and the links back from the notes."""
     marks = tree.xpath("//*[@role='doc-noteref' or @role='doc-backlink' or contains(@class, 'noprint')]")
     for link in tree.xpath("//a[contains(@href, '#')]"):
         names = (link.get("href").rpartition("#")[2], link.get("class", ""), link.get("id", ""))

@@ -47,6 +47,7 @@ class ModelFile:
     revision: str
     packages: Path  # a lock file: one package a line, in the order of the parts, each with the checksum of its wheel
     part_bytes: int  # of every part but the last
+    licence: str = "Apache-2.0"
 
 
 BASE = ModelFile(
@@ -59,6 +60,52 @@ BASE = ModelFile(
     ROOT / "requirements-base-model.lock",
     50 * MIB,
 )
+
+
+SHIPPED = ROOT / "app" / "models"
+
+
+@dataclass(frozen=True, slots=True)
+class LocalModel:
+    """A base, or the operator's own in its place, with the adapters and the calibration in a folder of SHIPPED."""
+
+    name: str  # in reports
+    base: ModelFile
+    setting: str  # of the operator's own base
+    folder: str
+    adapters: tuple[str, ...]
+    roles: tuple[str, ...] = ()  # that are not the first model's
+
+    def own(self, settings: Settings) -> Path | None:
+        path: Path | None = getattr(settings, self.setting)
+        return path
+
+    def described(self, settings: Settings) -> str:
+        own = self.own(settings)
+        return f"{own.stem if own else self.name} with Hopcheck's adapter"
+
+    def files(self, settings: Settings) -> tuple[Path, ...]:
+        adapters = (SHIPPED / self.folder / f"{name}.gguf" for name in self.adapters)
+        return self.own(settings) or base_model_path(settings, self.base), *adapters
+
+    def fix(self, settings: Settings) -> str:
+        """Return how a missing or damaged base is replaced."""
+        return f"{self.setting.upper()}, the path of a GGUF file" if self.own(settings) else FIX
+
+
+LOCAL_MODELS = {
+    # The adapters are of the transcript, of what remains of a claim, and of calculations.
+    "local-model": LocalModel(
+        "Qwen2.5-Coder-1.5B", BASE, "question_model", "transcript", ("adapter", "remaining", "calculation")
+    ),
+}
+"""By the name with which they are fetched."""
+
+
+def local_model_of(role: str) -> LocalModel:
+    """Return the model that plays this role where it is local."""
+    first, *others = LOCAL_MODELS.values()
+    return next((each for each in others if role in each.roles), first)
 
 
 def base_model_path(settings: Settings, file: ModelFile = BASE) -> Path:

@@ -186,7 +186,6 @@ class ChatTransport:
 
     @property
     def address(self) -> str:
-        """Return the file's fingerprint."""
         return fingerprint(self._path)
 
     def open(self) -> Any:

@@ -27,7 +27,6 @@ FROM_MEMORY = "from the model's memory, not a source"
 
 
 def recited_passage(text: str, model: str) -> Passage:
-    """Return `text` as a passage recited by the model of this name."""
     return Passage(text, f"{model}'s memory", FROM_MEMORY, origin=Origin.RECITED)
 
 
@@ -70,12 +69,14 @@ class ReciterReader:
 
 RECITING = PromptedRole(
     "passage",
+    "reciting",
     lambda case, quote: fill_template("reciting", question=one_line(case["question"])),
     lambda example: example["passage"],
     lambda case, quote: f"Question = {one_line(case['question'])}",
 )
 READING = PromptedRole(
     "answer",
+    "reading",
     lambda case, quote: fill_template("reading", passage=quote(case["read"]), question=one_line(case["question"])),
     lambda example: example["answer"],
     lambda case, quote: f"Passage = {quote(case['read'])}\nQuestion = {one_line(case['question'])}",

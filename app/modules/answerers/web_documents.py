@@ -152,7 +152,6 @@ def passage_of_hit(hit: SearchHit, origin: Origin) -> Passage:
 
 
 def passage_of_page(page: Page, text: str, origin: Origin) -> Passage:
-    """Return `text`, a part of the page, as a passage."""
     described = page.described if text.startswith(page.text[: page.described]) else 0
     return Passage(text, page.title, page.site, page.url or None, page.published, origin, described=described)
 
@@ -241,7 +240,6 @@ class PromptedReader:
 
 
 def document_prompt(question: Question, passages: Sequence[Passage]) -> str:
-    """Return the prompt: the quoted passages and the question."""
     described = [description(each.title, each.source, each.published, each.text) for each in passages]
     if len(passages) == 1:
         return _with_documents("document", question, ["Document"], described, cite="")

@@ -86,8 +86,6 @@ MAX_OPENED = 4
 
 @dataclass(frozen=True, slots=True)
 class DocumentSettings:
-    """Settings for the selection and use of documents."""
-
     long_document: bool = True  # read the text around the snippet on its page, not the snippet alone
     multi_document: bool = False  # read the snippets of all hits, not the best document; opens no page, as in the paper
     metadata: bool = True  # show title, site and date to the chooser and the reader

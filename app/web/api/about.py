@@ -12,14 +12,13 @@ from flask import Response, render_template
 from app.config import VERSION
 from app.domain.events import QuestionAsked
 from app.domain.model import RANGES, LabelSet, Question
-from app.runs.event_store import event_schema, in_words
+from app.runs.event_store import StoredEvent, event_schema
 from app.runs.json_schema import json_schemas
 from app.runs.report_schema import RunReport
 from app.runs.transfer import options_of
 from app.web import batches, capabilities, notes, reports
 from app.web.api.blueprint import (
     API,
-    COUNT,
     OPERATIONS,
     PATH_PARAMETERS,
     REF,
@@ -50,7 +49,7 @@ TAGS = {
     "notes": "Your own opinion on a verdict or a hop.",
     "site": "What can be chosen here, and whether it works.",
 }
-EVENT = {"seq": 2, "seconds": 0.4, **in_words(QuestionAsked(1, Question("Who wrote Hamlet?")))}
+EVENT = StoredEvent(2, 0.4, QuestionAsked(1, Question("Who wrote Hamlet?"))).as_json()
 CLAIM = "The author of Hamlet was born in England."
 EXAMPLES_OF: dict[str, Any] = {
     "NewRun": {"claim": CLAIM, "speaker": "A teacher", "date": "2020-10-31", "max_hops": 4},
@@ -103,11 +102,6 @@ def _paths() -> Schema:
 def _schemas() -> Schema:
     event = event_schema(REF)
     parts = event.pop("$defs")
-    # Each kind gets `seq` and `seconds` itself: generators would drop the union from a StoredEvent that added them.
-    for address in event["discriminator"]["mapping"].values():
-        kind = parts[address.rpartition("/")[2]]
-        kind["properties"] |= {"seq": COUNT, "seconds": {"type": "number", "minimum": 0}}
-        kind["required"] = [*kind.get("required", []), "seq", "seconds"]
     used = [each.types[name] for each in OPERATIONS for name in ("body", "return") if name in each.types]
     models = [each for each in used if is_dataclass(each) or each.__name__.startswith(("New", "Nothing"))]
     described = {

@@ -181,7 +181,6 @@ class Operation:
         return get_type_hints(self.function)
 
     def to_openapi(self) -> Schema:
-        """Return the operation as an OpenAPI Operation Object."""
         summary, _, description = (self.about or self.function.__doc__ or "").partition("\n")
         answer = self.types["return"]
         body = self.types.get("body")

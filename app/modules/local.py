@@ -171,7 +171,7 @@ class LocalReader:
         if text and normalised(text) != form.NOT_FOUND:
             return Answer(text, citation(text, about, read), tuple(passages))
         text = self._completed(prompt, without=form.NOT_FOUND.split()[0])
-        cited = citation(text, about, read) if text else None
+        cited = citation(text, about, read) if text and normalised(text) != form.NOT_FOUND else None
         if cited and answer_probability(self.model, question.text, text, cited.passage) >= MIN_OVERLOOKED:
             return Answer(text, cited, tuple(passages))
         return Answer(None, retrieved=tuple(passages))

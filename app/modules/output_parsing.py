@@ -61,10 +61,11 @@ _PREFIX = re.compile(
     re.IGNORECASE,
 )
 """List marks, a courtesy, and the field name that a model repeats from the prompt."""
-_LISTED = re.compile(r"^\s*(?:[-•*]\s+|\(?\d{1,2}[.)]\s+)")
+_LISTED = re.compile(r"^\s*(?:[-•*]\s+|\(?\d{1,2}[.)]\s+|[\"“])")
+"""An item of a list, also of one in JSON that was cut off."""
 _MISSING = re.compile(r"^(?:[-•]+\s+)?missing\s*[=:]\s*(?P<text>.+)$", re.IGNORECASE)
 _CITATION = re.compile(r"\s*\[(\d{1,3}(?:\s*,\s*\d{1,3})*)\]")
-_CITATION_AFTER_STOP = re.compile(r"([.!?])((?:\s*\[\d{1,3}(?:\s*,\s*\d{1,3})*\])+)(?=\s+[^\W\d_a-z]|\s*$)")
+_CITATION_AFTER_STOP = re.compile(r"([.!?])((?:\s*\[\d{1,3}(?:\s*,\s*\d{1,3})*\])+)\.?(?=\s+[^\W\d_a-z]|\s*$)")
 
 # Questions.
 
@@ -278,13 +279,13 @@ def _opening_label(text: str) -> Label | None:
     return _LABELS[option] if option and len(named) == 1 else None
 
 
-def rationale_from(text: str, hops: Collection[int]) -> tuple[tuple[Sentence, ...], str | None]:
+def rationale_from(text: str, hops: Sequence[int]) -> tuple[tuple[Sentence, ...], str | None]:
     """Return the sentences of a rationale with the hops they cite, and the text of a line "Missing = ...".
 
-    Citations of any style, and addresses, are removed from the text; citations of hops that are not in `hops` are
-    dropped. A rationale of more than MAX_RATIONALE_WORDS words is cut there, and ends with an ellipsis.
+    Citations of any style, and addresses, are removed from the text; [1] cites the first of `hops`, and a number too
+    high nothing. A rationale of more than MAX_RATIONALE_WORDS words is cut there, and ends with an ellipsis.
     """
-    lines = [line for each in text.splitlines() if (line := _EMPHASIS.sub("", each).strip())]
+    lines = [line for each in unwrapped(text).splitlines() if (line := _EMPHASIS.sub("", each).strip())]
     missing = next((match["text"].strip() for line in lines if (match := _MISSING.match(line))), None)
     reasons = " ".join(_PREFIX.sub("", line) for line in lines if not _MISSING.match(line))
     if declines(reasons):
@@ -295,10 +296,9 @@ def rationale_from(text: str, hops: Collection[int]) -> tuple[tuple[Sentence, ..
     return tuple(sentence for sentence in parts if sentence.text), missing
 
 
-def _with_citations(sentence: str, hops: Collection[int]) -> Sentence:
-    numbers: Sequence[int] = [
-        int(number) for group in _CITATION.findall(sentence) for number in group.split(",") if int(number) in hops
-    ]
+def _with_citations(sentence: str, hops: Sequence[int]) -> Sentence:
+    places = [int(number) for group in _CITATION.findall(sentence) for number in group.split(",")]
+    numbers = [hops[place - 1] for place in places if 1 <= place <= len(hops)]
     plain = " ".join(_CITATION.sub("", sentence).split())
     return Sentence(plain if any(letter.isalnum() for letter in plain) else "", tuple(dict.fromkeys(numbers)))
 

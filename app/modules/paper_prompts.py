@@ -15,9 +15,9 @@ from typing import Any
 from app.domain.errors import UnparseableOutput
 from app.domain.instrumentation import report_phase
 from app.domain.messages import Code
-from app.domain.model import Answer, Claim, Context, Hop, Label, Passage, Question, SearchHit, Sentence, Span, Verdict
+from app.domain.model import Answer, Claim, Context, Hop, Label, Passage, Question, SearchHit, Sentence, Verdict
 from app.domain.ports import Ask, Decide, FreeAnswer, TextGenerator
-from app.modules.judging import quotations
+from app.modules.judging import citation, quotations
 from app.modules.output_parsing import DECISION, label_from, question_from, questions_from, rationale_from
 from app.modules.prompted import balanced, verdict_from
 from app.modules.prompting import (
@@ -26,12 +26,12 @@ from app.modules.prompting import (
     attribution,
     choose_label,
     demonstrations,
-    example_hops,
     few_shot,
     fill_template,
     known_hops,
     known_lines,
     label_question,
+    numbered_hops,
     one_line,
     short_answer,
 )
@@ -45,7 +45,8 @@ Pair = tuple[str, str]
 def _examples(name: str) -> list[tuple[str, list[KnownHop], dict[str, str]]]:
     """Return the demonstrations of prompts/`name`.json: claim, pairs without evidence, and the whole demonstration."""
     return [
-        (each["claim"], example_hops(pair[:2] for pair in each.get("known", ())), each) for each in demonstrations(name)
+        (each["claim"], numbered_hops(pair[:2] for pair in each.get("known", ())), each)
+        for each in demonstrations(name)
     ]
 
 
@@ -63,12 +64,7 @@ def verifier_prompts(claim: Claim, context: Context) -> tuple[str, None]:
     examples = (
         f"{case(text, known)} {PREDICTIONS[more['prediction']]}" for text, known, more in _examples("sufficiency")
     )
-    return few_shot(examples, lambda _: case(claim.text, _numbered(context)), ()), None
-
-
-def _numbered(context: Context) -> list[KnownHop]:
-    """Return the kept pairs numbered from 1: QACheck's context has only them."""
-    return [hop._replace(number=number) for number, hop in enumerate(known_hops(context), start=1)]
+    return few_shot(examples, lambda _: case(claim.text, known_hops(context)), ()), None
 
 
 # QACheck's question generator Q, Appendix A.2.
@@ -115,7 +111,7 @@ def question_prompt(claim: Claim, context: Context) -> str:
 
     name = "follow_up_question" if context else "first_question"
     examples = (f"{case(text, known)} {more['question']}" for text, known, more in _examples(name))
-    return few_shot(examples, lambda _: case(claim.text, _numbered(context)), ())
+    return few_shot(examples, lambda _: case(claim.text, known_hops(context)), ())
 
 
 # QACheck's validator V, Appendix A.3.
@@ -340,7 +336,7 @@ class PapeloReader:
     def read(
         self, question: Question, passages: Sequence[Passage], claim: Claim | None = None, context: Context = ()
     ) -> Answer:
-        """Return the reply, citing the passage if there is only one; text None for an empty reply."""
+        """Return the reply, citing the sentence nearest to it of a single passage; text None for an empty reply."""
         is_one = len(passages) == 1
         names = ["Document"] if is_one else [f"Document {at}" for at in range(len(passages))]
         shown = (
@@ -349,8 +345,8 @@ class PapeloReader:
         )
         prompt = fill_template("papelo_answer", documents="\n".join(shown), question=one_line(question.text))
         reply = one_line(self.model.complete(prompt, max_tokens=DOCUMENT_TOKENS))
-        cited = Span(passages[0], 0, len(passages[0].text)) if is_one else None
-        return Answer(reply or None, cited if reply else None, tuple(passages), "papelo reader")
+        cited = citation(reply, question.text, passages) if is_one and reply else None
+        return Answer(reply or None, cited, tuple(passages), "papelo reader")
 
 
 def _document(name: str, title: str, site: str, published: str | None, text: str) -> str:

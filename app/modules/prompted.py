@@ -172,7 +172,7 @@ def _write_pair(case: Case, quote: Quote) -> str:
 
 
 def _pair_in_chat(case: Case, quote: Quote) -> str:
-    pair = KnownHop(case.get("number", len(case["known"]) + 1), case["question"], case["answer"])
+    pair = KnownHop(len(case["known"]) + 1, case["question"], case["answer"])
     return chat_case(case["claim"], [*case["known"], pair], quote)
 
 
@@ -182,7 +182,7 @@ USEFUL = PromptedRole("useful", "usefulness", _write_pair, lambda example: examp
 def usefulness_prompts(claim: Claim, context: Context, hop: Hop) -> tuple[str, Chat]:
     """Return the prompt as text, and as a chat with two demonstrations of each answer."""
     known, answer, examples = known_hops(context), short_answer(hop), demonstrations("usefulness")
-    case = {"claim": claim.text, "known": known, "question": hop.question.text, "answer": answer, "number": hop.number}
+    case = {"claim": claim.text, "known": known, "question": hop.question.text, "answer": answer}
     few = first_of_each(examples, "prediction", 2)
     return USEFUL.prompts(examples, few, case, [*quoted_texts(known), answer], useful=YES_OR_NO)
 

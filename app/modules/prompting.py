@@ -112,14 +112,14 @@ def known_lines(known: Iterable[KnownHop], quote: Quote = str) -> str:
     return "\n".join(lines)
 
 
-def example_hops(pairs: Iterable[Sequence[str]]) -> list[KnownHop]:
-    """Return the pairs of a demonstration, (question, answer) or (question, answer, evidence), numbered from 1."""
+def numbered_hops(pairs: Iterable[Sequence[str]]) -> list[KnownHop]:
+    """Return the pairs, (question, answer) or (question, answer, evidence), numbered from 1."""
     return [KnownHop(number, *pair) for number, pair in enumerate(pairs, start=1)]
 
 
 def known_hops(context: Context) -> list[KnownHop]:
-    """Return the kept hops by their own numbers, without evidence."""
-    return [KnownHop(hop.number, hop.question.text, short_answer(hop)) for hop in context]
+    """Return the kept hops without evidence, numbered from 1 in a prompt, which has no other hops."""
+    return numbered_hops((hop.question.text, short_answer(hop)) for hop in context)
 
 
 def known_hops_with_evidence(claim: Claim, context: Context) -> list[KnownHop]:
@@ -239,7 +239,7 @@ class PromptedRole:
 
 
 def _with_hops(row: Case) -> Case:
-    return {**row, "known": example_hops(row.get("known", ()))}
+    return {**row, "known": numbered_hops(row.get("known", ()))}
 
 
 def first_of_each(candidates: Iterable[Mapping[str, Any]], key: str, count: int) -> list[Mapping[str, Any]]:

@@ -34,6 +34,7 @@ from app.modules.prompting import (
     few_shot,
     fill_template,
     known_lines,
+    numbered_hops,
     one_line,
     quoted_texts,
     short_answer,
@@ -95,7 +96,7 @@ class PromptedPursuer:
         """Return a decision or one more question, possibly a repeated one. Raises UnparseableOutput for neither."""
         report_phase(Code.DECIDING_OR_ASKING())
         prompts = partial(step_prompts, claim, context, set_aside)
-        return _complete(self.model, prompts, ONLY_STEP, step_from, _step)
+        return _complete(self.model, prompts, ONLY_STEP, step_from, _step if context else _question_or_step)
 
 
 @dataclass(frozen=True)
@@ -156,6 +157,11 @@ def _step(reply: Mapping[str, Any]) -> str:
     return f"[[{reply['decision']}]]" if reply["decision"] else reply["question"] or ""
 
 
+def _question_or_step(reply: Mapping[str, Any]) -> str:
+    """Return the question, if the reply has one beside a decision, which does not count without an answer."""
+    return reply["question"] or _step(reply)
+
+
 def _complete(
     model: TextGenerator,
     prompts: Callable[[str], tuple[str, Chat]],
@@ -173,7 +179,7 @@ def _complete(
 
 def _answered(context: Context) -> list[KnownHop]:
     share = MAX_ANSWERS_WORDS // max(1, len(context))
-    return [KnownHop(hop.number, hop.question.text, " ".join(hop.answer_text.split()[:share])) for hop in context]
+    return numbered_hops((hop.question.text, " ".join(hop.answer_text.split()[:share])) for hop in context)
 
 
 # Sequence-to-sequence models fine-tuned to write questions (Papelo, section 3.1 and Appendix A). One model writes the

@@ -193,7 +193,10 @@ class _Pursuit:
             return Judgement(False, Code.ONLY_REPEATED())
         if step is None:
             return Judgement(False, Code.NOTHING_TO_ASK())
-        return Judgement(True, DECISIONS[step.holds]()) if self.history.answered else Judgement(False, Code.UNFOUNDED())
+        if not self.history.answered:
+            return Judgement(False, Code.UNFOUNDED())
+        # The late verdict may be another one.
+        return Judgement(True, Code.SATISFIED() if self.variant.late_verdict else DECISIONS[step.holds]())
 
     def _end_own_questions(self, judgement: Judgement) -> Iterator[Event]:
         """End the pursuer's own questions; the judgement becomes an event only if there is a hop."""

@@ -46,6 +46,8 @@ MAX_JSON_STARTS = 50
 _BROKEN_JSON = re.compile(r"""\{\s*["'“‘]?\w+["'”’]?\s*:|\[\s*["'“‘]""")
 MAX_REPAIRED_LENGTH = 3_000
 """Characters of a JSON value with errors that is read, since the library takes quadratic time for some."""
+_QUOTE_MARKS = re.compile(r"\s*\[(?:data|end) (?:[0-9a-f]{8}|example)\]")
+"""The delimiters of quoted texts in Hopcheck's own prompts."""
 _FENCE = re.compile(r"^[ \t]*```[\w-]*[ \t]*$\n?", re.MULTILINE)
 _LATEX = re.compile(r"\$?\\(?:boxed|text|textbf|mathbf|mathrm)\s*\{([^{}]*)\}\$?")
 _MARKUP = re.compile(r"[*_`#\"“”]+")
@@ -106,8 +108,8 @@ def json_values(text: str) -> Iterator[Any]:
 
 
 def unwrapped(text: str) -> str:
-    r"""Return a reply without code fences and LaTeX commands around its words, as in \boxed{True}."""
-    text = _FENCE.sub("", text)
+    r"""Return a reply without code fences, delimiters of quotations and LaTeX commands, as in \boxed{True}."""
+    text = _QUOTE_MARKS.sub("", _FENCE.sub("", text))
     return _LATEX.sub(r"\1", _LATEX.sub(r"\1", text))  # twice, for \boxed{\text{True}}
 
 
@@ -181,7 +183,7 @@ def _pattern(option: str) -> str:
 
 _REFUSAL = re.compile(
     r"(?:(?:assistant|ai|model|response|answer): ?)?"
-    r"(?:(?:i[’']m|i am) (?:very |so |really )?sorry\b|sorry, (?:but )?i\b"
+    r"(?:(?:i[’']m|i am) (?:very |so |really )?sorry\b|sorry, (?:but )?i\b|i apologi[sz]e,? but\b"
     r"|as an? (?:ai|(?:ai )?(?:language )?(?:model|assistant)|llm)(?:,| i\b)"
     r"|i(?: can ?not| can[’']t| won[’']t|(?: am|[’']m) (?:unable|not able) to) "
     r"(?:help (?:you|with)|assist|answer|provide|comply|verify|determine|discuss|recall|share (?:this|that|any)"

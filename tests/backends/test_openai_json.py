@@ -100,7 +100,7 @@ def test_the_probability_of_a_choice_is_that_of_its_value():
     assert not judgement.holds and judgement.confidence == pytest.approx(0.75)
 
 
-@pytest.mark.parametrize("cut", ['{"question": "Who wro', '{"question":' + " " * 80])
+@pytest.mark.parametrize("cut", ['{"question": "Who wro', '{"question":' + " " * 80, '{"question": "Who wrote "}'])
 def test_a_json_reply_that_was_cut_off_is_asked_for_in_text_once_and_not_stored(cut):
     store = JsonStore()
     replies = [Reply(cut, finish="length"), Reply("Who wrote Emma?"), reply_of(question="Where was she born?")]
@@ -150,6 +150,12 @@ def test_the_next_step_of_a_pursuit_comes_as_json(reply, step):
         assert PromptedPursuer(chat(server)).next_step(CLAIM, (AUTHOR,), (IN_VAIN,)) == step
     (asked,) = server.asked
     assert asked.schema == "step" and "- When was Emma filmed?" in asked.prompt and "] Jane Austen [end" in asked.prompt
+
+
+def test_a_question_counts_and_not_the_decision_beside_it_while_nothing_was_answered():
+    with OpenAIServer([reply_of(decision="false", question="Who wrote Emma?")], has_json_schema=True) as server:
+        step = PromptedPursuer(chat(server)).next_step(CLAIM, (), (IN_VAIN,))
+    assert step == Ask(Question("Who wrote Emma?"))
 
 
 def test_questions_and_other_wordings_of_a_pursuit_come_as_json():

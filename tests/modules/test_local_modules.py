@@ -112,6 +112,11 @@ def test_an_answer_that_was_not_found_has_no_text_and_keeps_what_was_read(said):
     assert (answer.text, answer.cited, answer.retrieved) == (None, None, (KAFKA,))
 
 
+def test_not_found_in_other_letters_is_no_other_answer():
+    model = ScriptedModel({"Answer:": (" not found", " Not found")}, otherwise=(0.95, 0.0, 0.05))
+    assert LocalReader(model).read(SECOND.question, (KAFKA,), CLAIM, ()).text is None
+
+
 @pytest.mark.parametrize(("confirmed", "text"), [(0.9, "Prague"), (0.8, None)])
 def test_another_answer_than_not_found_is_taken_if_its_passage_confirms_it(confirmed, text):
     model = ScriptedModel({"Answer:": (" not found", " Prague")}, otherwise=(confirmed, 0.0, 1 - confirmed))

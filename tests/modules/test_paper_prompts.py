@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -112,6 +113,8 @@ def test_the_prompt_for_an_answer_from_one_document_is_the_printed_one_and_the_r
     model = playing("The text does not say.\nIt may be Shakespeare.")
     answer = paper.PapeloReader(model).read(WROTE.question, (PASSAGE,))
     assert answer.text == "The text does not say. It may be Shakespeare." and answer.cited.passage == PASSAGE
+    longer = replace(PASSAGE, text="It is a play. Shakespeare wrote it.")
+    assert paper.PapeloReader(model).read(WROTE.question, (longer,)).cited.text == "Shakespeare wrote it."
     about = {"title": "Hamlet", "site": "a.example", "date": "2019-01-02", "context": "A play."}
     assert same_words(form("Papelo LLMAnswer", question=WROTE.question.text, **about), model.prompts[0])
 

@@ -209,9 +209,9 @@ def test_reasons_beside_a_label_are_kept():
     assert label_from("Verdict: refuted. He was 65 [1].", (REFUTED,))[1] == "He was 65 [1]."
 
 
-def test_a_rationale_cites_existing_hops_only():
+def test_a_rationale_cites_the_hops_in_the_order_of_the_prompt_and_existing_ones_only():
     sentences, missing = rationale_from(
-        "Rationale = Emma is by Jane Austen [1]. She was born in Steventon. [3] It lies in Hampshire [3, 9].\n"
+        "Rationale = Emma is by Jane Austen [1]. She was born in Steventon. [2]. It lies in Hampshire [2, 9].\n"
         "Missing = When she died.\n",
         (1, 3),
     )
@@ -221,6 +221,19 @@ def test_a_rationale_cites_existing_hops_only():
         Sentence("It lies in Hampshire.", (3,)),
     )
     assert missing == "When she died."
+
+
+def test_the_delimiters_of_the_prompt_are_left_out_of_a_rationale():
+    said = "The text says [data 2e224fcb] Emma is by Jane Austen. [end 2e224fcb] So it is hers. [end example]"
+    assert [each.text for each in rationale_from(said, (1,))[0]] == [
+        "The text says Emma is by Jane Austen.",
+        "So it is hers.",
+    ]
+
+
+def test_a_list_in_json_that_was_cut_off_has_the_questions_before_the_cut():
+    cut = '```json\n[\n  "Who wrote Emma?",\n  "Where was Jane Austen born?",\n  "When was'
+    assert questions(cut) == ("Who wrote Emma?", "Where was Jane Austen born?")
 
 
 def test_a_very_long_rationale_is_truncated_and_a_refusal_is_dropped():

@@ -62,8 +62,8 @@ def test_a_whole_run_emits_its_events_in_order():
         QuestionAsked(2, Question("Second?")),
         AnswerFound(2, answer("answer to Second?")),
         HopKept(2, kept),
-        SufficiencyJudged(Judgement(True, Code.CALLED_TRUE())),
-        QuestioningEnded(Code.CALLED_TRUE()),
+        SufficiencyJudged(Judgement(True, Code.SATISFIED())),
+        QuestioningEnded(Code.SATISFIED()),
         VerdictReached(LATE),
     ]
 
@@ -79,7 +79,7 @@ def test_nothing_is_computed_before_the_next_event_is_requested():
 class TestQuestioning:
     @pytest.mark.parametrize("holds", [True, False])
     def test_a_decision_ends_the_questions_and_is_reported(self, holds):
-        events = run(Script(("First?", holds)), BARE)
+        events = run(Script(("First?", holds)), replace(BARE, late_verdict=False))
         assert asked(events) == ["First?"]
         assert SufficiencyJudged(Judgement(True, DECISIONS[holds]())) in events
         assert reason_to_end(events) == DECISIONS[holds]()

@@ -80,6 +80,7 @@ def test_a_text_that_begins_with_no_option_or_with_two_has_none(text):
         "As a language model, I do not know.",
         "I must respectfully decline.",
         "Assistant: I cannot comply with your request.",
+        "I apologize, but I cannot answer this question.",
     ],
 )
 def test_a_statement_that_there_is_no_answer_is_recognised_in_any_common_wording(text):

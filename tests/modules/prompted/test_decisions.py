@@ -40,7 +40,7 @@ def test_the_verifier_sees_the_claim_and_every_kept_pair() -> None:
     model = playing("Yes")
     sufficient(model)
     case = model.prompts[0].rpartition("\n\n")[2]
-    for line in (CLAIM.text, "Question 1 = Who wrote Emma?", "Question 3 = Where was Jane Austen born?", "Steventon"):
+    for line in (CLAIM.text, "Question 1 = Who wrote Emma?", "Question 2 = Where was Jane Austen born?", "Steventon"):
         assert line in case
 
 

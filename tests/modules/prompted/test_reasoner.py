@@ -12,7 +12,7 @@ from tests.modules.prompted.cases import AUTHOR, BIRTH, CLAIM, ESSAY, REFUSAL, h
 from tests.text_generators import playing
 
 FOUR, THREE, TWO = LabelSet.FOUR.labels, LabelSet.THREE.labels, LabelSet.TWO.labels
-REASONS = "Emma is by Jane Austen [1]. She was born in Steventon, Hampshire [3]."
+REASONS = "Emma is by Jane Austen [1]. She was born in Steventon, Hampshire [2]."
 
 
 def conclude(model, labels=THREE):
@@ -30,9 +30,8 @@ def test_reasons_cite_hops_and_the_label_is_read_from_the_last_line() -> None:
     assert (verdict.missing, verdict.confidence, len(model.prompts)) == (None, None, 1)
 
 
-def test_a_hop_that_is_not_in_the_context_is_never_cited() -> None:
-    """Hop 2 was set aside, hop 9 does not exist."""
-    verdict = conclude(playing("Emma was filmed [2]. It is by Jane Austen [1, 9].\nLabel = false"))
+def test_a_number_that_the_prompt_does_not_have_cites_nothing() -> None:
+    verdict = conclude(playing("Emma was filmed [3]. It is by Jane Austen [1, 9].\nLabel = false"))
     assert [sentence.hops for sentence in verdict.rationale] == [(), (1,)]
 
 

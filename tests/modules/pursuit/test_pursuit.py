@@ -164,7 +164,7 @@ def test_the_step_prompt_lists_every_question_so_far() -> None:
     prompt = step_prompts(CLAIM, (AUTHOR, BIRTH), (IN_VAIN, hop(4, "", None)))[0]
     mark = Delimiters.for_texts(["Jane Austen", "Steventon"]).name
     assert f"Question 1 = Who wrote Emma?\nAnswer 1 = [data {mark}] Jane Austen [end {mark}]" in prompt
-    assert f"Answer 3 = [data {mark}] Steventon [end {mark}]" in prompt
+    assert f"Answer 2 = [data {mark}] Steventon [end {mark}]" in prompt
     assert "- When was Emma filmed?\n" in prompt and "- \n" not in prompt
     assert "[[True]] or [[False]]" in prompt
 

@@ -326,7 +326,7 @@ class Range:
     legend: str  # in the claim form
     help: str  # on the command line
     setting: str = ""  # that has the default
-    needs: Need | None = None  # without which it has no effect
+    needs: Literal["search", "language model"] | None = None  # without which it has no effect
     is_whole: bool = True
 
     def __contains__(self, value: object) -> bool:
@@ -348,7 +348,7 @@ class Tick:
     help: str
     title: str = ""  # in the claim form
     hint: str = ""
-    needs: Need | None = None
+    needs: Literal["search", "language model"] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -390,7 +390,7 @@ class RunOptions:
 
 
 DEFAULTS = RunOptions()
-_MODEL: Need = "language model"
+_MODEL: Literal["language model"] = "language model"
 RANGES = {
     "max_hops": Range("number of hops", 1, 10, "Steps, at most", "Maximum number of questions", "max_hops"),
     "temperature": Range(

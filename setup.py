@@ -3,6 +3,7 @@
 from setuptools import find_namespace_packages, setup
 
 NOT_SHIPPED = ["research.notes", "research.tests*"]
+REQUIREMENTS = ["requirements.txt", "requirements-models.txt", "requirements-base-model.lock"]
 FOLDERS = ("app", "research", "static", "templates", "migrations")
 FOUND = find_namespace_packages(
     include=[pattern for each in FOLDERS for pattern in (each, f"{each}.*")],
@@ -17,7 +18,7 @@ setup(
         **{f"hopcheck.root.{name}": name.replace(".", "/") for name in FOUND},
     },
     package_data={
-        "hopcheck.root": ["gunicorn.conf.py", "NOTICE"],
+        "hopcheck.root": ["gunicorn.conf.py", "NOTICE", *REQUIREMENTS],
         **{f"hopcheck.root.{name}": ["*"] for name in FOUND},
     },
 )

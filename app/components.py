@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
+from app.config import make
 from app.domain.errors import ModelUnavailable
 
 log = logging.getLogger(__name__)
@@ -76,7 +77,7 @@ class Components:
             if failed != before:  # a repeated failure is not logged again
                 log.error("%s: %s", name, error)
         except Exception as error:
-            failed = Component(name, "failed", f"It could not be loaded ({type(error).__name__}).", "make setup")
+            failed = Component(name, "failed", f"It could not be loaded ({type(error).__name__}).", make("setup"))
             self._components[name] = failed
             if failed != before:
                 log.exception("%s could not be loaded", name)

@@ -22,6 +22,8 @@ FILES = (
     "LICENSE",
     "NOTICE",
     "requirements.txt",
+    "requirements-models.txt",
+    "requirements-base-model.lock",
 )
 PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet")
 
@@ -64,6 +66,17 @@ print(app.extensions["hopcheck"].settings.instance, check.__module__)
 def test_the_package_serves_its_pages_without_a_checkout_and_keeps_its_data_in_the_users_folder(installed):
     data = Path(installed["XDG_DATA_HOME"]) / "hopcheck"
     assert said(installed, "-c", USE).split() == [str(data), "app"]
+
+
+def test_it_knows_the_packages_that_carry_models_and_names_commands_that_it_has(installed):
+    use = """
+from hopcheck import ROOT
+from app.backends.local.base_model import BASE, FIX
+from app.doctor.checks import packages
+assert str(ROOT / "requirements-models.txt") in FIX
+print(BASE.packages.is_file(), *packages(None))
+"""
+    assert said(installed, "-c", use).split()[0] == "True"
 
 
 def test_its_command_has_serve_and_the_commands_of_flask(installed):

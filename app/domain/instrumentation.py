@@ -47,8 +47,10 @@ def report_phase(phase: Message) -> None:
 
 
 def report_usage(usage: Usage) -> None:
-    """Report the cost of a finished or cached call of a model or a service."""
-    if (current := _listener.get()) is not None:
+    """Report the cost of a finished or cached call of a model or a service, after its reply is stored."""
+    if (costs := _costs.get()) is not None:
+        costs.append(usage)
+    elif (current := _listener.get()) is not None:
         current(TokensUsed(usage))
 
 
@@ -113,6 +115,7 @@ _stores: ContextVar[tuple[ResponseStore, ...]] = ContextVar("hopcheck_stores", d
 _on_call: ContextVar[Callable[[Call, float], None] | None] = ContextVar("hopcheck_on_call", default=None)
 _unreadable: ContextVar[set[str] | None] = ContextVar("hopcheck_unreadable", default=None)
 _held: ContextVar[dict[str, tuple[Call, Any]] | None] = ContextVar("hopcheck_held", default=None)
+_costs: ContextVar[list[Usage] | None] = ContextVar("hopcheck_costs", default=None)
 _may_start: ContextVar[MayStart] = ContextVar("hopcheck_may_start", default=lambda call: True)
 
 
@@ -133,6 +136,25 @@ def use_stores(*stores: ResponseStore, on_call: Callable[[Call, float], None] | 
 
 
 @contextmanager
+def _costs_last() -> Iterator[None]:
+    """Report costs when the outermost of these blocks ends, so that nothing is stored between a reply and its storage.
+
+    A process that is killed in between would have counted a call that another process must make again.
+    """
+    if _costs.get() is not None:
+        yield
+        return
+    costs: list[Usage] = []
+    token = _costs.set(costs)
+    try:
+        yield
+    finally:
+        _costs.reset(token)
+        for each in costs:
+            report_usage(each)
+
+
+@contextmanager
 def cached_if_readable() -> Iterator[None]:
     """Hold back replies until the block ends, then store them, or hand them to the enclosing such block.
 
@@ -141,20 +163,21 @@ def cached_if_readable() -> Iterator[None]:
     held: dict[str, tuple[Call, Any]] = {}
     outer = _held.get()
     token = _held.set(held)
-    try:
-        yield
-    except UnparseableOutput:
-        if (unreadable := _unreadable.get()) is not None:
-            unreadable.update(held)
-        held.clear()
-        raise
-    finally:
-        _held.reset(token)
-        if outer is not None:
-            outer.update(held)
-        else:
-            for call, reply in held.values():
-                _put(call, reply)
+    with _costs_last():
+        try:
+            yield
+        except UnparseableOutput:
+            if (unreadable := _unreadable.get()) is not None:
+                unreadable.update(held)
+            held.clear()
+            raise
+        finally:
+            _held.reset(token)
+            if outer is not None:
+                outer.update(held)
+            else:
+                for call, reply in held.values():
+                    _put(call, reply)
 
 
 @contextmanager
@@ -195,14 +218,15 @@ def cached_call(call: Call, compute: Callable[[], Any]) -> Any:
         report_usage(Usage(cached=1))
         return held[call.key][1]
     check_cancelled(call)
-    started_at = time.monotonic()
-    reply = compute()
-    if (on_call := _on_call.get()) is not None:
-        on_call(call, time.monotonic() - started_at)
-    if held is None:
-        _put(call, reply)
-    else:
-        held[call.key] = (call, reply)
+    with _costs_last():
+        started_at = time.monotonic()
+        reply = compute()
+        if (on_call := _on_call.get()) is not None:
+            on_call(call, time.monotonic() - started_at)
+        if held is None:
+            _put(call, reply)
+        else:
+            held[call.key] = (call, reply)
     return reply
 
 

@@ -84,7 +84,8 @@ class Program:
             *assigned, last = ast.parse(text).body
             values = {_name_of(each): _number_of(each) for each in assigned}
             program = cls(values, last.value) if isinstance(last, ast.Expr) else None
-            return program if program and isinstance(program._value(program.comparison), bool) else None
+            is_finite = all(map(math.isfinite, values.values()))
+            return program if program and is_finite and isinstance(program._value(program.comparison), bool) else None
         except (SyntaxError, ValueError, KeyError, ZeroDivisionError, OverflowError, RecursionError):
             return None
 

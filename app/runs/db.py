@@ -19,11 +19,11 @@ from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.orm import DeclarativeBase, Session, sessionmaker
 from sqlalchemy.sql.functions import FunctionElement
 
-from app.config import FLASK
+from app.config import FLASK, make
 from app.domain.errors import HopcheckError
 from app.runs.schema_version import is_newest
 
-UPGRADE_COMMAND = f"make setup, or {FLASK} db upgrade"
+UPGRADE_COMMAND = f"{make('setup')}, or {FLASK} db upgrade"
 
 WRITE_LOCK_SECONDS = 10.0
 """A thread that waits longer continues without the lock, and then waits for SQLite's own lock (`busy_timeout`)."""
@@ -209,7 +209,7 @@ def check_database(url: str) -> None:
         parts = sa.make_url(url)
         is_sqlite = parts.get_backend_name() == "sqlite"
         if is_sqlite and not Path(parts.database or "").exists():
-            raise DatabaseUnavailable(f"{parts.database} is not there. Fix it with: make setup")
+            raise DatabaseUnavailable(f"{parts.database} is not there. Fix it with: {make('setup')}")
         engine = sa.create_engine(url)
         with engine.connect() as connection:
             if is_sqlite:

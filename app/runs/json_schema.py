@@ -12,18 +12,28 @@ from functools import cache
 from itertools import pairwise
 from typing import Annotated, Any
 
-from pydantic import AwareDatetime, ConfigDict, Field, PlainSerializer, TypeAdapter, WithJsonSchema
+from pydantic import AwareDatetime, BeforeValidator, ConfigDict, Field, PlainSerializer, TypeAdapter, WithJsonSchema
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 
 MIN_MOMENT, MAX_MOMENT = datetime(2020, 1, 1, tzinfo=UTC), datetime(2200, 1, 1, tzinfo=UTC)
 DESCRIBED = ConfigDict(use_attribute_docstrings=True)
 
 
+WHOLE = BeforeValidator(lambda sent: int(sent) if type(sent) is float and sent.is_integer() else sent)
+"""Reads an integer as JSON Schema has it: 4.0 is one too."""
+
 Moment = Annotated[
     AwareDatetime,
     Field(ge=MIN_MOMENT, le=MAX_MOMENT),
     PlainSerializer(lambda moment: moment.astimezone(UTC).isoformat(), return_type=str),
-    WithJsonSchema({"type": "string", "format": "date-time", "description": "Date and time in UTC."}),
+    WithJsonSchema(
+        {
+            "type": "string",
+            "format": "date-time",
+            "pattern": "^(20[2-9]|21[0-9])[0-9]-",
+            "description": "Date and time in UTC.",
+        }
+    ),
 ]
 """A point in time, written in UTC in ISO format."""
 

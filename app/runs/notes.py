@@ -123,9 +123,10 @@ def clean_note(raw: str) -> str:
 
     Raises InvalidInput for control characters and for more than MAX_NOTE_LENGTH code points.
     """
-    text = raw.replace("\r\n", "\n").replace("\r", "\n").strip()
+    text = raw.replace("\r\n", "\n").replace("\r", "\n")
     if any(unicodedata.category(each) in ("Cc", "Cs") and each not in "\n\t" for each in text):
         raise InvalidInput("The note holds control characters; please take them out.", "text")
+    text = text.strip()
     if len(text) > MAX_NOTE_LENGTH:
         raise InvalidInput(f"The note has {len(text):,} characters; at most {MAX_NOTE_LENGTH:,} are allowed.", "text")
     return text

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, get_args, g
 from pydantic import AfterValidator, ConfigDict, Field, StringConstraints, TypeAdapter
 
 from app.domain.model import MAX_NOTE_LENGTH, FactCheck, HopStatus, Label, Note, Origin, RunOptions, Usage
-from app.runs.json_schema import Moment, descriptions, json_schemas
+from app.runs.json_schema import WHOLE, Moment, descriptions, json_schemas
 
 Version = Literal[1]
 VERSION: Version = get_args(Version)[0]
@@ -44,8 +44,8 @@ Number = Annotated[float, Field(ge=-MAX_NUMBER, le=MAX_NUMBER, allow_inf_nan=Fal
 Amount = Annotated[float, Field(ge=0, le=MAX_NUMBER, allow_inf_nan=False)]
 Seconds = Annotated[float, Field(ge=0, le=MAX_SECONDS, allow_inf_nan=False)]
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
-Count = Annotated[int, Field(ge=0, le=MAX_NUMBER)]
-HopNumber = Annotated[int, Field(ge=1, le=MAX_HOPS)]
+Count = Annotated[int, Field(ge=0, le=MAX_NUMBER), WHOLE]
+HopNumber = Annotated[int, Field(ge=1, le=MAX_HOPS), WHOLE]
 State = Literal["running", "verdict", "failed", "interrupted"]
 STATES: tuple[str, ...] = get_args(State)
 
@@ -99,14 +99,14 @@ else:
         "What was chosen. An import takes any names, for nothing is carried out with them.",
         RunOptions,
         without="modules",
-        max_hops=Annotated[int, Field(ge=0, le=MAX_HOPS)],
+        max_hops=Annotated[int, Field(ge=0, le=MAX_HOPS), WHOLE],
     )
     RunUsage = _limited("RunUsage", "What calls cost.", Usage)
     RunNote = _limited(
         "Note",
         Note.__doc__,
         Note,
-        hop=Annotated[int, Field(ge=0)],
+        hop=Annotated[int, Field(ge=0), WHOLE],
         text=Annotated[str, Field(max_length=MAX_NOTE_LENGTH)],
         label=Label | None,
         written_at=Moment,
@@ -249,7 +249,7 @@ class RunReport(Part):
     """Problems that did not stop the run."""
     fact_checks: Annotated[tuple[PublishedFactCheck, ...], Field(max_length=MAX_PASSAGES, fail_fast=True)] | None = None
     """Published fact-checks; null if they were not looked up."""
-    resumed: Annotated[int, Field(ge=0, le=100)]
+    resumed: Annotated[int, Field(ge=0, le=100), WHOLE]
     """The number of times it was interrupted and resumed."""
     branch: BranchedFrom | None = None
     imported: ImportedFrom | None = None

@@ -152,7 +152,7 @@ def with_plain_citations(text: str) -> str:
 
 def plain(text: str) -> str:
     """Return `text` case-folded, with single spaces for white space and underscores, without outer punctuation."""
-    return " ".join(re.sub(r"\A\W+|\W+\Z", "", text.casefold().replace("_", " ")).split())
+    return " ".join(re.sub(r"\A\W+|(?<!\W)\W+\Z", "", text.casefold().replace("_", " ")).split())
 
 
 def option_in(text: str, options: Sequence[str]) -> str | None:

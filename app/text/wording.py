@@ -18,7 +18,7 @@ from snowballstemmer.english_stemmer import EnglishStemmer
 
 from app.text.sentences import ABBREVIATED
 
-_IN_BRACKETS = re.compile(r"\s*\([^)]*\)$")
+_IN_BRACKETS = re.compile(r"(?<!\s)\s*\([^()]*\)$")
 _WORD = re.compile(r"[^\W_]+(?:[’'][^\W_]+)*")
 
 _UPPER = "".join(letter for letter in map(chr, range(0x600)) if letter.isupper())

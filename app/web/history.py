@@ -16,7 +16,7 @@ from flask.typing import ResponseReturnValue
 
 from app.domain.comparison import MAX_RUNS, PageUsed, Row, pages, rows, runs_to_compare
 from app.domain.errors import HopcheckError, InvalidInput
-from app.domain.model import HopStatus, Label
+from app.domain.model import ANSWERERS, HopStatus, Label
 from app.domain.report import Report
 from app.runs.projections import Cursor
 from app.runs.service import RunFilter, RunSummary, StoredRun
@@ -118,7 +118,7 @@ def _address(wanted: RunFilter, after: str | None = None) -> str:
 @operation("get /runs", "runs", owned=True)
 def list_runs(query: schemas.RunListing) -> schemas.RunList:
     """List your runs, newest first."""
-    if query.answerer and query.answerer not in {each.name for each in capabilities().answerers}:
+    if query.answerer and query.answerer not in ANSWERERS:
         raise InvalidInput("There is no answerer of that name.", "answerer")
     wanted = RunFilter(query.q, query.label or "", query.answerer)
     return schemas.RunList(*_listed(wanted, query.limit, query.cursor))

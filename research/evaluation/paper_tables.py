@@ -7,7 +7,7 @@ added later. A row that cannot run here has a reason.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -278,21 +278,19 @@ def _column_title(paper: PaperTable, column: str, what: str) -> str:
 
 
 def _cells(outcome: Outcome, paper: PaperTable, columns: Sequence[str]) -> list[str]:
-    figures, note = outcome.figures, f" ({outcome.note})" if outcome.note else ""
+    figures, note, reason = outcome.figures, f" ({outcome.note})" if outcome.note else "", outcome.reason
     cells = [outcome.row.title + note, *(str(figures[each]) if figures else "" for each in ("n", "failed"))]
     for measure in paper.measures:
         for column in columns:
             if "here" in _figure_sources(paper, column):
-                cells.append(_measured_cell(outcome, column, measure))
+                cells.append(_measured_cell(figures, column, measure) if figures else reason)
+                reason = ""  # once in a row is enough
             value = reported_for(paper.name, outcome.row.name, column, measure)
             cells.append(NOT_REPORTED if value is None else f"{value:.4f}" if measure == "macro_f1" else f"{value:.3f}")
     return cells
 
 
-def _measured_cell(outcome: Outcome, column: str, measure: Measure) -> str:
-    figures = outcome.figures
-    if figures is None:
-        return outcome.reason
+def _measured_cell(figures: Mapping[str, Any], column: str, measure: Measure) -> str:
     if measure == "averitec":
         return format_share(figures["averitec"]["scores"]["0.25"] if "averitec" in figures else None)
     if measure == "share":

@@ -1,13 +1,14 @@
 """A call with a stored reply is not repeated, a failed call stores nothing, and a listener hears of both."""
 
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext, suppress
 
 import pytest
 
 from app.domain import instrumentation as progress
-from app.domain.errors import CallFailed
+from app.domain.errors import CallFailed, UnparseableOutput
 from app.domain.events import PhaseEntered, TokensUsed
-from app.domain.instrumentation import Call, MemoryStore, cached_call, use_stores
+from app.domain.instrumentation import Call, MemoryStore, cached_call, cached_if_readable, use_stores
 from app.domain.model import Usage
 
 CALL = Call("a model", {"prompt": "Who wrote Hamlet?", "stop": ["\n"]})
@@ -42,6 +43,36 @@ def test_a_failed_call_is_made_again():
     with use_stores(store), pytest.raises(CallFailed):
         cached_call(CALL, fail)
     assert store.get(CALL) is None
+
+
+@pytest.mark.parametrize("is_held", [False, True])
+def test_a_reply_is_stored_before_its_cost_is_reported(is_held):
+    """A process killed between the two would otherwise leave a counted call that is made again."""
+    store, stored = MemoryStore(), []
+
+    def compute() -> str:
+        progress.report_usage(Usage(1, 10, 2))
+        return "a"
+
+    block = cached_if_readable() if is_held else nullcontext()
+    with progress.listening(lambda _: stored.append(store.get(CALL))), use_stores(store), block:
+        cached_call(CALL, compute)
+    assert stored == ["a"]
+
+
+def test_the_cost_of_a_call_that_fails_or_cannot_be_read_is_reported():
+    heard = []
+
+    def fail() -> str:
+        progress.report_usage(Usage(1, 10, 2))
+        raise CallFailed("The line was cut.")
+
+    with progress.listening(heard.append), suppress(CallFailed):
+        cached_call(CALL, fail)
+    with progress.listening(heard.append), suppress(UnparseableOutput), cached_if_readable():
+        progress.report_usage(Usage(1, 10, 2))
+        raise UnparseableOutput("No label.")
+    assert heard == [TokensUsed(Usage(1, 10, 2))] * 2
 
 
 def test_a_lone_surrogate_in_a_request_is_accepted():

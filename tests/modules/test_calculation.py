@@ -51,6 +51,7 @@ def test_a_program_is_named_numbers_and_a_comparison_of_them(text, holds):
         "a < 1; b = 2; b > 1",
         "1 / 0 > 2",
         "9 ** 9 ** 9 > 1",
+        "a = 1e999; b = 1; a > b",
         "'a' < 'b'",
         "a = True; a == 1",
         "True",

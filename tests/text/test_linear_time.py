@@ -13,6 +13,8 @@ LENGTH = 200_000
 STATEMENTS = ("A. B. C. ", "Rui Abe Moe ", "“a ", "The ", "- a\n", "1. ", "*a ", "[a](", "Ab\n")
 READING: dict[str, tuple[Callable[[str], object], tuple[str, ...]]] = {
     "names": (wording.names, ("Q{} ", "“", "«a ", "A of ", "A.", "The ")),
+    "plain": (options.plain, ("…", "_ ")),
+    "titles": (wording.bare_title, ("\n", "((", "(")),
     "language": (claims.language_of, ("Q{} ", "“", "a{} ")),
     "thoughts": (
         options.without_thoughts,

@@ -8,6 +8,9 @@ import shlex
 from typing import get_args, get_type_hints
 from urllib.parse import urlsplit
 
+import jsonschema_rs
+import pytest
+
 from app import ROOT
 from app.domain.events import Event
 from app.web.api.about import document
@@ -83,3 +86,33 @@ def test_the_commands_on_the_api_page_work(client):
     assert sent.status_code in (201, 202) and start[-2] == "--json"
     followed = client.get(urlsplit(follow[-1]).path.replace("ID", sent.json["id"]))
     assert followed.mimetype == "text/event-stream" and "event: end" in followed.text
+
+
+RUN = (ROOT / "tests/golden/files/run.question-guided.json").read_text()
+COMPLETE = {
+    "NewRun": {"claim": "Hamlet is a play."},
+    "NewBranch": {"hop": 1},
+    "NewNote": {"agrees": True},
+    "Exported": json.loads(RUN.replace("TIME", "2026-01-01T00:00:00Z")),
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "body"),
+    [
+        ("NewRun", {"answerer": "none of these"}),
+        ("NewRun", {"strategy": "guesses"}),
+        ("NewRun", {"preset": "guesses"}),
+        ("NewBranch", {"question": " \t"}),
+        ("NewBranch", {"question": "Who\u0000?"}),
+        ("NewBranch", {"question": "Who wrote Hamlet?", "leave_out": True}),
+        ("NewNote", {"text": "a\u0080"}),
+        ("Exported", {"state": "running", "label": None}),
+        ("Exported", {"label": None}),
+        ("Exported", {"created_at": "1999-12-31T00:00:00Z"}),
+    ],
+)
+def test_what_no_site_accepts_does_not_fit_the_document(name, body):
+    complete = held_to(name, COMPLETE[name])
+    with pytest.raises(jsonschema_rs.ValidationError):
+        held_to(name, complete | body)

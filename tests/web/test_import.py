@@ -140,3 +140,13 @@ def test_a_run_read_from_the_api_can_be_imported_and_is_marked_as_imported(clien
     assert {name: run[name] for name in same} == {name: exported[name] for name in same}
     assert run["imported"] and run["id"] != exported["id"]
     assert [each["imported"] for each in client.get(RUNS).json["runs"]] == [True, False]
+
+
+def test_whole_numbers_of_a_report_may_be_written_with_a_point(client, exported):
+    """JSON Schema counts 4.0 as an integer."""
+    numbers = {
+        "number": 1.0,
+        "usage": {name: float(count or 0) for name, count in exported["hops"][0]["usage"].items()},
+    }
+    hops = [exported["hops"][0] | numbers, *exported["hops"][1:]]
+    assert client.post("/api/v1/import", json={**exported, "resumed": 1.0, "hops": hops}).status_code == 201

@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from app.backends.corpus import jvm
-from app.config import FLASK
+from app.config import FLASK, make
 from app.domain.errors import ModelUnavailable
 
 MANIFEST = "manifest.json"
@@ -97,7 +97,7 @@ class Manifest:
 def fix_for(name: str, kind: Kind | Literal[""] = "", source: str = "") -> str:
     """Return the command that repairs the index of the corpus `name`, as far as its manifest's fields show it."""
     if name in BUILT_IN:
-        return "make corpus"
+        return make("corpus")
     if name.endswith("-wikipedia") and (not kind or source.startswith(FETCHED_SOURCE)):
         return f"{FLASK} corpus fetch {name} --replace"
     return f"{FLASK} corpus build {name} --from PATH --replace"

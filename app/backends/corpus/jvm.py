@@ -20,13 +20,14 @@ from pathlib import Path
 from types import ModuleType
 
 from app.backends.local.inference_queue import Inference
+from app.config import make
 from app.domain.errors import ModelUnavailable
 
 log = logging.getLogger(__name__)
 
 MIN_JAVA_VERSION = 21
 DEFAULT_MEMORY = "512m"
-FIX = "make install"
+FIX = make("install")
 # -Xrs leaves SIGTERM and SIGINT to Python: without it the JVM would terminate a gunicorn worker itself.
 # -Xms: the JVM fills its initial heap before it frees anything, and by default that is 1/64 of the machine's memory.
 JVM_OPTIONS = ("-Xrs", "-XX:+UseSerialGC", "-Xms16m", "--enable-native-access=ALL-UNNAMED")

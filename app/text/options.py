@@ -37,7 +37,8 @@ _BARE_CHANNEL = re.compile(r"\A(?:assistant\s?final(?=\S)|analysis(?=[A-Z]).*?(?
 """gpt-oss's channels, and what is left of them where a server drops the special tokens."""
 _WRAPPER = re.compile(
     r"</?(?:final_?answer|answer|final|response|output|solution|result|label|verdict|s|end_of_turn)>"
-    r"|<\|?(?:begin|end)_of_(?:solution|box|sentence|text)\|?>|<[|｜](?:im_end|eot_id|end|return|endoftext)[|｜]>",
+    r"|<\|?(?:begin|start|end)_(?:of_)?(?:solution|box|sentence|text|response|answer|turn(?:_token)?)\|?>"
+    r"|<[|｜](?:im_end|eot_id|end|return|endoftext)[|｜]>",
     re.IGNORECASE,
 )
 """Tags around a reply, and special tokens at its end that some servers leave in the text."""

@@ -47,7 +47,7 @@ MAX_JSON_STARTS = 50
 _BROKEN_JSON = re.compile(r"""\{\s*["'“‘]?\w+["'”’]?\s*:|\[\s*["'“‘]""")
 MAX_REPAIRED_LENGTH = 3_000
 """Characters of a JSON value with errors that is read, since the library takes quadratic time for some."""
-_QUOTE_MARKS = re.compile(r"\s*\[(?:data|end) (?:[0-9a-f]{8}|example)\]")
+_QUOTE_MARKS = re.compile(r"(?<!\s)\s*\[(?:data|end) (?:[0-9a-f]{8}|example)\]")
 """The delimiters of quoted texts in Hopcheck's own prompts."""
 _FENCE = re.compile(r"^[ \t]*```[\w-]*[ \t]*$\n?", re.MULTILINE)
 _LATEX = re.compile(r"\$?\\(?:boxed|text|textbf|mathbf|mathrm)\s*\{([^{}]*)\}\$?")

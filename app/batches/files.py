@@ -7,6 +7,7 @@ import io
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, fields
 from datetime import date
 from itertools import islice
@@ -112,12 +113,15 @@ def _from_text(sent: bytes, name: str) -> tuple[Sequence[str], Iterator[tuple[st
         return LIAR_COLUMNS, _rows(LIAR_COLUMNS, _records(lines, first, "\t"))
     if separator := re.fullmatch(r'"?sep=([^\w\s"]|\t)"?\s*', lines[first], re.IGNORECASE):
         first = next((number for number, line in enumerate(lines) if number > first and line.strip()), first)
-    usual = max(",;\t|", key=lines[first].count)
-    delimiter = separator[1] if separator else usual if usual in lines[first] else NO_SEPARATOR
-    records = _records(lines, first, delimiter)
-    columns = _header(next(records, ("", []))[1])
-    if "claim" in _places(columns):
-        return columns, _rows(columns, records)
+    for number in range(first, min(first + MAX_ROWS_ABOVE, len(lines))):
+        usual = max(",;\t|", key=lines[number].count)
+        delimiter = separator[1] if separator else usual if usual in lines[number] else NO_SEPARATOR
+        records = _records(lines, number, delimiter)
+        columns = _header(next(records, ("", []))[1])
+        if "claim" in _places(columns) and (number == first or len(columns) > 1):
+            return columns, _rows(columns, records)
+        if len(columns) > 1:
+            break  # lines of one cell above the header are titles
     if suffix in ("csv", "tsv"):
         raise InvalidInput(NO_HEADER, "claims")
     return (), ((f"Line {number}", {"claim": line}) for number, line in enumerate(lines, 1) if line.strip())
@@ -172,19 +176,22 @@ def _records(lines: Sequence[str], first: int, delimiter: str) -> Iterator[tuple
         if not lines[first].strip():
             first += 1
             continue
-        reader = csv.reader(lines[first : first + MAX_RECORD_LINES], delimiter=delimiter, strict=True)
-        record: list[str] | str
-        try:
-            record, read = next(reader), reader.line_num
-        except csv.Error:
-            line, read = lines[first], 1
-            is_plain = delimiter in ("\t", NO_SEPARATOR) and line.count('"') % 2 == 0
-            record = line.split(delimiter) if is_plain else BAD_QUOTES
+        record, read = _csv_record(lines[first : first + MAX_RECORD_LINES], delimiter)
         if len(record) == 1 and delimiter in ";|\t":  # a whole row in quotation marks
             record = record[0].split(delimiter)
         if isinstance(record, str) or any(value.strip() for value in record):
             yield f"Line {first + 1}", record
         first += read
+
+
+def _csv_record(lines: Sequence[str], delimiter: str) -> tuple[list[str] | str, int]:
+    """Return the CSV record at the start of the lines, a problem as text, and how many lines it has."""
+    for skips_spaces in (True, False):  # before a quotation mark, where what follows is a quotation
+        reader = csv.reader(lines, delimiter=delimiter, skipinitialspace=skips_spaces, strict=True)
+        with suppress(csv.Error):
+            return next(reader), reader.line_num
+    is_plain = delimiter in ("\t", NO_SEPARATOR) and lines[0].count('"') % 2 == 0
+    return lines[0].split(delimiter) if is_plain else BAD_QUOTES, 1
 
 
 def _from_sheet(sent: bytes) -> tuple[Sequence[str], Iterator[tuple[str, Fields]]]:
@@ -199,18 +206,51 @@ def _from_sheet(sent: bytes) -> tuple[Sequence[str], Iterator[tuple[str, Fields]
             if any(each.compress_type not in (ZIP_STORED, ZIP_DEFLATED) for each in parts):  # zipfile bounds only these
                 raise ValueError
             for each in parts:  # a part may unpack to more than it states; openpyxl would unpack all of it
-                unpacked.writestr(each.filename, packed.open(each).read(each.file_size))
+                unpacked.writestr(each.filename, _plain_runs(packed.open(each).read(each.file_size)))
         if plain.getvalue().count(b"<") > MAX_SHEET_TAGS:
             raise ValueError
         for sheet in load_workbook(plain, read_only=True, data_only=True).worksheets:
             rows = sheet.iter_rows(max_row=2 * MAX_CLAIMS, max_col=MAX_COLUMNS, values_only=True)
             cells = ((f"Row {number}", list(map(_cell, row))) for number, row in enumerate(rows, 1))
-            columns = _header(next((row for _, row in islice(cells, MAX_ROWS_ABOVE) if any(row)), []))
+            columns = _sheet_header(islice(cells, MAX_ROWS_ABOVE))
             if "claim" in _places(columns):
                 return columns, _rows(columns, [(where, row) for where, row in cells if any(row)])
     except Exception as error:  # the library has many, also for another kind of zip file
         raise InvalidInput(UNREADABLE_SHEET, "claims") from error
     raise InvalidInput(NO_HEADER, "claims")
+
+
+def _sheet_header(rows: Iterable[tuple[str, list[str]]]) -> list[str]:
+    """Return the names of the columns; rows with one cell above them are titles. [] if the table has no header."""
+    is_first = True
+    for _, row in rows:
+        filled = sum(map(bool, row))
+        if filled > 1 or (filled and is_first and "claim" in _places(row)):
+            return _header(row)
+        is_first = is_first and not filled
+    return []
+
+
+_RAISED = str.maketrans("0123456789+-−", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻")
+
+
+def _plain_runs(part: bytes) -> bytes:
+    """Return a part of a workbook with raised numbers as ⁶ and without struck-out text, which openpyxl reads alike."""
+    if (b"superscript" not in part and b"<strike" not in part) or part.count(b"<") > MAX_SHEET_TAGS:
+        return part
+    from lxml import etree
+
+    tree = etree.fromstring(part, etree.XMLParser(resolve_entities=False))
+    for run in tree.iterfind(".//{*}rPr/.."):
+        struck, text = run.find("{*}rPr/{*}strike"), run.find("{*}t")
+        if text is None or not text.text:
+            continue
+        if struck is not None and struck.get("val") not in ("0", "false"):
+            text.text = ""
+        elif run.find("{*}rPr/{*}vertAlign[@val='superscript']") is not None:
+            is_number = text.text.strip("0123456789+-−") == ""
+            text.text = text.text.translate(_RAISED) if is_number else text.text
+    return etree.tostring(tree, encoding="UTF-8", xml_declaration=True)
 
 
 def _cell(value: Any) -> str:
@@ -226,7 +266,7 @@ def _from_json(found: Iterable[tuple[int, Any]], unit: str) -> tuple[Sequence[st
 def _json(text: str) -> Any:
     """Return the value, None if the text is no JSON."""
     try:
-        return json.loads(text)
+        return json.loads(text, parse_constant=lambda _: None)  # NaN, as pandas writes
     except (ValueError, RecursionError):
         return None
 

@@ -51,6 +51,7 @@ _LOOKALIKES = str.maketrans(
     "аеорсухіјѕԁһԛԝАВЕКМНОРСТУХІЈЅҮΑΒΕΖΗΙΚΜΝΟΡΤΥΧο", "aeopcyxijsdhqwABEKMHOPCTYXIJSYABEZHIKMNOPTYXo"
 )
 _HYPHENATED = re.compile(r"(?<![\w-])([^\W\d_]{2,40})([-‐])[ \t]*(\n?)(?<=\s)\s*([^\W\d_]{1,40})")
+_PARTED_LIGATURE = re.compile(r"(?<![^\W_])([^\W\d_]{0,20}[ﬀ-ﬆ]) (?=([^\W\d_]{1,20}))")
 _LONE_HYPHEN = re.compile(r"(?<=\w)\n-\n(?=[^\W\d_A-Z])")
 _SPACES = re.compile(r"[^\S\n]+")
 _LINE_ENDS = re.compile(r" ?\n ?")
@@ -88,7 +89,7 @@ def _plain_characters(text: str) -> str:
     text = _INVISIBLE.sub("", text)
     text = _SUPERSCRIPT.sub(_superscript, text)
     text = _SUBSCRIPT_AFTER_DIGIT.sub("_", _FRACTION_AFTER_DIGIT.sub(" ", text))
-    text = text.translate(_REPLACED)
+    text = _PARTED_LIGATURE.sub(_whole_word, text.translate(_REPLACED))
     parts = _KEPT_FORMS.split(text)
     parts[::2] = [unicodedata.normalize("NFKC", part) for part in parts[::2]]
     text = "".join(parts).replace("\u2044", "/")
@@ -125,6 +126,13 @@ def _superscript(found: re.Match[str]) -> str:
     if letters and (len(letters[0]) == 1 or sign in ("2", "3") or sign[-1] in "-+"):
         return sign
     return ""
+
+
+def _whole_word(found: re.Match[str]) -> str:
+    """Return the part of a word with a ligature, without the space that some PDFs have after it: ﬁ eld."""
+    first, rest = unicodedata.normalize("NFKC", found[1]), found[2]
+    is_parted = is_common_word(first + rest) or not is_common_word(rest)
+    return first if rest.islower() and is_parted and not is_common_word(first) else f"{first} "
 
 
 def _latin_word(found: re.Match[str]) -> str:

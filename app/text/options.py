@@ -37,7 +37,8 @@ _BARE_CHANNEL = re.compile(r"\A(?:assistant\s?final(?=\S)|analysis(?=[A-Z]).*?(?
 """gpt-oss's channels, and what is left of them where a server drops the special tokens."""
 _WRAPPER = re.compile(
     r"</?(?:final_?answer|answer|final|response|output|solution|result|label|verdict|s|end_of_turn)>"
-    r"|<\|?(?:begin|end)_of_(?:solution|box|sentence|text)\|?>|<[|｜](?:im_end|eot_id|end|return|endoftext)[|｜]>",
+    r"|<\|?(?:begin|start|end)_(?:of_)?(?:solution|box|sentence|text|response|answer|turn(?:_token)?)\|?>"
+    r"|<[|｜](?:im_end|eot_id|end|return|endoftext)[|｜]>",
     re.IGNORECASE,
 )
 """Tags around a reply, and special tokens at its end that some servers leave in the text."""
@@ -46,7 +47,7 @@ MAX_JSON_STARTS = 50
 _BROKEN_JSON = re.compile(r"""\{\s*["'“‘]?\w+["'”’]?\s*:|\[\s*["'“‘]""")
 MAX_REPAIRED_LENGTH = 3_000
 """Characters of a JSON value with errors that is read, since the library takes quadratic time for some."""
-_QUOTE_MARKS = re.compile(r"\s*\[(?:data|end) (?:[0-9a-f]{8}|example)\]")
+_QUOTE_MARKS = re.compile(r"(?<!\s)\s*\[(?:data|end) (?:[0-9a-f]{8}|example)\]")
 """The delimiters of quoted texts in Hopcheck's own prompts."""
 _FENCE = re.compile(r"^[ \t]*```[\w-]*[ \t]*$\n?", re.MULTILINE)
 _LATEX = re.compile(r"\$?\\(?:boxed|text|textbf|mathbf|mathrm)\s*\{([^{}]*)\}\$?")

@@ -106,7 +106,7 @@ REFUSED = [{"type": "message", "content": [{"type": "refusal", "refusal": "I can
         (response(output=REFUSED), 'declined to answer: "I can\'t say that."'),
         (response(output=[]), "replied without any text"),
         (response("", status="incomplete", incomplete_details={"reason": "max_output_tokens"}), "used up its tokens"),
-        (response(status="failed", error={"code": "server_error", "message": "Gone"}), "failed (502)"),
+        (response(status="failed", error={"code": "server_error", "message": "Gone"}), 'failed (502): "Gone"'),
         (Reply(body={"output": "Paris"}), "did not send a language model's reply"),
         (response(output=[None, {"type": "message"}, {"type": "message", "content": [None, 3]}]), "without any text"),
     ],

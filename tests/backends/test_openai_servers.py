@@ -48,6 +48,8 @@ def test_a_list_of_parts_is_the_text_of_its_parts_without_reasoning(parts, text)
         "[THINK]Rome?[/THINK]Paris",
         '<details type="reasoning" done="true"><summary>Thought</summary>Rome?</details>Paris',
         "<|begin_of_thought|>Rome?<|end_of_thought|><|begin_of_solution|>Paris<|end_of_solution|>",
+        "<|START_THINKING|>Rome?<|END_THINKING|><|START_TEXT|>Paris<|END_TEXT|>",
+        "<|START_THINKING|>Rome?<|END_THINKING|><|START_RESPONSE|>Paris<|END_RESPONSE|>",
         "<unused94>thought\nRome?<unused95>Paris",
         "Rome? I think.</think>Paris",
         "<think>Rome <think>or Oslo?</think></think>Paris",
@@ -126,7 +128,13 @@ def test_an_error_in_a_reply_with_status_200_is_retried_and_then_a_failure(body)
 
 
 @pytest.mark.parametrize(
-    ("code", "sentence"), [(401, "does not accept the key"), (402, "has no credit"), (429, "too many requests")]
+    ("code", "sentence"),
+    [
+        (401, "does not accept the key"),
+        (402, "has no credit"),
+        (429, "too many requests"),
+        (500, r'failed \(500\): "No."'),
+    ],
 )
 def test_an_error_in_a_reply_with_status_200_is_named_by_its_code(code, sentence):
     reply = Reply(body={"error": {"message": "No.", "code": code}})

@@ -14,6 +14,8 @@ from zipfile import ZIP_BZIP2, ZIP_DEFLATED, ZipFile
 
 import pytest
 from openpyxl import Workbook
+from openpyxl.cell.rich_text import CellRichText, TextBlock
+from openpyxl.cell.text import InlineFont
 
 from app.batches.files import (
     BAD_QUOTES,
@@ -77,6 +79,16 @@ SEPARATOR_NAMED = (
     'sep=;\nclaim;speaker;date\n"Hamlet, the play, is old.";Somebody;2020-10-31;;\nThe moon is made of rock.'
 )
 
+SPACED = (
+    '"claim", "speaker", "date"\n"Hamlet, the play, is old.", "Somebody", "2020-10-31"\nThe moon is made of rock., NaN,'
+)
+NOT_NUMBERS = json.dumps(
+    [
+        {"claim": WHOLE.text, "speaker": "Somebody", "date": "2020-10-31"},
+        {"claim": BARE.text, "speaker": float("nan"), "date": float("nan")},
+    ]
+)
+
 
 def sheet(*tables: tuple) -> bytes:
     """Return a workbook with these sheets."""
@@ -100,6 +112,9 @@ def sheet(*tables: tuple) -> bytes:
         ("a.csv", QUOTED.replace("\n", "\r\n\r\n"), ()),
         ("a.csv", "\n \t \r\n" + QUOTED, ()),
         ("a.csv", SEPARATOR_NAMED, ()),
+        ("a.csv", SPACED, ()),
+        ("a.csv", "Claims of May,,\n\n" + QUOTED, ()),
+        ("", "Claims of May\n" + QUOTED, ()),
         ("a.csv", "claim|date|speaker\nHamlet, the play, is old.|2020/10/31|Somebody\n\n" + BARE.text, ()),
         ("", 'claim;date;speaker\nHamlet, the play, is old.;2020-10-31;Somebody\n\n"The moon is made\nof rock."\n', ()),
         ("a.tsv", TABBED, ()),
@@ -112,6 +127,7 @@ def sheet(*tables: tuple) -> bytes:
         ("a.json", json.dumps({"@graph": [REVIEW, {"claimReviewed": BARE.text}]}), ("author", "datePublished")),
         ("a.jsonl", "\n\n".join(map(json.dumps, AVERITEC)), ("label",)),
         ("", POLITIFACT, ()),
+        ("a.json", NOT_NUMBERS, ()),
     ],
 )
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
@@ -127,10 +143,31 @@ def test_the_encodings_of_spreadsheets_are_read(encoding):
 
 
 @pytest.mark.parametrize(
-    "tables", [(ROWS,), ((("About", "this"), ("file", 1)), ROWS), (((), (), *ROWS[:2], (), *ROWS[2:]),)]
+    "tables",
+    [
+        (ROWS,),
+        ((("About", "this"), ("file", 1)), ROWS),
+        (((), (), *ROWS[:2], (), *ROWS[2:]),),
+        ((("Claims of May",), *ROWS),),
+    ],
 )
 def test_a_spreadsheet_is_read_from_its_first_sheet_with_a_column_for_claims(tables):
     assert read_claims(sheet(*tables), "a.xlsx") == ((BatchLine(WHOLE), BatchLine(BARE)), ())
+
+
+@pytest.mark.parametrize(
+    ("font", "run", "text"),
+    [
+        (InlineFont(vertAlign="superscript"), "6", "10^6 bricks"),
+        (InlineFont(vertAlign="superscript"), "th", "10th bricks"),
+        (InlineFont(vertAlign="subscript"), "6", "106 bricks"),
+        (InlineFont(strike=True), "6", "10 bricks"),
+        (InlineFont(strike=False), "6", "106 bricks"),
+    ],
+)
+def test_raised_numbers_of_a_spreadsheet_never_fuse_and_struck_out_text_is_left_out(font, run, text):
+    sent = sheet((("claim",), (CellRichText(["10", TextBlock(font, run), " bricks"]),)))
+    assert read_claims(sent, "a.xlsx").lines == (BatchLine(Claim(text)),)
 
 
 def test_the_rows_of_liar_are_read_without_a_header():

@@ -32,6 +32,8 @@ from app.text.clean import clean_text, restore_case
         ("Lego™ is No. 1", "Lego is No. 1"),
         # other forms of letters and digits
         ("The Eiﬀel Tower, ﬁve ﬂoors, ofﬁce, aﬄuent", "The Eiffel Tower, five floors, office, affluent"),
+        ("The ﬁ eld was ﬂ at, an eﬀ ective Pﬁ zer", "The field was flat, an effective Pfizer"),
+        ("staﬀ members, oﬀ duty, Cliﬀ Richard, an oﬀ ice", "staff members, off duty, Cliff Richard, an off ice"),
         ("１８８９ 𝐏𝐚𝐫𝐢𝐬 Ⅳ ㎞ ℃", "1889 Paris IV km °C"),
         ("Cafe\u0301", "Café"),
         # digits never fuse

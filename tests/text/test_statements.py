@@ -121,6 +121,8 @@ PARIS, BERLIN = "Paris is the capital of France", "Berlin is the capital of Germ
         f"▪ {PARIS}\n▪ {BERLIN}",
         f"1. {PARIS}\n2. {BERLIN}",
         f"1) {PARIS}\n2) {BERLIN}",
+        f"1/ {PARIS}\n\n2/ {BERLIN}",
+        f"(1/2) {PARIS}\n(2/2) {BERLIN}",
         f"(a) {PARIS}\n(b) {BERLIN}",
         f"i) {PARIS}\nii) {BERLIN}",
         f"1 - {PARIS}\n2 - {BERLIN}",

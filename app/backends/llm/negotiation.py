@@ -73,7 +73,7 @@ def _by_status(outcome: HttpResult, model: ModelSettings) -> str:
     if 300 <= status < 400:
         return f"The server {host} sends requests on to another address ({status}): set the right one."
     if status >= 500:
-        return f"The language model's server {host} failed ({status})."
+        return f"The language model's server {host} failed ({status}){quoted_message(outcome, model.api_key)}."
     return ""
 
 

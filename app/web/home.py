@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from typing import Any, TypeVar
 
-from flask import Blueprint, Response, current_app, render_template, request, session, url_for
+from flask import Blueprint, Response, current_app, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from itsdangerous import BadSignature, URLSafeSerializer
 
@@ -16,7 +16,7 @@ from app.config import FLASK
 from app.domain.errors import CallFailed, InvalidInput, UnparseableOutput
 from app.domain.model import RANGES, TICKS, RunOptions, SourceText
 from app.run_request import RunRequest, resolve_options
-from app.runs.service import StoredRun
+from app.runs.service import RunSummary, StoredRun
 from app.strategies import STRATEGIES
 from app.text.claims import (
     MAX_CLAIM_LENGTH,
@@ -69,7 +69,9 @@ def home() -> str:
     """
     earlier = request.args.get("again")
     if earlier is None:
-        return home_page(replace(_with_last_source(_blank_form()), claim=request.args.get("claim", "")))
+        recent = services().runs.recent(owner(), MAX_RECENT)
+        form = replace(_with_last_source(_blank_form(), recent), claim=request.args.get("claim", ""))
+        return home_page(form, recent=recent)
     run = stored_run(earlier)
     return home_page(ClaimForm.repeating(run.report.claim, run.report.options, _blank_form()))
 
@@ -265,15 +267,13 @@ def _blank_form() -> ClaimForm:
     return ClaimForm.from_options(usual.defaults(), usual.default_options.preset, usual.default_pursuit.preset)
 
 
-def _with_last_source(blank: ClaimForm) -> ClaimForm:
+def _with_last_source(blank: ClaimForm, runs: Sequence[RunSummary]) -> ClaimForm:
     """Return the form with the source of this browser's last check, of those still available that did not fail.
 
     A check of PAPER_CLAIMS does not count: their form has a source of its own.
     """
-    runs = services().runs
-    found = runs.recent(session.get("owner", ""), MAX_RECENT)
-    recent = [each.id for each in found if each.state in WORKING and each.claim not in PAPER_CLAIMS]
-    options = runs.queries.options_of(recent)
+    recent = [each.id for each in runs if each.state in WORKING and each.claim not in PAPER_CLAIMS]
+    options = services().runs.queries.options_of(recent)
     usable = {each.name for each in available_sources()}
     used = (source_of(options[run_id]) for run_id in recent if run_id in options)
     last = next((name for name in used if name in usable), blank.from_source)
@@ -297,13 +297,18 @@ def form_context(form: ClaimForm, error: InvalidInput | None = None, hint: Hint 
     }
 
 
-def home_page(form: ClaimForm, error: InvalidInput | None = None, hint: Hint | None = None) -> str:
+def home_page(
+    form: ClaimForm,
+    error: InvalidInput | None = None,
+    hint: Hint | None = None,
+    recent: Sequence[RunSummary] | None = None,
+) -> str:
     """Render the home page with `form` filled in, and `error` or `hint` by its field."""
     return render_template(
         "home.html",
         example=featured_outcome(),
         example_groups=example_groups(),
-        recent=services().runs.recent(owner(), MAX_RECENT),
+        recent=services().runs.recent(owner(), MAX_RECENT) if recent is None else recent,
         parts=services().components(),
         paper_claims=PAPER_CLAIMS,
         deciding_sources=available_sources(besides=VITAL),

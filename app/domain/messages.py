@@ -93,6 +93,7 @@ class Code(StrEnum):
     REMAINS = "remains", "What remains to be checked: “{claim}”"
     MODEL_DECIDED = "model_decided", "{model} holds that the kept answers decide the claim."
     MODEL_NOT_DECIDED = "model_not_decided", "{model} holds that the kept answers do not decide the claim yet."
+    MODEL_KNOWS = "model_knows", "{model} holds that it can decide the claim without an answer."
     CALLED_TRUE = "called_true", "The answers were enough to call it true."
     CALLED_FALSE = "called_false", "The answers were enough to call it false."
     UNFOUNDED = "unfounded", "The questioner decided without any answer, which does not count."
@@ -100,6 +101,7 @@ class Code(StrEnum):
 
     # Why no more questions are asked
     SATISFIED = "satisfied", "The answers were enough to decide."
+    NOTHING_ASKED = "nothing_asked", "It was decided without any answer."
     NOTHING_TO_ASK = "nothing_to_ask", "There was nothing left to ask."
     COMPLETE = "complete", "The wanted number of answers was found: {count}."
     HOP_LIMIT = "hop_limit", "The limit of {hops} steps was reached."

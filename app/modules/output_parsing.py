@@ -256,8 +256,9 @@ def _label_of_lines(lines: list[str]) -> tuple[set[Label], str]:
         return set(given.values()), "\n".join(filter(None, rest))
     if not lines:
         return set(), ""
-    named, kept = _opening_label(lines[-1]), ""
-    if named is None and (parts := sentences(lines[-1])):
+    parts = sentences(lines[-1]) or [lines[-1]]
+    named, kept = _opening_label(lines[-1]), " ".join(parts[1:])
+    if named is None:
         named, kept = _opening_label(parts[-1]), " ".join(parts[:-1])
     first = _opening_label(lines[0]) if _LABEL_WORD.fullmatch(without_markup(lines[0]).rstrip(".")) else None
     between = lines[1:-1] if first else lines[:-1]

@@ -91,8 +91,8 @@ class QACheckQuestioner:
         report_phase(Code.THINKING())
         prompt = question_prompt(claim, context)
         asked = [hop.question.text for hop in (*context, *set_aside)]
-        rejected = len(set_aside)
-        for number in range(rejected, rejected + 1 + MAX_RETRIES):
+        first = len(set_aside) * (1 + MAX_RETRIES)  # so that no seed is used twice for one prompt
+        for number in range(first, first + 1 + MAX_RETRIES):
             model = self.resampled(number) if number else self.model
             question = ask(model, prompt, question_from, max_tokens=QUESTION_TOKENS, stop=(NEXT_CASE,))
             if is_new_question(question.text, asked):

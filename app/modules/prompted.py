@@ -69,7 +69,8 @@ class PromptedClaimVerifier:
 
     def is_sufficient(self, claim: Claim, context: Context) -> Judgement:
         report_phase(Code.DECIDING_ENOUGH())
-        return yes_or_no(self.model, *self.prompts(claim, context), Code.MODEL_DECIDED, Code.MODEL_NOT_DECIDED)
+        decided = Code.MODEL_DECIDED if context else Code.MODEL_KNOWS
+        return yes_or_no(self.model, *self.prompts(claim, context), decided, Code.MODEL_NOT_DECIDED)
 
 
 # Q, the question generator (section 3.2, Appendix A.2).

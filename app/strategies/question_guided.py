@@ -118,7 +118,7 @@ class _Questioning:
             if hop.status is not HopStatus.KEPT:
                 self.speculation.cancel()
             enough = yield from self._is_enough()
-        return QuestioningEnded(Code.SATISFIED())
+        return QuestioningEnded(Code.SATISFIED() if self.history.context else Code.NOTHING_ASKED())
 
     def _reason_to_end(self, history: HopHistory) -> Text:
         return reason_to_stop(self.control) or self._reason_without_command(history)

@@ -330,14 +330,14 @@ def test_a_verdict_without_pairs_says_that_it_is_from_memory():
 
 
 class Seeds:
-    """A model for each seed; the n-th asks the n-th question, the last one from then on."""
+    """A model for each seed; the n-th one used asks the n-th question, the last one from then on."""
 
     def __init__(self, *questions: str) -> None:
         self.questions, self.used = questions, list[int]()
 
     def __call__(self, number: int) -> PlayedModel:
         self.used.append(number)
-        return playing(self.questions[min(number, len(self.questions) - 1)])
+        return playing(self.questions[min(len(self.used), len(self.questions) - 1)])
 
     def questioner(self) -> paper.QACheckQuestioner:
         return paper.QACheckQuestioner(playing(self.questions[0]), self)
@@ -347,7 +347,7 @@ def test_a_rejected_pair_leads_to_another_seed_and_another_question():
     seeds = Seeds("Who wrote Hamlet?", "Where was Shakespeare born?", "Is Stratford in England?")
     rejected = [hop(1, "Who wrote Hamlet?", "Shakespeare"), hop(2, "Where was Shakespeare born?", "Stratford")]
     asked = [seeds.questioner().next_question(CLAIM, (), rejected[:count]).text for count in range(3)]
-    assert asked == list(seeds.questions) and seeds.used == [1, 2]
+    assert asked == list(seeds.questions) and seeds.used == [5, 10]
 
 
 def test_a_repeated_question_is_asked_for_with_more_seeds_before_there_is_none():

@@ -207,6 +207,7 @@ def test_reasons_beside_a_label_are_kept():
     assert label_from(told, (REFUTED,)) == (REFUTED, "He was 65 [1].")
     assert label_from("He was 65 [1]. So the claim is false.", (REFUTED,))[1] == "He was 65 [1]."
     assert label_from("Verdict: refuted. He was 65 [1].", (REFUTED,))[1] == "He was 65 [1]."
+    assert label_from("False. He was 65 [1].", (REFUTED,))[1] == "He was 65 [1]."
 
 
 def test_a_rationale_cites_the_hops_in_the_order_of_the_prompt_and_existing_ones_only():

@@ -237,7 +237,8 @@ def test_many_threads_store_and_look_up_at_once(events, sessions, caplog):
         each.join(LONG)
     count, size = calls.size()
     assert wrong == []
-    assert count > 0 and size <= MEGABYTE
+    # On PostgreSQL, writers at work at once do not see one another's replies: each may be one too many.
+    assert count > 0 and size <= MEGABYTE + len(threads) * 16_000
     assert caplog.messages == []
 
 

@@ -100,7 +100,7 @@ def test_the_probability_of_a_choice_is_that_of_its_value():
     assert not judgement.holds and judgement.confidence == pytest.approx(0.75)
 
 
-@pytest.mark.parametrize("cut", ['{"question": "Who wro', '{"question":' + " " * 80, '{"question": "Who wrote "}'])
+@pytest.mark.parametrize("cut", ['{"question": "Who wro', '{"question":' + " " * 80])
 def test_a_json_reply_that_was_cut_off_is_asked_for_in_text_once_and_not_stored(cut):
     store = JsonStore()
     replies = [Reply(cut, finish="length"), Reply("Who wrote Emma?"), reply_of(question="Where was she born?")]

@@ -209,10 +209,6 @@ class Sampling:
 Messages = list[dict[str, str]]
 
 
-_ENDS_EARLY = re.compile(r"[\w,]\s+\Z")
-"""The end of a JSON string that the model's own quotation mark ended: 'the poem "' is read as 'the poem '."""
-
-
 class NoJsonSchema(UnparseableOutput):
     """The server does not write replies that fit a JSON schema."""
 
@@ -299,8 +295,6 @@ class OpenAIChat:
             wanted = chat.schema["properties"].keys()
             for value in json_values(text):
                 if isinstance(value, dict) and wanted <= value.keys():
-                    if any(isinstance(each, str) and _ENDS_EARLY.search(each) for each in value.values()):
-                        raise NoJsonSchema
                     return reply | {"text": json.dumps(value, ensure_ascii=False)}
             # Grammars that allow any white space let a small model write it without end: text has no such end.
             is_cut_off = text.lstrip().startswith("{") and json_in(text) is None

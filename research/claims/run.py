@@ -23,11 +23,12 @@ from typing import Any, get_args
 from app.config.settings import Settings
 from app.container.container import Container
 from app.domain.errors import InvalidInput
-from app.domain.model import Claim, Hop, RunOptions
+from app.domain.model import Hop, RunOptions
 from app.domain.report import Report
 from app.modules.judging import quoted_sentence
 from app.run_request import resolve_options
 from app.strategies.question_guided import QuestionGuided
+from app.text.claims import clean_claim
 from research.claims.data import CLAIMS_FILE, NOT_ENOUGH, Sample, Split, VitalClaim, read_claims, sample_claims
 from research.claims.gold_parts import PARTS, with_gold
 from research.claims.metrics import Outcome, figures_table, kinds_table
@@ -55,10 +56,13 @@ class Pipeline:
         self._strategy, self._options = defaults_of(container)
 
     def run(self, claim: str, row: VitalClaim | None = None, gold: Collection[str] = ()) -> dict[str, Any]:
-        """Check one claim and return the record of the run; `gold` names the parts to replace by those of `row`."""
+        """Check one claim as the site does and return the record of the run.
+
+        `gold` names the parts to replace by those of `row`. Raises InvalidInput for a text that is no claim.
+        """
         strategy = with_gold(self._strategy, row, gold) if row and gold else self._strategy
         started = time.monotonic()
-        report = run_to_report(strategy, Claim(claim), self._options)
+        report = run_to_report(strategy, clean_claim(claim), self._options)
         seconds = round(time.monotonic() - started, 2)
         readings = self._judge.readings(report.claim, report.context) if report.context else None
         return {"claim": claim, **_report_record(report), "readings": readings, "seconds": seconds}

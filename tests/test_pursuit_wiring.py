@@ -136,14 +136,6 @@ def test_the_default_pursuit_searches_the_configured_engine(net, home):
     assert (alone.answerer, alone.search, alone.preset) == ("web-search", "corpus", "local")
 
 
-def test_a_failed_search_is_a_failed_hop_and_no_answer(home):
-    with OpenAIServer(player) as model, SearchServer([Found({}, status=404)]) as search:
-        env = {"OPENAI_BASE_URL": model.url, "OPENAI_MODEL": "scripted", "SEARXNG_URL": search.url[: -len("/search")]}
-        report = checked(Container(Settings.from_env({"INSTANCE": str(home), **env})), OPTIONS)
-    assert report.ended == "failed"
-    assert {hop.status for hop in report.hops} == {HopStatus.FAILED}
-
-
 def test_speaker_and_date_reach_every_prompt_and_no_later_page_is_shown_or_cited(tmp_path):
     later = Said("The future", "https://future.example/", "Hamlet was written later.", "2020-10-31")
     claim = replace(CLAIM, speaker="Ada Stone", date="2020-10-31")

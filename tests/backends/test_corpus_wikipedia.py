@@ -88,12 +88,6 @@ def test_a_language_without_a_wikipedia_is_refused(hub):
         find_wikipedia("xx-wikipedia")
 
 
-def test_an_unreachable_hub_is_reported_in_one_sentence(monkeypatch):
-    point_to(monkeypatch, "http://127.0.0.1:9")
-    with pytest.raises(ModelUnavailable, match="could not be fetched: the hub cannot be reached"):
-        find_wikipedia(NAME)
-
-
 @pytest.mark.jvm
 def test_the_articles_are_found_with_title_source_and_address_and_the_files_are_removed(hub, folder):
     said: list[str] = []

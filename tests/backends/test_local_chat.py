@@ -18,7 +18,7 @@ from app.capabilities.options import find_choice
 from app.config import FLASK
 from app.config.settings import Settings
 from app.container.container import Container
-from app.domain.errors import CallFailed, InvalidInput, ModelUnavailable, UnparseableOutput
+from app.domain.errors import CallFailed, InvalidInput, UnparseableOutput
 from app.domain.model import Claim, Question, RunOptions
 from app.modules.pursuit import first_prompts, paraphrase_prompts, step_prompts
 from tests import one_claim
@@ -151,13 +151,6 @@ def test_replies_are_cached_by_the_contents_of_the_file(tmp_path):
     assert address != ChatTransport(other, 1, Inference()).address
     shutil.copy(other, first)
     assert address != ChatTransport(first, 1, Inference()).address
-
-
-def test_a_damaged_file_is_reported_and_does_not_end_the_process(tmp_path):
-    cut = tmp_path / "cut.gguf"
-    cut.write_bytes(packaged_gguf().read_bytes()[:3_000])
-    with pytest.raises(ModelUnavailable, match=r"cut\.gguf is damaged"):
-        ChatTransport(cut, 1, Inference()).open()
 
 
 def container(folder: Path, **settings: str) -> Container:

@@ -15,7 +15,6 @@ from app.domain.messages import Code
 from app.domain.model import Answer, Claim, Hop, HopStatus, Passage, Question, Span
 from app.modules.calculation import ClaimCalculator
 from app.modules.claim_preparation import ClaimSorter
-from app.modules.local import LocalQuestionGenerator
 from app.modules.remaining_claim import ClaimReducer
 from tests.local_files import FILES
 from tests.small_model import packaged_gguf
@@ -136,28 +135,6 @@ def test_a_prompt_that_is_too_long_fails_the_call_and_the_model_keeps_working(mo
 def test_nothing_is_written_to_stderr(model: LocalLM, capfd: pytest.CaptureFixture[str]) -> None:
     model.complete("One,", max_tokens=1)
     assert capfd.readouterr().err == ""
-
-
-@pytest.mark.slow
-@pytest.mark.models
-def test_the_second_question_of_the_real_model_names_what_only_the_first_answer_provided(model: LocalLM) -> None:
-    claim = Claim("The author of Frankenstein was born in the same city as Virginia Woolf.")
-    for author in ("Mary Shelley", "Bram Stoker"):
-        book = Passage(f"Frankenstein is a novel by {author}.", "Frankenstein", "test")
-        answer = Answer(author, Span(book, 27, 27 + len(author)), (book,))
-        first = Hop(1, Question("Who wrote Frankenstein?"), answer, HopStatus.KEPT)
-        second = LocalQuestionGenerator(model).next_question(claim, (first,), ())
-        assert second is not None and author in second.text
-
-
-@pytest.mark.slow
-@pytest.mark.models
-def test_the_real_model_never_asks_the_same_twice(model: LocalLM) -> None:
-    claim, asked = Claim("Vincent van Gogh was born in Norway."), []
-    while (question := LocalQuestionGenerator(model).next_question(claim, (), asked)) and len(asked) < 4:
-        assert question not in [hop.question for hop in asked]
-        asked.append(Hop(len(asked) + 1, Question(question.text), Answer(None), HopStatus.SET_ASIDE))
-    assert len(asked) > 1
 
 
 def test_the_engine_is_given_no_repacked_copy_of_the_weights() -> None:

@@ -80,19 +80,6 @@ def test_a_typed_claim_is_counted_checked_and_listed(live, visitor):
     expect(page.get_by_role("link", name=CLAIM)).to_contain_text("True")
 
 
-def test_a_reload_during_a_run_shows_its_state_and_keeps_following(live, visitor):
-    gate, page = Gate("answer 2"), visitor()
-    check(page, live(scripted_container(gate=gate)))
-    expect(page.locator("#hop-2 h3")).to_have_text("Where was William Shakespeare born?")
-    page.reload()
-    expect(page.locator("#hop-1 mark")).to_have_text("William Shakespeare")
-    expect(page.locator("#hop-2 .chip")).to_have_text("In progress")
-    gate.open()
-    expect_verdict(page)
-    expect(page.locator("li.hop")).to_have_count(2)
-    assert page.complaints == []
-
-
 def test_without_javascript_the_page_refreshes_itself_to_the_verdict(live, visitor):
     gate, page = Gate("answer 2"), visitor(java_script_enabled=False)
     page.goto(live(scripted_container(gate=gate)))

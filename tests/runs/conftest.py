@@ -12,7 +12,7 @@ from sqlalchemy import update
 from app.domain.events import RunStarted
 from app.domain.model import Claim, RunOptions
 from app.domain.report import Report
-from app.runs.event_store import EventStore
+from app.runs.event_store import EventStore, encode_options
 from app.runs.leases import Leases
 from app.runs.lifecycle import UNDO_SECONDS
 from app.runs.models import BatchRow, RunRow
@@ -106,6 +106,16 @@ def lapse(sessions, run_id: str) -> None:
     freed = {"epoch": RunRow.epoch + 1, "holder": None, "leased_until": None, "cut_offs": RunRow.cut_offs + 1}
     with sessions.begin() as session:
         session.execute(update(RunRow).where(RunRow.id == run_id).values(**freed))
+
+
+NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
+
+
+def ended_row(run_id: str, claim: str, answerer: str = "retriever-reader", **columns) -> dict:
+    """Return the row of a run of "me" that reached SUPPORTED at noon, with these columns changed."""
+    options = encode_options(RunOptions(answerer=answerer))
+    row = {"id": run_id, "owner": "me", "claim": claim, "options": options, "created_at": NOON}
+    return {**row, "state": "verdict", "label": "SUPPORTED", **columns}
 
 
 def row_of(sessions, run_id: str) -> RunRow:

@@ -69,19 +69,6 @@ def test_simultaneous_starts_by_one_client_fill_exactly_half_of_the_queue(runs_w
         assert sum(pool.map(lambda _: starts(runs, "one", 1), range(8))) == 2
 
 
-def test_servers_on_one_database_share_the_queue_limit(runs_with, gate, start):
-    one, other = (runs_with(scripted_container(gate=gate), workers=1, max_waiting=1) for _ in range(2))
-    start(one)
-    assert gate.reached.wait(LONG)
-    gate.reached.clear()
-    start(other)
-    assert gate.reached.wait(LONG)
-    start(one)
-    for runs in (one, other):
-        with pytest.raises(QueueFull):
-            start(runs)
-
-
 def test_simultaneous_starts_never_exceed_the_queue_limit(runs_with, gate, start):
     servers = [runs_with(scripted_container(gate=gate), workers=1, max_waiting=3) for _ in range(2)]
     start(servers[0])

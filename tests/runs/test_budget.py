@@ -26,7 +26,6 @@ def control(limits: Limits, today: Usage = Usage(), **fields) -> RunBudget:  # n
     "limits, used, today, reason",
     [
         (Limits(calls=100), Usage(100), Usage(), Code.RUN_CALLS(amount=100)),
-        (Limits(calls=1), Usage(1), Usage(), Code.RUN_CALLS(amount=1)),
         (Limits(tokens=2000), Usage(1, 1500, 500), Usage(), Code.RUN_TOKENS(amount=2000)),
         (Limits(cost=0.5), Usage(cost=0.5), Usage(), Code.RUN_COST(amount=0.5)),
         (Limits(day_calls=1000), Usage(), Usage(1000), Code.DAY_CALLS(amount=1000)),

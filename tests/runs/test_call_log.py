@@ -7,8 +7,7 @@ import threading
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from sqlalchemy import create_engine, event, func, select, text
-from sqlalchemy.orm import sessionmaker
+from sqlalchemy import event, func, select, text
 
 from app.cli import runs
 from app.domain.events import RunFailed, RunStarted
@@ -17,7 +16,6 @@ from app.domain.model import Claim, RunOptions
 from app.runs.call_log import MEGABYTE, TOUCH_AFTER, CallLog, RunCalls
 from app.runs.event_store import EventStore
 from app.runs.models import ModelCallRow, RunCallRow
-from tests.runs.conftest import only_sqlite
 from tests.terminal import terminal
 from tests.waiting import LONG
 
@@ -99,16 +97,6 @@ def test_only_replies_to_costly_calls_are_shared_between_runs(run, other, calls)
     assert (other.get(CHEAP), calls.size()) == (None, (0, 0))
     run.put(call(), "said")
     assert (other.get(call()), calls.size()[0]) == ("said", 1)
-
-
-def test_the_same_call_is_not_made_again_even_by_another_process(events, sessions, database_url):
-    made = []
-    engine = create_engine(database_url)
-    for run_id, each in (("run", sessions), ("other", sessionmaker(engine))):
-        with use_stores(CallLog(each, 1).for_run(run_id)):
-            assert cached_call(call(), lambda: made.append(1) or "said") == "said"
-    engine.dispose()
-    assert made == [1]
 
 
 def test_a_fresh_run_neither_uses_nor_adds_shared_replies(run, calls, sessions):
@@ -251,20 +239,6 @@ def test_a_failing_log_fails_no_call_and_is_reported_once_without_the_reply(run,
         assert [cached_call(call(costly=costly), lambda: "a secret") for _ in range(3)] == ["a secret"] * 3
     assert caplog.text.count("run run: its calls cannot be stored or read") == 1
     assert "secret" not in caplog.text
-
-
-def test_a_reply_that_cannot_be_written_as_json_is_not_stored(run, caplog):
-    run.put(CHEAP, object())
-    assert run.get(CHEAP) is None
-    assert "its calls cannot be stored or read (TypeError)" in caplog.text
-
-
-@only_sqlite
-def test_a_damaged_reply_is_treated_as_missing(run, sessions):
-    run.put(call(), "said")
-    with sessions.begin() as session:
-        session.execute(text("UPDATE model_calls SET reply = '{\"text'"))
-    assert run.get(call()) is None
 
 
 def test_purging_asks_for_confirmation(run, other, calls):

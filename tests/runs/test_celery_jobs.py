@@ -66,13 +66,6 @@ def test_a_sent_message_is_forgotten_in_time_after_the_redis_clock_was_set_back(
     assert redis.client.ttl(remembered) <= QUEUED_SECONDS
 
 
-def test_runs_of_batches_have_a_queue_of_their_own(redis):
-    jobs = CeleryJobs(print, redis.url)
-    jobs.submit("batch", BATCHES)
-    jobs.submit("person")
-    assert (messages(redis, BATCHES), messages(redis, PEOPLE)) == (1, 1)
-
-
 def test_the_runs_of_people_are_taken_before_those_of_batches(redis, jobs):
     for run_id, queue in (("batch", BATCHES), ("first", PEOPLE), ("second", PEOPLE)):
         jobs.submit(run_id, queue)

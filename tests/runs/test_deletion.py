@@ -67,13 +67,6 @@ def test_a_restored_run_is_unchanged(runs, run_id):
     assert runs.deletion.restorable("me") == ()
 
 
-def test_only_its_owner_can_restore_a_run(runs, run_id):
-    runs.deletion.delete(run_id)
-    assert not runs.deletion.restore(run_id, "another")
-    assert runs.deletion.restorable("another") == ()
-    assert runs.report(run_id) is None
-
-
 def test_exactly_one_of_simultaneous_deletions_succeeds(runs, run_id):
     with ThreadPoolExecutor(4) as pool:
         assert sorted(pool.map(runs.deletion.delete, [run_id] * 4)) == [False, False, False, True]
@@ -174,19 +167,6 @@ def test_purging_a_run_deletes_only_the_replies_that_no_other_run_used(runs_with
     assert kept == ["shared", "yours", "of no run"]
     purged(runs, second, wait_long)
     assert calls.size()[0] == 1
-
-
-def test_a_reply_shared_by_two_deleted_runs_is_deleted_with_the_second(runs_with, calls, wait_long):
-    runs, first = asked(runs_with, calls, "shared")
-    _, second = asked(runs_with, calls, "shared")
-    runs.deletion.delete(first)
-    wait_long()
-    runs.deletion.delete(second)
-    assert runs.deletion.purge() == (first,)
-    assert calls.for_run("no run").get(call("shared")), "the second can still be had back"
-    wait_long()
-    runs.deletion.purge()
-    assert calls.size() == (0, 0)
 
 
 def test_a_deleted_run_cannot_be_branched(runs, run_id):

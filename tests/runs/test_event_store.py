@@ -92,14 +92,6 @@ def test_appending_with_a_lease_that_another_process_took_is_refused(log, lease,
     assert log.append(newer, PhaseEntered("mine")) == 3
 
 
-def test_appending_with_a_released_lease_is_refused(log, leases_with):
-    leases = leases_with()
-    lease = leases.acquire("run")
-    leases.shutdown()
-    with pytest.raises(LeaseLost):
-        log.append(lease, PhaseEntered("late"))
-
-
 def test_an_overdue_lease_is_valid_until_another_process_expires_it(log, lease, sessions):
     with sessions.begin() as session:
         session.execute(update(RunRow).values(leased_until=database_now(-3600)))
@@ -150,22 +142,6 @@ def test_closing_the_store_ends_all_waits_at_once(log):
         log.close()
         assert follower.result(timeout=LONG) == ()
     assert [each.seq for each in log.follow("run", 0, wait=30)] == [1, 2], "what is there is still read"
-
-
-def test_exactly_one_of_simultaneous_terminal_events_is_stored(log, lease):
-    together = threading.Barrier(8)
-
-    def end(n: int) -> bool:
-        together.wait()
-        try:
-            log.append(lease, RunInterrupted(f"by {n}"))
-        except RunEnded:
-            return False
-        return True
-
-    with ThreadPoolExecutor(8) as pool:
-        assert sum(pool.map(end, range(8))) == 1
-    assert len(log.read("run")) == 3
 
 
 WRITER = """

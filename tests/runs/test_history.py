@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 import pytest
 from sqlalchemy import insert
 
 from app.domain.model import RunOptions
-from app.runs.event_store import encode_options
 from app.runs.models import RunRow
 from app.runs.service import RunFilter
-
-NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
+from tests.runs.conftest import NOON, ended_row
 
 
 @pytest.fixture
@@ -20,21 +18,14 @@ def stored(sessions):
     """A function that stores the row of a run, each a minute older than the one before."""
     count = 0
 
-    def store(claim: str, owner: str = "me", answerer: str = "retriever-reader", **columns) -> str:
+    def store(claim: str, **columns) -> str:
         nonlocal count
         count += 1
-        row = {
-            "id": f"run{count:03}",
-            "owner": owner,
-            "claim": claim,
-            "options": encode_options(RunOptions(answerer=answerer)),
-            "created_at": NOON - timedelta(minutes=count),
-            "state": "verdict",
-            "label": "SUPPORTED",
-        }
+        run_id = f"run{count:03}"
+        columns = {"created_at": NOON - timedelta(minutes=count), **columns}
         with sessions.begin() as session:
-            session.execute(insert(RunRow).values({**row, **columns}))
-        return row["id"]
+            session.execute(insert(RunRow).values(ended_row(run_id, claim, **columns)))
+        return run_id
 
     return store
 
@@ -86,8 +77,3 @@ def test_a_list_continues_after_any_of_its_runs_with_the_same_filter(runs, store
         seen += claims(page)
         after = (page[-1].created_at, page[-1].id)
     assert seen == ["even 0", "even 2", "even 4", "even 6"]
-
-
-def test_runs_of_other_owners_are_never_found(runs, stored):
-    stored("Hamlet is a play.", owner="another")
-    assert runs.recent("me", wanted=RunFilter("hamlet")) == ()

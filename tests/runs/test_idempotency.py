@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
@@ -19,13 +18,6 @@ FORM = "a-form's-random-name"
 
 def ids(runs: Runs, owner: str = "me") -> list[str]:
     return [each.id for each in runs.recent(owner)]
-
-
-def test_a_form_that_is_sent_many_times_at_once_starts_one_run(runs):
-    with ThreadPoolExecutor(6) as pool:
-        started = set(pool.map(lambda _: runs.start(CLAIM, RunOptions(), "me", FORM), range(6)))
-    assert ids(runs) == list(started)
-    assert len(ended(runs, started.pop()).hops) == 2
 
 
 def test_a_changed_form_and_another_form_start_other_runs(runs):

@@ -8,14 +8,11 @@ from contextlib import ExitStack
 
 import pytest
 
-from app.domain.model import Claim, RunOptions
 from app.runs.celery_jobs import CARRY_OUT, CeleryJobs, celery_app
 from app.runs.jobs import JobRunner, ThreadJobs
 from app.runs.models import BATCHES, PEOPLE
 from tests.celery_worker import at_work
-from tests.fakes import TWO_HOPS, scripted_container
 from tests.redis_server import RedisServer, running
-from tests.runs.conftest import ended, only_sqlite
 from tests.waiting import LONG, until
 
 MakeRunner = Callable[[Callable[[str], None]], JobRunner]
@@ -128,10 +125,3 @@ def test_a_stopped_runner_accepts_no_more_runs(make_runner):
     other.submit("other")
     until(lambda: "other" in done)
     assert "late" not in done
-
-
-@only_sqlite
-def test_a_run_reaches_its_verdict_with_either_runner(make_runner, runs_with, database_url):
-    runs = runs_with(scripted_container(), jobs=lambda carry_out, workers: make_runner(carry_out))
-    run_id = runs.start(Claim("The author of Hamlet was born in England."), RunOptions(), "me")
-    assert ended(runs, run_id).verdict == TWO_HOPS.verdict

@@ -89,14 +89,6 @@ def test_a_new_process_expires_no_lease_at_its_first_check(log, sessions, leases
     assert Watcher(sessions).look_after(HOUR) == ()
 
 
-def test_a_lease_that_is_renewed_never_expires(log, sessions, leases_with):
-    leases, watcher = leases_with(), Watcher(sessions)
-    leases.acquire("run")
-    for _ in range(20):
-        assert watcher.look_for(LEASE_SECONDS - 2) == []
-        leases.renew()
-
-
 def test_a_process_that_could_not_check_for_a_while_gives_holders_time_to_renew(log, sessions, leases_with):
     """For example after an outage of the database, in which no holder could renew."""
     leases_with().acquire("run")

@@ -21,29 +21,6 @@ def contents(notes: Notes) -> list[tuple]:
     return [(note.hop, note.agrees, note.text) for note in notes.of("r")]
 
 
-def test_the_notes_of_a_run_are_returned_as_written_and_in_order(notes):
-    notes.write("r", 2, False, "The page is a forgery.\nSee its date.", None)
-    notes.write("r", 0, True, "", None)
-    notes.write("r", 1, None, "Γειά 🌍", None)
-    assert contents(notes) == [(0, True, ""), (1, None, "Γειά 🌍"), (2, False, "The page is a forgery.\nSee its date.")]
-    assert notes.of("another") == ()
-
-
-def test_a_note_can_be_changed_and_removed_from_its_latest_version(notes):
-    notes.write("r", 1, True, "Yes.", None)
-    notes.write("r", 1, False, "No.", notes.of("r")[0].written_at)
-    assert contents(notes) == [(1, False, "No.")]
-    notes.remove("r", 1, notes.of("r")[0].written_at)
-    assert contents(notes) == []
-
-
-def test_writing_a_first_note_does_not_overwrite_an_existing_one(notes):
-    notes.write("r", 1, True, "First.", None)
-    with pytest.raises(NoteChanged):
-        notes.write("r", 1, False, "Second.", None)
-    assert contents(notes) == [(1, True, "First.")]
-
-
 def test_the_same_note_sent_twice_is_one_note(notes):
     for _ in range(2):
         notes.write("r", 1, True, "Once.", None)

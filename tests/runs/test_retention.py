@@ -11,7 +11,6 @@ from sqlalchemy import func, select, update
 from app.batches.service import Batches
 from app.cli import runs as run_commands
 from app.domain.model import Claim, Label, RunOptions
-from app.runs.lifecycle import PURGE_LIMIT
 from app.runs.models import EventRow, RunRow
 from app.runs.projections import RunFilter
 from app.runs.service import Runs
@@ -76,18 +75,6 @@ def test_the_scheduler_purges_by_the_retention_setting(runs_with, age):
     runs.serve()
     until(lambda: runs.report(old) is None)
     assert runs.report(young)
-
-
-def test_one_sweep_purges_at_most_the_limit(runs_with, sessions):
-    runs = runs_with(scripted_container())
-    then = datetime.now(UTC) - timedelta(days=2)
-    rows = [
-        RunRow(id=f"{n:022}", owner="me", claim="Old.", options={}, created_at=then, ended_at=then, state="failed")
-        for n in range(PURGE_LIMIT + 1)
-    ]
-    with sessions.begin() as session:
-        session.add_all(rows)
-    assert [runs.deletion.purge_older(1, PURGE_LIMIT) for _ in range(3)] == [PURGE_LIMIT, 1, 0]
 
 
 def test_the_overview_counts_runs_by_state_and_label(runs_with):

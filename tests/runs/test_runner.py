@@ -175,13 +175,6 @@ def test_a_run_that_reaches_a_limit_concludes_with_its_finished_hops_and_the_rea
     assert [hop.status for hop in report.hops] == [HopStatus.KEPT], "the hop it was in is finished"
 
 
-def test_a_run_that_takes_too_long_concludes_with_its_finished_hops(runs_with):
-    runs = runs_with(scripted_container(delay=0.1), limits=Limits(seconds=0.2))
-    report = ended(runs, runs.start(CLAIM, RunOptions(), "me"))
-    assert (report.ended, len(report.hops)) == ("verdict", 1)
-    assert report.stopped_because == Code.RUN_SECONDS(amount=0.2)
-
-
 def test_a_run_that_begins_after_the_daily_limit_was_reached_fails(runs_with):
     gate = Gate("question 1")
     runs = runs_with(scripted_container(gate=gate), workers=1, limits=Limits(day_calls=3))

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import time
-from concurrent.futures import ThreadPoolExecutor
-
 from app.domain.events import RunStarted
 from app.domain.model import Claim, HopStatus, LabelSet, RunOptions
 from tests.fakes import FAILING, TWO_HOPS, Gate, scripted_container
 from tests.runs.conftest import ended, events_until_end
 from tests.runs.steady import SteadyContainer
-from tests.waiting import LONG, LONGER
+from tests.waiting import LONG
 
 CLAIM = Claim("The author of Hamlet was born in England.")
 
@@ -63,21 +60,3 @@ def test_stopping_releases_running_and_waiting_runs_to_the_next_process(runs_wit
     for run_id in (running, waiting, late):
         next_runs.wake(run_id)
         assert ended(next_runs, run_id).verdict == TWO_HOPS.verdict
-
-
-def test_stopping_waits_for_no_call_and_wakes_followers(runs_with):
-    gate = Gate("answer 1")
-    runs = runs_with(scripted_container(gate=gate))
-    run_id = runs.start(CLAIM, RunOptions(), "me")
-    assert gate.reached.wait(LONG)
-    last = runs.report(run_id).last_seq
-    with ThreadPoolExecutor(1) as pool:
-        follower = pool.submit(runs.follow, run_id, last, LONGER)
-        time.sleep(0.2)
-        began = time.monotonic()
-        runs.stop()
-        assert time.monotonic() - began < LONG / 2
-        assert follower.result(timeout=LONG) == ()
-    gate.open()
-    runs.stop(wait=LONG)
-    assert runs.report(run_id).last_seq == last, "what the call said in the end is not stored"

@@ -90,13 +90,6 @@ def test_the_finish_command_interrupts_the_open_hop_and_concludes_from_the_kept_
     assert (report.verdict, report.stopped_because) == (early, Code.ASKED_BY_OWNER())
 
 
-def test_the_finish_command_reaches_a_run_in_another_process(held, runs_with):
-    runs, run_id, gate = held()
-    assert runs_with(scripted_container()).conclude(run_id)
-    gate.open()
-    assert ended(runs, run_id).stopped_because == Code.ASKED_BY_OWNER()
-
-
 def test_the_finish_command_reaches_the_process_that_resumes_the_run(held, runs_with, sessions):
     runs, run_id, _ = held(SteadyContainer)
     runs.conclude(run_id)
@@ -107,12 +100,3 @@ def test_the_finish_command_reaches_the_process_that_resumes_the_run(held, runs_
     report = ended(others, run_id)
     assert (report.stopped_because, report.resumed) == (Code.ASKED_BY_OWNER(), 1)
     assert container.steady.calls == ["conclusion 1"], "no further hop is asked"
-
-
-def test_an_ended_or_unknown_run_accepts_no_command(runs_with):
-    runs = runs_with(scripted_container())
-    run_id = runs.start(CLAIM, RunOptions(), "me")
-    before = ended(runs, run_id)
-    for one in (run_id, "never"):
-        assert not runs.conclude(one) and not runs.interrupt(one, STOPPED)
-    assert runs.report(run_id).report == before

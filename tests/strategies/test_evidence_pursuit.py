@@ -246,31 +246,6 @@ class TestTheVerdict:
         assert StepFailed("questioner", str(FAILED)) in events
         assert events[-1] == VerdictReached(LATE)
 
-    @pytest.mark.parametrize("labels", LabelSet)
-    @pytest.mark.parametrize("variant", [Variant(), BARE, EARLY, Variant(padding="repeat"), Variant(inflate_to=10)])
-    def test_without_any_answer_the_verdict_is_not_enough_evidence_in_every_label_set(self, labels, variant):
-        class Nothing(dict):
-            def get(self, text, otherwise=None):
-                return None
-
-        script = Script(numbered(*range(99)), answers=Nothing())
-        events = run(script, variant, replace(OPTIONS, labels=labels, max_hops=10))
-        assert events[-1].verdict.label is Label.NOT_ENOUGH_EVIDENCE
-        assert script.named("conclude") == []
-        assert len(asked(events)) <= 10
-
-    @pytest.mark.parametrize("labels", LabelSet)
-    def test_a_run_in_which_every_search_fails_has_no_verdict(self, labels):
-        """The original keeps asking without end, and then forces a verdict."""
-
-        class Down(dict):
-            def get(self, text, otherwise=None):
-                return FAILED
-
-        events = run(Script(numbered(*range(99)), answers=Down()), options=replace(OPTIONS, labels=labels))
-        assert asked(events) == numbered(0, 1)
-        assert isinstance(events[-1], RunFailed)
-
 
 class TestFailedCalls:
     @pytest.mark.parametrize("error", [FAILED, UnparseableOutput("no question"), ModelUnavailable("gone", fix="make")])

@@ -297,13 +297,6 @@ class TestTheVerdict:
         assert (verdict.label, verdict.rationale, verdict.missing) == (Label.NOT_ENOUGH_EVIDENCE, (), missing)
         assert strategy.reasoner.calls == []
 
-    @pytest.mark.parametrize("labels", LabelSet)
-    def test_a_run_in_which_every_hop_failed_fails(self, labels):
-        strategy = scripted_strategy(hops("failed", "failed"))
-        events = run(strategy, RunOptions(labels=labels))
-        assert events[-1] == RunFailed(Code.ALL_FAILED())
-        assert strategy.reasoner.calls == []
-
 
 class TestControl:
     def test_conclude_calls_the_reasoner_with_the_present_pairs(self):

@@ -101,8 +101,6 @@ COMPLETE = {
     ("name", "body"),
     [
         ("NewRun", {"answerer": "none of these"}),
-        ("NewRun", {"strategy": "guesses"}),
-        ("NewRun", {"preset": "guesses"}),
         ("NewBranch", {"question": " \t"}),
         ("NewBranch", {"question": "Who\u0000?"}),
         ("NewBranch", {"question": "Who wrote Hamlet?", "leave_out": True}),

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import html
 import re
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 import pytest
 from sqlalchemy import create_engine, insert
 
-from app.domain.model import RunOptions
-from app.runs.event_store import encode_options
 from app.runs.models import RunRow
+from tests.runs.conftest import NOON, ended_row
 from tests.web.conftest import finished, started, wait_for
-
-NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
 
 
 @pytest.fixture
@@ -28,16 +25,8 @@ def stored(client, database_url):
         engine = create_engine(database_url)
         with engine.begin() as connection:
             for n, claim in enumerate(claims):
-                row = {
-                    "id": f"{claim[:20].replace(' ', '-')}",
-                    "owner": owner,
-                    "claim": claim,
-                    "options": encode_options(RunOptions(answerer="retriever-reader")),
-                    "created_at": NOON - timedelta(minutes=n),
-                    "state": "verdict",
-                    "label": "SUPPORTED",
-                }
-                connection.execute(insert(RunRow).values({**row, **columns}))
+                placed = {"owner": owner, "created_at": NOON - timedelta(minutes=n), **columns}
+                connection.execute(insert(RunRow).values(ended_row(claim[:20].replace(" ", "-"), claim, **placed)))
         engine.dispose()
 
     return store

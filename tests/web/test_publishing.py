@@ -18,10 +18,6 @@ def client(make_app):
     return make_app(publishing=True).test_client()
 
 
-def publishing_of(client):
-    return client.application.extensions["hopcheck"].runs.publishing
-
-
 def test_search_engines_may_index_only_published_reports(client, path):
     def has_noindex(address: str) -> tuple[bool, bool]:
         answer = client.get(address)
@@ -50,7 +46,7 @@ def test_published_reports_are_unlisted_once_the_operator_disallows_publishing(m
 
 def test_the_owner_sees_that_a_report_was_taken_down_and_cannot_publish_it(client, path):
     press(client, path, "publish")
-    publishing_of(client).take_down(path.rsplit("/", 1)[-1])
+    client.application.extensions["hopcheck"].runs.publishing.take_down(path.rsplit("/", 1)[-1])
     page = client.get(path)
     assert "The operator of this site has taken this report down" in page.text
     assert "/publish" not in page.text and page.headers["X-Robots-Tag"] == "noindex"

@@ -13,7 +13,6 @@ from tests.fakes import AWAY, FakeContainer
 from tests.strategies.pursuit import Script
 from tests.web.conftest import started, wait_for
 from tests.web.test_branching import branch, questions
-from tests.web.test_import import imported
 
 ENDED = 'id="verdict-heading"'
 ASKED = ["First?", "Second?", "First, 1?", "Second, 1?", "First, 2?"]
@@ -90,12 +89,3 @@ def test_a_form_whose_default_is_a_pursuit_keeps_the_default_preset_of_other_str
     page = make_app(container).test_client().get("/").text
     chosen = re.findall(r'<input type="radio" name="(strategy|preset|pursuit)" value="([^"]*)" checked', page)
     assert chosen == [("strategy", "evidence-pursuit"), ("preset", "prompted"), ("pursuit", "paper")]
-
-
-def test_the_export_of_a_pursuit_is_imported_as_the_same_report(client, path):
-    exported = client.get(f"{path}/export.json")
-    copy = imported(client, exported.data)
-    again = client.get(f"{copy}/export.json").json
-    assert {**again, "id": "", "created_at": "", "imported": None} == {**exported.json, "id": "", "created_at": ""}
-    assert questions(client.get(copy).text) == ASKED
-    assert all(f"**{each}" in client.get(f"{path}/export.md").text.replace("\\", "") for each in ASKED)

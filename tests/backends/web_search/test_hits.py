@@ -137,17 +137,14 @@ def test_the_site_is_the_real_host_of_the_url(url, site):
         ('before <span style="display&#58;none">SECRET</span> after', "before after"),
         ("before <div hidden><b> never closed", "before"),
         ("&lt;script&gt;", "<script>"),
-        ("I <3 Hamlet", "I <3 Hamlet"),
         ("bell\x07 null\x00", "bell null"),
         ("hid\u200bden\u202e\ufeff", "hidden"),
-        ("lone \udcff surrogate", "lone surrogate"),
         ("<b>lone</b> \udcff surrogate", "lone surrogate"),
         ("one\u2028two&ZeroWidthSpace;\U000e0041\ufe0f\ue000\u3164", "one two"),
         ("<img src=x onerror=alert(1)>", ""),
         ("<!DOCTYPE html><?php echo 1 ?>text", "text"),
         ("&#7;&#x202e;bell", "bell"),
         ("<SCRIPT type='a'>never closed", ""),
-        ("<!-- never closed", ""),
     ],
 )
 def test_markup_and_invisible_characters_are_removed(text, shown):

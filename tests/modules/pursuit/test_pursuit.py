@@ -134,10 +134,6 @@ LIST = '["Who wrote Emma?", "Where was she born?", "When was Emma published?"]'
 KNOWN = Claim(CLAIM.text, "Jane Doe", "2020-10-31")
 
 
-def test_the_first_item_of_the_list_is_the_first_question() -> None:
-    assert PromptedPursuer(playing(LIST)).first_questions(CLAIM, 1) == (Question("Who wrote Emma?"),)
-
-
 def test_all_questions_at_once_are_the_first_n_of_the_list() -> None:
     pursuer = PromptedPursuer(playing(LIST))
     assert [question.text for question in pursuer.first_questions(CLAIM, 2)] == [

@@ -1,5 +1,7 @@
 """A recipe sets several options by name; options that are given besides replace its own."""
 
+import re
+
 import pytest
 
 from app.capabilities.options import Capabilities, Choice
@@ -9,11 +11,13 @@ from app.presets import GUIDED_PRESETS, PURSUIT_PRESETS, RECIPES, recipe_of
 from app.run_request import raw_options, resolve_options
 from tests.fakes import AWAY, scripted_container
 from tests.waiting import until
+from tests.web.conftest import send, started, token
 
 MIXES = tuple(Choice(name, each.title, needs_model=name != "local") for name, each in GUIDED_PRESETS.items())
 PURSUITS = tuple(Choice(name, each.title, needs_model=name != "local") for name, each in PURSUIT_PRESETS.items())
 ANSWERERS = tuple(Choice(name, name) for name in ("retriever-reader", "reciter-reader", "web-search"))
 SHELVES = (Choice("vital", "Vital articles"), Choice("mine", "My papers"))
+METHOD = re.compile(r'<input type="radio" name="recipe" value="([^"]*)"( checked)?')
 
 
 def container_with(**fields):
@@ -93,6 +97,81 @@ def test_a_recipe_is_available_where_all_its_parts_are_and_names_who_gets_the_te
     assert [name for name, each in found.items() if each.available] == ["local", "evidence-pursuit", "papelo"]
     assert (found["qacheck"].reason, found["qacheck"].mend) == ("No model.", "KEY")
     assert (found["local"].destination, found["papelo"].destination) == (None, "search.example.org")
+
+
+class TestForm:
+    def options_of(self, make_app, container, **fields):
+        started(make_app(container).test_client(), **fields)
+        until(lambda: container.asked_for)
+        return container.asked_for[0]
+
+    def test_offers_the_recipes_that_are_available_with_the_sites_own_chosen(self, make_app):
+        page = make_app(container_with()).test_client().get("/").text
+        assert METHOD.findall(page) == [(name, " checked" if name == "local" else "") for name in RECIPES]
+
+    def test_shows_no_methods_where_there_is_one(self, make_app):
+        page = make_app(scripted_container(mixes=MIXES[:1])).test_client().get("/").text
+        assert "<legend>Method</legend>" not in page and 'id="model"' not in page
+        assert '<input type="hidden" name="recipe" value="local">' in page
+
+    @pytest.mark.parametrize(
+        ("fields", "expected"),
+        [
+            ({"recipe": "language-model"}, ("prompted", "retriever-reader", ("vital",))),
+            ({"recipe": "language-model", "from_source": "mine"}, ("prompted", "retriever-reader", ("mine",))),
+            ({"recipe": "evidence-pursuit"}, ("llm+llm", "web-search", ())),  # the source is as the page showed it
+            ({"recipe": "evidence-pursuit", "from_source": "mine"}, ("llm+llm", "web-search", ("mine",))),
+            ({"recipe": "qacheck"}, ("qacheck", "reciter-reader", ())),
+            (
+                {"recipe": "qacheck", "strategy": "question-guided", "preset": "local"},
+                ("local", "retriever-reader", ("vital",)),
+            ),
+            (
+                {"recipe": "local", "strategy": "evidence-pursuit", "pursuit": "paper"},
+                ("paper", "web-search", ("vital",)),
+            ),
+        ],
+    )
+    def test_a_recipe_decides_unless_a_strategy_is_chosen_besides(self, make_app, fields, expected):
+        shown = {"from_source": "vital", "answerer": "retriever-reader", "strategy": "", "preset": "local"}
+        found = self.options_of(make_app, container_with(), model="big", **{**shown, **fields})
+        assert (found.preset, found.answerer, found.corpora) == expected
+
+    @pytest.mark.parametrize("recipe", [*RECIPES, ""])
+    def test_the_form_of_an_earlier_check_repeats_its_method(self, make_app, recipe):
+        container = container_with()
+        client = make_app(container).test_client()
+        fields = {"recipe": recipe} if recipe else {"strategy": "evidence-pursuit", "pursuit": "multi-doc"}
+        path = started(client, model="big", from_source="mine", **fields)
+        page = client.get("/", query_string={"again": path.rpartition("/")[2]}).text
+        assert (recipe, " checked") in METHOD.findall(page)
+        sent = dict(
+            re.findall(r'<input type="radio" name="(strategy|preset|pursuit|recipe)" value="([^"]*)" checked', page)
+        )
+        started(client, model="big", from_source="mine", source_chosen="yes", **sent)
+        until(lambda: len(container.asked_for) == 2)
+        assert container.asked_for[0] == container.asked_for[1]
+
+    def test_a_site_whose_defaults_are_no_recipe_offers_them_as_its_own(self, make_app):
+        usual = resolve_options({"preset": "local+flan-t5", "model": "big"}, anywhere())
+        container = container_with(usual=usual)
+        app = make_app(container)
+        assert METHOD.findall(app.test_client().get("/").text)[-1] == ("", " checked")
+        started(app.test_client(), recipe="", strategy="", preset="local+flan-t5", from_source="vital")
+        until(lambda: container.asked_for)
+        assert container.asked_for[0].preset == "local+flan-t5"
+
+    def test_a_recipe_that_is_unknown_is_refused_by_its_field(self, make_app):
+        answer = send(make_app(container_with()).test_client(), recipe="magic")
+        assert answer.status_code == 422 and 'id="recipe-problem"' in answer.text
+
+    def test_a_batch_takes_a_recipe(self, make_app):
+        app = make_app(container_with())
+        client = app.test_client()
+        assert '<option value="evidence-pursuit">' in client.get("/batches").text
+        fields = {"claims": "Hamlet is a play.", "recipe": "language-model", "model": "big"}
+        sent = client.post("/batches", data={"csrf_token": token(client), **fields})
+        assert options_of_batch(app, sent.location).preset == "prompted"
 
 
 def options_of_batch(app, address: str):

@@ -1,4 +1,4 @@
-"""Presets: which implementation each module of a run has, and the options that go with it.
+"""Presets: which implementation each module of a run has, and the options that go with it; recipes name a few.
 
 Those of evidence pursuit are the rows of Papelo's Table 2 (arXiv 2411.05762), each of which changes one thing of
 `paper`, and Hopcheck's own.
@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal, NamedTuple
 
-from app.domain.model import QACHECK, LabelSet, Need
+from app.domain.model import QACHECK, LabelSet, Need, RunOptions
 from app.strategies import GUIDED, PURSUIT
 from app.strategies.evidence_pursuit import Variant
 
@@ -238,3 +238,38 @@ def is_faithful(strategy: str, preset: str) -> bool:
     These are sent as plain text, and no JSON is requested.
     """
     return preset == QACHECK if strategy != PURSUIT else not PURSUIT_PRESETS[preset].own_wording
+
+
+class Recipe(NamedTuple):
+    """A name for a strategy with a preset, and with the source that it is meant for if that is not the usual one."""
+
+    title: str
+    about: str
+    strategy: str
+    preset: str
+    source: str = ""
+
+
+RECIPES = {
+    "local": Recipe("Local models", "The small models that come with Hopcheck.", GUIDED, "local"),
+    "language-model": Recipe("A language model", "It asks, judges and explains, step by step.", GUIDED, PROMPTED),
+    "evidence-pursuit": Recipe(
+        "Evidence pursuit", "A language model reads web pages until it can decide.", PURSUIT, PROMPTED_PURSUIT, "web"
+    ),
+    QACHECK: Recipe(
+        "QACheck, as published", "The paper’s prompts. Answers come from the model’s memory.", GUIDED, QACHECK
+    ),
+    "papelo": Recipe(
+        "Papelo, as published",
+        "The paper’s prompts, on the web. The model asks everything.",
+        PURSUIT,
+        "papelo",
+        "web",
+    ),
+}
+"""The few methods that people choose by name, in display order."""
+
+
+def recipe_of(options: RunOptions) -> str:
+    """Return the name of the recipe of these options' strategy and preset; "" for none."""
+    return next((name for name, each in RECIPES.items() if each[2:4] == (options.strategy, options.preset)), "")

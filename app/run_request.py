@@ -24,7 +24,7 @@ class RunRequest:
 
     @classmethod
     def resolve(cls, raw: Mapping[str, Any], capabilities: Capabilities) -> RunRequest:
-        """Return the claim and options in `raw`, whose keys are CLAIM_FIELDS, `source` and the fields of RunOptions.
+        """Return the claim and options in `raw`, with keys CLAIM_FIELDS, `recipe`, `source` and RunOptions' fields.
 
         Raises InvalidInput, which names the field, for invalid input and for options that are unavailable here.
         """
@@ -35,10 +35,12 @@ class RunRequest:
 def resolve_options(raw: Mapping[str, Any], capabilities: Capabilities) -> RunOptions:
     """Return the options in `raw`, with defaults for missing fields and without choices that have no effect.
 
-    `labels` may be text, and `corpora` any sequence; `source` stands for an answerer and what it searches. Raises
-    InvalidInput, which names the field.
+    `labels` may be text, and `corpora` any sequence; `source` stands for an answerer and what it searches; `recipe`
+    for options that are not given. Raises InvalidInput, which names the field.
     """
     given = {name: value for name, value in raw.items() if name not in CLAIM_FIELDS}
+    if (recipe := given.pop("recipe", None)) is not None:
+        given = capabilities.with_recipe(recipe, given)
     labels, source = given.pop("labels", None), given.pop("source", None)
     if "corpora" in given:
         given["corpora"] = tuple(dict.fromkeys(given["corpora"]))

@@ -60,11 +60,13 @@
   // Show only the lines about who gets the claim that apply to what is chosen.
   const showDestinations = () => {
     const own = source.value === "";
-    const unused = [chosen("strategy")?.value === "evidence-pursuit" ? "preset" : "pursuit", own ? "" : "answerer"];
+    const strategy = chosen("strategy")?.value;
+    const preset = { "evidence-pursuit": "pursuit", "question-guided": "preset" }[strategy];
+    const used = strategy ? ["strategy", preset] : ["recipe"];
     const asking = [...form.querySelectorAll("input[data-needs-model]:checked")];
-    const asksModel = asking.some(({ name }) => !unused.includes(name));
+    const asksModel = asking.some(({ name }) => used.includes(name) || (own && name === "answerer"));
     for (const line of form.querySelectorAll("[data-sends]")) {
-      line.hidden = !asksModel || line.dataset.sends !== chosen("model")?.value;
+      line.hidden = !asksModel || line.dataset.sends !== form.elements.model?.value;
       line.querySelector(".when").hidden = true;
     }
     const searched = searchedSources();
@@ -74,20 +76,20 @@
     }
     for (const line of form.querySelectorAll("[data-scope]")) line.hidden = line.dataset.scope !== source.value;
     const words = source.querySelector("[data-source-now]");
-    words.textContent = own ? `Chosen under Options: ${ownChoice() || "none chosen"}` : "Chosen under Options";
+    words.textContent = own ? `Chosen under Advanced: ${ownChoice() || "none chosen"}` : "Chosen under Advanced";
   };
   if (form) {
     const takeAnswerer = (name) => {
       const answerer = form.querySelector(`input[name=answerer][value="${name}"]`);
       if (answerer) answerer.checked = true;
     };
-    // A preset with an answerer of its own takes it; the next preset, or a source, gives it back.
+    // A method with a source or an answerer of its own takes it; the next method, or a source, gives it back.
     let before = null;
-    const takePresetsOwn = ({ dataset }) => {
-      if (dataset.answerer) {
+    const takeOwn = ({ dataset }) => {
+      if (dataset.answerer || dataset.ownSource) {
         before ??= source.value;
-        source.value = "";
-        takeAnswerer(dataset.answerer);
+        source.value = dataset.ownSource ?? "";
+        takeAnswerer(dataset.answerer ?? source.dataset.usualAnswerer);
       } else if (before !== null) {
         source.value = before;
         takeAnswerer(source.dataset.usualAnswerer);
@@ -95,7 +97,8 @@
       }
     };
     form.addEventListener("change", ({ target }) => {
-      if (target.name === "preset") takePresetsOwn(target);
+      if (["recipe", "preset"].includes(target.name)) takeOwn(target);
+      if (target.name === "recipe") for (const usual of form.querySelectorAll('[name=strategy][value=""]')) usual.checked = true;
       if (target === source) {
         form.elements.source_chosen.value = "yes";
         before = null;

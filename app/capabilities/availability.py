@@ -231,6 +231,7 @@ class Availability:
         capabilities = self.capabilities()
         return (
             Group("Sources", "SOURCE", capabilities.sources),
+            Group("Methods (recipes)", "", capabilities.recipes),
             Group("Strategies", "STRATEGY", capabilities.strategies),
             Group("Mixes of modules", "PRESET", capabilities.presets),
             *capabilities.roles,

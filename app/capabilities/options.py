@@ -1,4 +1,4 @@
-"""The options for a run: sources, strategies, presets, answerers, language models, corpora and search engines.
+"""The options for a run: recipes, sources, strategies, presets, answerers, language models, corpora, search engines.
 
 Page, command line and API offer the same choices. A choice that is not available has the reason, and a command or
 setting that makes it available.
@@ -14,6 +14,7 @@ from app.config import FLASK
 from app.config.settings import Settings
 from app.domain.errors import InvalidInput
 from app.domain.model import ANSWERERS, CORPUS_SEARCH, DEFAULTS, RANGES, TICKS, RunOptions
+from app.presets import RECIPES, defaults_of
 from app.strategies import BASELINES, GUIDED, PURSUIT
 
 RETRIEVER_READER, WEB_SEARCH = "retriever-reader", "web-search"
@@ -88,6 +89,8 @@ class Choice:
     """How much a source holds, and of when."""
     built_at: str = ""
     """ISO time since which the corpus holds that."""
+    about: str = ""
+    """What a recipe does, in a sentence."""
 
     def unavailable(self, reason: str, fix: str) -> Choice:
         return replace(self, available=False, reason=reason, mend=fix)
@@ -152,7 +155,7 @@ class Capabilities:
         return web.unavailable("No search engine is set up.", " or ".join(settings))
 
     def _answered(self, source: Choice, answerer: str) -> Choice:
-        using = next((each for each in self.answerers if each.name == answerer), Choice(answerer, answerer, False))
+        using = _named(self.answerers, answerer)
         return source if using.available or not source.available else source.unavailable(using.reason, using.mend)
 
     def _engine(self) -> Choice | None:
@@ -160,6 +163,41 @@ class Capabilities:
         engines = [each for each in self.searches if each.available and each.name != CORPUS_SEARCH]
         usual = [each for each in engines if each.name == self.default_options.search]
         return next(iter(usual + engines), None)
+
+    @property
+    def recipes(self) -> tuple[Choice, ...]:
+        return tuple(map(self._recipe, RECIPES))
+
+    def _recipe(self, name: str) -> Choice:
+        """Return the recipe as a choice, unavailable like the first of its parts that is."""
+        title, about, strategy, preset, source = RECIPES[name]
+        modules = _named(self.presets_of(strategy), preset)
+        parts = (
+            _named(self.strategies, strategy),
+            modules,
+            _named(self.answerers, defaults_of(strategy, preset).get("answerer")),
+            _named(self.sources, source),
+            _named(self.models, self.default_options.model if modules.needs_model else None),
+        )
+        hosts = " and ".join(each.destination for each in parts if each.destination) or None
+        choice = Choice(name, title, destination=hosts, needs_model=modules.needs_model, about=about)
+        lacking = next((each for each in parts if not each.available), None)
+        return choice.unavailable(lacking.reason, lacking.mend) if lacking else choice
+
+    def with_recipe(self, name: str, given: dict[str, Any]) -> dict[str, Any]:
+        """Return the options `given` with those that the recipe sets where none are given.
+
+        Raises InvalidInput for a recipe that is unknown, or unavailable with nothing given in place of its parts.
+        """
+        has_source = any(given.get(each) for each in ("source", "answerer", "corpora", "search"))
+        is_changed = has_source or bool({"strategy", "preset"} & given.keys())
+        find_choice([replace(each, available=is_changed or each.available) for each in self.recipes], name, "recipe")
+        implied = {each: getattr(RECIPES[name], each) for each in ("strategy", "preset", "source")}
+        if given.get("strategy", implied["strategy"]) != implied["strategy"]:
+            del implied["preset"]
+        if has_source or not implied["source"]:
+            del implied["source"]
+        return implied | given
 
     def with_source(self, name: str, given: Mapping[str, Any]) -> dict[str, Any]:
         """Return the options `given` with those that the source `name` stands for.
@@ -239,6 +277,11 @@ class Capabilities:
         if searches_corpora(options):
             hosts += [_destination(self.corpora, name) for name in options.corpora]
         return " and ".join(dict.fromkeys(filter(None, hosts))) or None
+
+
+def _named(choices: Sequence[Choice], name: str | None) -> Choice:
+    """Return the choice of that name: an unavailable one if it is unknown, an available one for no name."""
+    return next((each for each in choices if each.name == name), Choice(name or "", name or "", not name))
 
 
 def _destination(choices: Sequence[Choice], name: str | None) -> str | None:

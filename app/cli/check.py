@@ -32,6 +32,7 @@ from app.domain.errors import InvalidInput
 from app.domain.messages import Code
 from app.domain.model import DEFAULTS, RANGES, TICKS, LabelSet, RunOptions
 from app.domain.report import Report, reduce_events
+from app.presets import RECIPES
 from app.run_request import RunRequest, resolve_options
 from app.runs.jobs import RESUBMIT_SECONDS
 from app.runs.service import Runs, StoredEvent
@@ -75,6 +76,7 @@ def _add_numbers(command: Callable) -> Callable:
 )
 @click.option("--strategy", help=f"Strategy: {', '.join(ASKING)}, or a baseline; default: STRATEGY.")
 @click.option("--preset", help="Preset of modules, or of an evidence pursuit; default: PRESET.")
+@click.option("--recipe", help=f"Method: {', '.join(RECIPES)}. Options given besides replace its own.")
 @click.option("--source", help="Source of the answers: web, or a corpus; default: SOURCE.")
 @click.option(
     "--answerer", help="Module that answers; default: the preset's, else ANSWERER, or web-search in a pursuit."

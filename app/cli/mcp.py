@@ -22,6 +22,7 @@ from app.config import VERSION
 from app.domain.errors import HopcheckError, InvalidInput
 from app.domain.model import LabelSet
 from app.logging import configure_logging
+from app.presets import RECIPES
 from app.run_request import RunRequest
 from app.runs.projections import RunSummary
 from app.runs.service import RunFilter, Runs, StoredRun
@@ -176,6 +177,7 @@ def mcp_server(app_services: AppServices, limiter: Limiter | None = None) -> "MC
         strategy: Annotated[str | None, Field(description=f"{' or '.join(ASKING)}.")] = None,
         max_hops: Annotated[int | None, Field(description="How many questions at most.")] = None,
         source: Annotated[str | None, Field(description=SOURCE)] = None,
+        recipe: Annotated[str | None, Field(description=f"Method: {', '.join(RECIPES)}.")] = None,
         model: Annotated[str | None, Field(description="A language model, by the operator's name for it.")] = None,
         preset: Annotated[str | None, Field(description="Modules, such as local, prompted, qacheck, papelo.")] = None,
         answerer: Annotated[str | None, Field(description="What answers: retriever-reader, web-search, ...")] = None,
@@ -185,7 +187,7 @@ def mcp_server(app_services: AppServices, limiter: Limiter | None = None) -> "MC
         with _as_tool_errors():
             _count(limiter, app_services.settings.rate_limit, _state(context, "client"))
             options = {"strategy": strategy, "max_hops": max_hops, "source": source, "model": model}
-            options |= {"preset": preset, "answerer": answerer, "labels": labels}
+            options |= {"recipe": recipe, "preset": preset, "answerer": answerer, "labels": labels}
             fields = {"claim": claim, "speaker": speaker, "date": date, **options}
             return start_check(app_services, fields, _state(context, "owner") or OWNER)
 

@@ -33,7 +33,6 @@ from app.domain.errors import CallFailed, HopcheckError, InvalidInput, NotNow
 from app.domain.model import BatchLine, Label, RunOptions, SourceText
 from app.run_request import CLAIM_FIELDS, raw_options, resolve_options
 from app.runs.models import RUNNING
-from app.strategies import PURSUIT
 from app.text.claims import Candidate
 from app.text.wording import with_name
 from app.web import available_sources, capabilities, report_view, services, views
@@ -322,7 +321,6 @@ def form_page(problem: str = "", read: bool = True, notice: str = "") -> str:
         title=fields.get("title", ""),
         chosen=form,
         capabilities=capabilities(),
-        pursues=form is not None and form.strategy == PURSUIT,
         label_sets=views.LABEL_SETS,
         batches=services().batches.of_owner(owner_id),
         deleted=services().batches.restorable(owner_id),

@@ -14,9 +14,9 @@ from werkzeug.datastructures import MultiDict
 
 from app.capabilities.options import WEB, Capabilities, source_of
 from app.domain.model import ANSWERERS, CORPUS_SEARCH, DEFAULTS, RANGES, TICKS, Claim, Label, RunOptions
-from app.presets import PROMPTED, PROMPTED_PURSUIT, defaults_of
+from app.presets import RECIPES, Recipe, defaults_of, recipe_of
 from app.run_request import CLAIM_FIELDS
-from app.strategies import BASELINES, GUIDED, PURSUIT
+from app.strategies import BASELINES, PURSUIT
 
 SET_BY_SOURCE = ("answerer", "corpora", "search")
 """Fields that count only without `from_source`; an answerer that was chosen must go with it."""
@@ -39,9 +39,12 @@ class ClaimForm(_Options):
     from_source: str = ""
     """The name of the source; "" for what the fields SET_BY_SOURCE say."""
     source_chosen: str = ""
-    """Not empty if the source holds although the preset has an answerer of its own."""
+    """Not empty if the source holds although the method has a source or an answerer of its own."""
     answerer: str = ""
-    strategy: str = "question-guided"
+    recipe: str = ""
+    """The name of the recipe; "" for this site's own method."""
+    strategy: str = ""
+    """The strategy, with which its preset replaces the recipe; "" for the recipe."""
     preset: str = ""
     """The preset, except of an evidence pursuit."""
     pursuit: str = ""
@@ -53,18 +56,20 @@ class ClaimForm(_Options):
     fresh: bool = False
     is_answerer_chosen: bool = False
     """Whether another answerer than the usual one was submitted, so that it is not left to the source."""
+    usual: RunOptions = DEFAULTS
+    """This site's defaults."""
 
     @classmethod
     def from_options(cls, options: RunOptions, preset: str, pursuit: str) -> ClaimForm:
         """Return the form for a new visitor; `preset` is the default one, `pursuit` that of an evidence pursuit."""
-        blank = cls(preset=preset, pursuit=pursuit, fresh=options.fresh)
-        # Empty, so that the chosen preset's own default labels apply.
-        return replace(cls.repeating(Claim(""), options, blank), labels="", source_chosen="")
+        blank = cls(preset=preset, pursuit=pursuit, fresh=options.fresh, usual=options)
+        # Empty, so that the chosen method's own strategy and default labels apply.
+        return replace(cls.repeating(Claim(""), options, blank), strategy="", labels="", source_chosen="")
 
     @classmethod
     def repeating(cls, claim: Claim, options: RunOptions, blank: ClaimForm) -> ClaimForm:
         """Return the form that repeats an earlier run; `fresh` and options the run did not use come from `blank`."""
-        is_pursuit = options.strategy == PURSUIT
+        is_pursuit, recipe = options.strategy == PURSUIT, recipe_of(options)
         used: dict[str, Any] = {
             name: getattr(options, name) or getattr(blank, name) for name in ("answerer", "search", "model", "corpora")
         }
@@ -75,8 +80,9 @@ class ClaimForm(_Options):
             speaker=claim.speaker or "",
             date=claim.date or "",
             from_source=source_of(options),
-            source_chosen="yes" if "answerer" in defaults_of(options.strategy, options.preset) else "",
-            strategy=options.strategy,
+            source_chosen="yes",
+            recipe=recipe,
+            strategy="" if recipe else options.strategy,
             labels=options.labels.value,
             preset=blank.preset if is_pursuit else options.preset,
             pursuit=options.preset if is_pursuit else blank.pursuit,
@@ -88,15 +94,14 @@ class ClaimForm(_Options):
     def from_fields(cls, fields: MultiDict[str, str], blank: ClaimForm) -> ClaimForm:
         """Return the submitted form.
 
-        Omitted fields are taken from `blank`, except `claim`, `from_source` and `fresh`, which are then empty. An
-        example's button submits its claim. The button of a model that was found on this machine chooses it with its
-        presets. Browsers omit unticked checkboxes, so the page always submits an empty `corpora` value as well: alone,
-        it means that none is ticked. A preset with an answerer of its own gets it, unless the submitted source or
-        answerer differs from what the page showed.
+        Omitted fields are taken from `blank`, except `claim`, `from_source` and `fresh`, which are then empty; a form
+        without `recipe` has the default strategy. An example's button submits its claim. Browsers omit unticked
+        checkboxes, so the page always submits an empty `corpora` value as well: alone, it means that none is ticked. A
+        method with a source or an answerer of its own gets it, unless the submitted source or answerer differs from
+        what the page showed.
         """
-        found = fields.get("found_model")
-        sent: dict[str, Any] = {"from_source": "", **{name: fields[name] for name in SINGLE_VALUE if name in fields}}
-        sent |= {"model": found, "preset": PROMPTED, "pursuit": PROMPTED_PURSUIT} if found else {}
+        sent: dict[str, Any] = {"from_source": "", "strategy": "" if "recipe" in fields else blank.usual.strategy}
+        sent |= {name: fields[name] for name in SINGLE_VALUE if name in fields}
         # The page always submits an empty value of a checkbox as well.
         sent |= {name: any(fields.getlist(name)) for name in TICKS if name in fields}
         form = replace(
@@ -108,14 +113,21 @@ class ClaimForm(_Options):
             **sent,
         )
         shown = fields.get("from_source", blank.from_source) == blank.from_source and not form.source_chosen
-        own = defaults_of(form.strategy, form._preset()).get("answerer")
-        return replace(form, from_source="", answerer=own) if own and shown and not form.is_answerer_chosen else form
+        if not shown or form.is_answerer_chosen:
+            return form
+        recipe, answerer = RECIPES.get(form.recipe), defaults_of(*form._method()).get("answerer")
+        if recipe and recipe.source and not form.strategy and form.recipe != blank.recipe:
+            return replace(form, from_source=recipe.source)
+        return replace(form, from_source="", answerer=answerer) if answerer else form
 
     def raw(self) -> dict[str, Any]:
         """Return the fields as RunRequest.resolve accepts them, without `labels` if it is empty."""
-        unchanged = (*CLAIM_FIELDS, "strategy", "answerer", "labels", "corpora", "fresh", *TICKS)
+        unchanged = (*CLAIM_FIELDS, "answerer", "labels", "corpora", "fresh", *TICKS)
         fields = {name: getattr(self, name) for name in unchanged if name != "labels" or self.labels}
-        converted = {"preset": self._preset(), "model": self.model or None, "search": self.search or None}
+        converted = {"model": self.model or None, "search": self.search or None}
+        strategy, preset = self._method()
+        is_recipe = self.recipe and not self.strategy
+        fields |= {"recipe": self.recipe} if is_recipe else {"strategy": strategy, "preset": preset}
         numbers = {name: _number(text) for name in RANGES if (text := getattr(self, name)) or name not in MAY_BE_EMPTY}
         raw = {**fields, **converted, **numbers}
         if not self.from_source:
@@ -133,11 +145,16 @@ class ClaimForm(_Options):
     def selected_model(self, capabilities: Capabilities) -> str | None:
         """Return the language model that gets the claim when the form is submitted unchanged, None for none."""
         answerer = "" if self.from_source else self.answerer
-        chosen = RunOptions(strategy=self.strategy, preset=self._preset(), answerer=answerer)
+        strategy, preset = self._method()
+        chosen = RunOptions(strategy=strategy, preset=preset, answerer=answerer)
         return self.model if capabilities.needs_model(chosen) else None
 
-    def _preset(self) -> str:
-        return self.pursuit if self.strategy == PURSUIT else self.preset
+    def _method(self) -> tuple[str, str]:
+        """Return strategy and preset."""
+        if self.strategy:
+            return self.strategy, self.pursuit if self.strategy == PURSUIT else self.preset
+        chosen: Recipe | RunOptions = RECIPES.get(self.recipe, self.usual)
+        return chosen.strategy, chosen.preset
 
 
 MAY_BE_EMPTY = tuple(name for name in RANGES if getattr(DEFAULTS, name) is None)
@@ -157,12 +174,6 @@ def _number(text: str) -> float | str:
 
 _TEXTS = (each.name for each in dataclasses.fields(ClaimForm) if each.type in (str, "str"))
 SINGLE_VALUE = tuple(name for name in _TEXTS if name != "claim")
-
-
-def answerers_of_presets(capabilities: Capabilities) -> dict[str, str]:
-    """Return the answerer of each question-guided preset that has one of its own, by preset."""
-    own = ((each.name, defaults_of(GUIDED, each.name).get("answerer")) for each in capabilities.presets)
-    return {name: answerer for name, answerer in own if answerer}
 
 
 FROM_MEMORY = "a language model’s memory"

@@ -15,6 +15,7 @@ from app.capabilities.options import VITAL, source_of
 from app.config import FLASK
 from app.domain.errors import CallFailed, InvalidInput, UnparseableOutput
 from app.domain.model import RANGES, TICKS, RunOptions, SourceText
+from app.presets import RECIPES, defaults_of
 from app.run_request import RunRequest, resolve_options
 from app.runs.service import RunSummary, StoredRun
 from app.strategies import STRATEGIES
@@ -39,7 +40,6 @@ from app.web.auth import client, stored_run
 from app.web.forms import (
     PAPER_CLAIMS,
     ClaimForm,
-    answerers_of_presets,
     chosen_source,
     example_groups,
     featured_outcome,
@@ -287,10 +287,11 @@ def form_context(form: ClaimForm, error: InvalidInput | None = None, hint: Hint 
         "error": error,
         "hint": hint,
         "capabilities": capabilities(),
+        "recipes": RECIPES,
         "asked_model": form.selected_model(capabilities()),
         "chosen_source": chosen_source(form, capabilities()),
         "memory_sources": memory_sources(capabilities()),
-        "answerers_of_presets": answerers_of_presets(capabilities()),
+        "defaults_of": defaults_of,
         "label_sets": views.LABEL_SETS,
         "ranges": RANGES,
         "ticks": TICKS,

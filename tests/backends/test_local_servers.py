@@ -8,7 +8,6 @@ from dataclasses import replace
 from urllib.parse import urlsplit
 
 import pytest
-from werkzeug.datastructures import MultiDict
 
 from app import create_app
 from app.backends.llm import registry
@@ -17,7 +16,6 @@ from app.config.settings import Settings
 from app.container.container import Container
 from app.domain.errors import InvalidInput
 from app.domain.model import RunOptions
-from app.web.forms import ClaimForm
 from tests.backends.openai_asking import llama_server
 from tests.conftest import sqlite_file
 from tests.waiting import LONG, until
@@ -131,14 +129,8 @@ def test_a_found_model_gets_nothing_and_is_no_default_until_somebody_chooses_it(
             container.strategy_for(replace(capabilities.default_options, strategy="direct", answerer=""))
         app = create_app(Settings(instance=tmp_path, database_url=sqlite_file(tmp_path)), container)
         page = app.test_client().get("/").text
-        assert 'name="found_model" value="ollama/llama3.2:3b"' in page and "llama3.2:3b (Ollama)" in page
+        assert '<option value="ollama/llama3.2:3b">llama3.2:3b (Ollama on this machine)</option>' in page
         assert site.asked == ["/v1/models"]
-
-
-def test_its_button_chooses_the_model_for_every_prompted_role_of_either_strategy():
-    clicked = MultiDict({"found_model": "ollama/a", "model": "big", "preset": "local", "pursuit": "local"})
-    form = ClaimForm.from_fields(clicked, ClaimForm())
-    assert (form.model, form.preset, form.pursuit) == ("ollama/a", "prompted", "llm+llm")
 
 
 def test_a_model_that_another_process_found_a_moment_ago_is_looked_for(tmp_path, monkeypatch):
@@ -178,7 +170,7 @@ def test_a_used_model_that_is_gone_is_refused(used_and_gone):
 
 @pytest.mark.models
 @pytest.mark.timeout(900)
-def test_one_click_on_the_page_checks_a_claim_with_the_model_of_a_real_server(tmp_path, monkeypatch):
+def test_the_page_checks_a_claim_with_the_model_of_a_real_server(tmp_path, monkeypatch):
     """llama.cpp's own server, where Ollama would be."""
     with llama_server() as address:
         server = ollama(urlsplit(address).port or 0)
@@ -187,5 +179,5 @@ def test_one_click_on_the_page_checks_a_claim_with_the_model_of_a_real_server(tm
         visitor = app.test_client()
         (found,) = [each for each in container.capabilities().models if each.found]
         assert found.name in visitor.get("/").text
-        page = finished(visitor, "Hamlet was written in England.", found_model=found.name, strategy="direct")
+        page = finished(visitor, "Hamlet was written in England.", model=found.name, strategy="direct")
         assert f"{found.name}, prompted" in page

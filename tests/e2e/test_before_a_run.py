@@ -92,7 +92,7 @@ def test_without_javascript_a_link_leads_to_claims_and_to_the_marked_text(live, 
     expect(page.get_by_role("link", name="News of Hamlet")).to_be_visible()
 
 
-def test_what_is_chosen_under_the_options_becomes_the_source(live, visitor):
+def test_what_is_chosen_under_advanced_becomes_the_source(live, visitor):
     page = visitor()
     page.goto(live())
     source = page.get_by_label("Source", exact=True)
@@ -100,7 +100,7 @@ def test_what_is_chosen_under_the_options_becomes_the_source(live, visitor):
     page.locator("details.options > summary").press("Enter")
     page.get_by_label("Vital articles").uncheck()
     expect(source).to_have_value("")
-    expect(source.locator("option:checked")).to_have_text("Chosen under Options: none chosen")
+    expect(source.locator("option:checked")).to_have_text("Chosen under Advanced: none chosen")
 
 
 def test_nobody_gets_the_questions_of_a_check_that_searches_nothing(live, visitor):
@@ -117,24 +117,26 @@ def test_nobody_gets_the_questions_of_a_check_that_searches_nothing(live, visito
     expect(sent).to_be_hidden()
 
 
-def test_the_preset_of_qacheck_takes_its_answerer_and_gives_it_back(live, visitor):
-    """A source that is chosen afterwards holds, and so does the one before if another preset is chosen."""
-    answerers = tuple(Choice(name, name) for name in ("retriever-reader", "reciter-reader"))
+def test_a_method_takes_the_answerer_or_the_source_of_its_own_and_gives_it_back(live, visitor):
+    """A source that is chosen afterwards holds, and so does the one before if another method is chosen."""
+    answerers = tuple(Choice(name, name) for name in ("retriever-reader", "reciter-reader", "web-search"))
     mixes = (Choice("local", "Local models"), Choice("qacheck", "As in QACheck", needs_model=True))
-    container = scripted_container(choices=answerers, mixes=mixes, language_models=(AWAY,))
+    pursuits = (Choice("papelo", "As Papelo", needs_model=True),)
+    container = scripted_container(choices=answerers, mixes=mixes, pursuits=pursuits, language_models=(AWAY,))
     page = visitor()
     page.goto(live(container))
     source, reciter = page.get_by_label("Source", exact=True), page.get_by_label("reciter-reader")
-    page.locator("details.options > summary").press("Enter")
-    page.get_by_label("As in QACheck").check()
+    method = {name: page.locator(f"[name=recipe][value={name}]") for name in ("local", "qacheck", "papelo")}
+    method["qacheck"].check()
     expect(source).to_have_value("")
     expect(reciter).to_be_checked()
-    page.get_by_label("Local models").check()
-    expect(source).to_have_value("vital")
+    method["papelo"].check()
+    expect(source).to_have_value("web")
     expect(reciter).not_to_be_checked()
-    page.get_by_label("As in QACheck").check()
+    method["local"].check()
+    expect(source).to_have_value("vital")
+    method["qacheck"].check()
     source.select_option("vital")
-    page.get_by_label("A big model").check()
     page.get_by_label("Your claim").fill("Hamlet is a play.")
     page.get_by_role("button", name="Check it").click()
     expect_verdict(page)

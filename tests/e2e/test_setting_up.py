@@ -49,7 +49,7 @@ def test_a_key_is_never_shown_again(site, visitor, script_on):
         page.reload()
         assert KEY not in page.content() and page.get_by_label("Key (most servers").input_value() == ""
         page.goto(site)
-        expect(page.locator("input[name=model][value=tiny]")).to_have_count(1)
+        expect(page.locator("#model option[value=tiny]")).to_have_count(1)
     page.goto(f"{site}/setup")
     with SearchServer([Reply({"results": []})]) as engine:
         page.get_by_label("Service").select_option("SearXNG")
@@ -91,7 +91,7 @@ def test_a_download_is_offered_with_size_and_licence_shows_its_progress_is_cance
     page.get_by_role("button", name="Go on").click()
     expect(tasks).to_contain_text("Ready")
     page.goto(site)
-    expect(page.locator("input[name=model][value=tiny-chat]")).to_have_count(1)
+    expect(page.locator("#model option[value=tiny-chat]")).to_have_count(1)
     assert page.complaints == []
 
 

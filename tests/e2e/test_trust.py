@@ -82,7 +82,7 @@ def test_a_correction_is_taken_over_and_copied_from_the_text_of_a_batch(live, vi
 def test_a_report_with_published_fact_checks_is_one_file_that_loads_nothing(live, visitor, tmp_path):
     page = visitor(viewport={"width": 320, "height": 640}, reduced_motion="reduce")
     type_claim(page, live(scripted_container(look_up=lambda claim: (PUBLISHED,))), CLAIM)
-    page.get_by_text("Options", exact=True).click()
+    page.get_by_text("Advanced", exact=True).click()
     page.get_by_role("checkbox", name="Published fact-checks").check()
     page.get_by_role("button", name="Check it", exact=True).click()
     page.wait_for_url("**/runs/*")

@@ -90,7 +90,7 @@ class TestHome:
     def test_offers_the_sources_that_are_available_with_the_default_one_chosen(self, make_app):
         assert source_field(make_app().test_client()) == [
             ("vital", "Wikipedia extracts (offline)", True),
-            ("", "Chosen under Options", False),
+            ("", "Chosen under Advanced", False),
         ]
         answerers = (Choice("retriever-reader", "Retriever and reader"), Choice("web-search", "Web search"))
         shelves = (Choice("vital", "Vital articles"), Choice("mine", "My own papers"))
@@ -100,7 +100,7 @@ class TestHome:
             ("vital", "Wikipedia extracts (offline)", False),
             ("mine", "My own papers", False),
             ("web", "The web", True),
-            ("", "Chosen under Options", False),
+            ("", "Chosen under Advanced", False),
         ]
 
     def test_remembers_the_source_that_this_browser_chose_last_while_it_is_there(self, make_app):
@@ -137,7 +137,8 @@ class TestHome:
         )
         page = make_app(container).test_client().get("/").text
         assert 'name="max_hops" type="number" min="1" max="10" value="3"' in page
-        assert 'value="prompted" checked' in page and 'value="big" checked' in page and 'value="vital" checked' in page
+        assert 'name="recipe" value="language-model" checked' in page
+        assert '<option value="big" selected>' in page and 'value="vital" checked' in page
 
     def test_does_not_mention_sending_when_nothing_leaves_the_machine(self, make_app):
         gone = AWAY.unavailable("No key is set.", "OPENAI_API_KEY")
@@ -236,7 +237,7 @@ class TestStart:
         shelves = (Choice("vital", "Vital articles"), Choice("mine", "My own papers"))
         client = make_app(scripted_container(language_models=(AWAY,), shelves=shelves)).test_client()
         page = send(client, "", preset="prompted", model="big", corpora=["", "mine"], fresh="yes").text
-        assert 'value="prompted" checked' in page and 'value="big" checked' in page
+        assert 'value="prompted" checked' in page and '<option value="big" selected>' in page
         assert 'value="mine" checked' in page and 'value="vital" checked' not in page
         assert 'name="fresh" value="yes" checked' in page
 

@@ -87,5 +87,5 @@ def test_a_form_whose_default_is_a_pursuit_keeps_the_default_preset_of_other_str
 
     container = PursuingByDefault(usual=RunOptions(preset="prompted"), language_models=(AWAY,))
     page = make_app(container).test_client().get("/").text
-    chosen = re.findall(r'<input type="radio" name="(strategy|preset|pursuit)" value="([^"]*)" checked', page)
-    assert chosen == [("strategy", "evidence-pursuit"), ("preset", "prompted"), ("pursuit", "paper")]
+    chosen = re.findall(r'<input type="radio" name="(recipe|strategy|preset|pursuit)" value="([^"]*)" checked', page)
+    assert chosen == [("recipe", ""), ("strategy", ""), ("preset", "prompted"), ("pursuit", "paper")]

@@ -13,7 +13,7 @@ from app.capabilities.options import Choice
 from app.config.settings import STRATEGIES
 from app.domain.comparison import MAX_RUNS, MIN_RUNS
 from app.domain.model import ANSWERERS, MAX_NOTE_LENGTH, RANGES, Label, LabelSet, RunOptions
-from app.presets import GUIDED_PRESETS, PURSUIT_PRESETS
+from app.presets import GUIDED_PRESETS, PURSUIT_PRESETS, RECIPES
 from app.runs.admission import Place
 from app.runs.json_schema import WHOLE, Moment, descriptions
 from app.runs.lifecycle import PublishedRun
@@ -78,23 +78,25 @@ class NewClaim(Request):
 
 
 SOURCE = "Where answers come from: a name of `sources` in /choices, in place of `answerer`, `corpora` and `search`."
+RECIPE = "A method: a name of `recipes` in /choices, for strategy, preset and source where these are omitted."
 
 
 # Names that a site may offer: the schema alone has them, because a site refuses those that it lacks in a sentence.
 Answerer = Annotated[str, Field(json_schema_extra={"enum": list(ANSWERERS)})]
 Strategy = Annotated[str, Field(json_schema_extra={"enum": list(STRATEGIES)})]
 Preset = Annotated[str, Field(json_schema_extra={"enum": list(GUIDED_PRESETS | PURSUIT_PRESETS)})]
+RecipeName = Annotated[str, Field(json_schema_extra={"enum": list(RECIPES)})]
 
 
 def _option_fields() -> dict[str, Any]:
-    hints, about = get_type_hints(RunOptions), descriptions(RunOptions)
+    hints = get_type_hints(RunOptions)
+    about = {**descriptions(RunOptions), "recipe": RECIPE, "source": SOURCE}
     del hints["modules"]  # that records what was used
-    hints |= {"strategy": Strategy, "preset": Preset, "answerer": Answerer}
+    hints |= {"strategy": Strategy, "preset": Preset, "answerer": Answerer, "recipe": RecipeName, "source": str}
     for name, limits in RANGES.items():
         number = int if limits.is_whole else float
         hints[name] = Annotated[number, Field(ge=limits.minimum, le=limits.maximum), *[WHOLE] * limits.is_whole]
-    optional_fields = {name: (kind | None, _optional(about.get(name, ""))) for name, kind in hints.items()}
-    return {**optional_fields, "source": (str | None, _optional(SOURCE))}
+    return {name: (kind | None, _optional(about.get(name, ""))) for name, kind in hints.items()}
 
 
 _Options = create_model("_Options", __base__=Request, **_option_fields())
@@ -408,6 +410,8 @@ class Labels:
 class Choices:
     """The available options of a run on this site, and their defaults."""
 
+    recipes: tuple[Choice, ...]
+    """Methods, each of which sets several options."""
     sources: tuple[Choice, ...]
     strategies: tuple[Choice, ...]
     presets: tuple[Choice, ...]

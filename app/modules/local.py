@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, combinations
 from pathlib import Path
 from typing import Self
 
@@ -191,6 +192,13 @@ LATE_PROBABILITY = 0.8
 """Least probability of a label after more than ENOUGH_ANSWERS answers, which seldom decide what those did not."""
 CALCULATION_PROBABILITY = 0.9
 """Probability of a label computed by arithmetic."""
+MAX_EXCHANGED_NAMES = 3
+MIN_EXCHANGED_LOGIT = 0.5
+"""How much truer a claim with two of its names exchanged must be for the claim not to be true.
+
+Neither way round is truer where both are ("Angola borders Zambia."). Fitted on development claims
+(research/notes/2026-11-29-exchanged-names.md).
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,8 +254,10 @@ class LocalJudge:
             if not calculated.holds:
                 right, wrong = wrong, right
             return {right: CALCULATION_PROBABILITY, wrong: 0.0, Label.NOT_ENOUGH_EVIDENCE: 1 - CALCULATION_PROBABILITY}
-        joint = self.calibration.combine(*self.readings(claim, context))
-        return dict(zip(LABELS, joint, strict=True))
+        true, false, still_open = self.calibration.combine(*self.readings(claim, context))
+        if true >= self.calibration.bounds.supported and self.is_truer_exchanged(*self.view(claim, context)):
+            true, still_open = 0.0, still_open + true
+        return dict(zip(LABELS, (true, false, still_open), strict=True))
 
     def is_open(self, claim: Claim, context: Context) -> bool:
         """Return whether the transcript alone leaves the claim open, so that a second reading may wait."""
@@ -275,6 +285,21 @@ class LocalJudge:
         if not sources and steps_of(context):  # answers that come with a data set have no sources
             return self.by_transcript(claim, context)
         return self.model.probabilities(form.before_second_reading(claim.text, sources), WORDS)
+
+    def is_truer_exchanged(self, claim: Claim, context: Context) -> bool:
+        """Return whether the cited sentences rather say the claim with two of its names in each other's place.
+
+        The model reads "Spain is the capital of Madrid." like what the source says: .83, and 1.00 the other way round.
+        """
+        cited = cited_sentences(context)
+        others = exchanged(claim.text) if cited else []
+        if not others:
+            return False
+        least = _logit(self._truth(claim.text, cited)) + MIN_EXCHANGED_LOGIT
+        return any(_logit(self._truth(other, cited)) > least for other in others)
+
+    def _truth(self, text: str, sources: Sequence[tuple[Source, str]]) -> float:
+        return self.model.probabilities(form.before_second_reading(text, sources), WORDS)[0]
 
     def label(self, probabilities: Probabilities, context: Context) -> Label | None:
         """Return SUPPORTED or REFUTED where its probability reaches its bound, a higher one after many answers."""
@@ -305,6 +330,32 @@ def second_sources(claim: Claim, context: Context) -> list[tuple[Source, str]]:
         for passage in sources_of(hop) if len(context) == 1 or cited is None else (cited,):
             found.setdefault((passage.title, passage.text), (_source(passage), f"{hop.question.text} {claim.text}"))
     return list(found.values())[:MAX_SOURCES]
+
+
+def cited_sentences(context: Context) -> list[tuple[Source, str]]:
+    """Return the sentence that each hop cites as a source of its own."""
+    return [
+        (Source(bare_title(hop.answer.cited.passage.title), quoted_sentence(hop.answer.cited)), "")
+        for hop in context
+        if hop.answer and hop.answer.cited
+    ]
+
+
+def exchanged(text: str) -> list[str]:
+    """Return the text with two of its names in each other's place, for each two; [] with one name or with many."""
+    found = [name for name in names(text) if not name[0].isdigit() and text.count(name) == 1]
+    if len(found) > MAX_EXCHANGED_NAMES:
+        return []
+    return [_with_exchanged(text, *pair) for pair in combinations(found, 2)]
+
+
+def _with_exchanged(text: str, one: str, other: str) -> str:
+    pattern = f"{re.escape(one)}|{re.escape(other)}"
+    return re.sub(pattern, lambda found: other if found[0] == one else one, text)
+
+
+def _logit(probability: float) -> float:
+    return math.log(max(probability, MIN_PROBABILITY) / max(1 - probability, MIN_PROBABILITY))
 
 
 @dataclass(frozen=True)
@@ -385,11 +436,7 @@ class LocalReasoner:
         It is shown if it is whole, its names and numbers are in claim or evidence, what it opposes is not the same,
         and the model finds it true by the cited sentences alone.
         """
-        cited = [
-            (Source(bare_title(hop.answer.cited.passage.title), quoted_sentence(hop.answer.cited)), "")
-            for hop in context
-            if hop.answer and hop.answer.cited
-        ]
+        cited = cited_sentences(context)
         evidence = " ".join(f"{source.title} {source.text}" for source, _ in second_sources(claim, context))
         if (
             not text.endswith(".")

@@ -18,6 +18,7 @@ from app.modules.local import (
     LocalReader,
     LocalReasoner,
     citation,
+    exchanged,
     has_equal_sides,
 )
 from tests.fake_model import EQUAL, ScriptedModel, judge_of
@@ -148,6 +149,39 @@ def test_a_verdict_needs_the_transcript_and_the_sources_alone():
     agreed = LocalJudge(ScriptedModel(readings=misled, otherwise=(0.9, 0.05, 0.05)), EQUAL)
     assert not LocalClaimVerifier(unsure).is_sufficient(CLAIM, (FIRST,)).holds
     assert LocalClaimVerifier(agreed).is_sufficient(CLAIM, (FIRST,)).holds
+
+
+@pytest.mark.parametrize(
+    ("other_way_round", "label"),
+    [(0.999, Label.NOT_ENOUGH_EVIDENCE), (0.96, Label.SUPPORTED), (0.3, Label.SUPPORTED)],
+)
+def test_a_claim_that_is_much_truer_with_two_of_its_names_exchanged_is_not_supported(other_way_round, label):
+    spain = Passage("Madrid is the capital of Spain.", "Madrid", "test")
+    asked_for = hop(1, "Of which country is Madrid the capital?", "Spain", spain)
+    readings = {"Claim: Madrid is": (other_way_round, 1 - other_way_round, 0.0)}
+    model = ScriptedModel(readings=readings, otherwise=(0.95, 0.05, 0.0))
+    verdict = LocalReasoner(LocalJudge(model, EQUAL)).conclude(
+        Claim("Spain is the capital of Madrid."), (asked_for,), THREE
+    )
+    assert verdict.label is label
+
+
+@pytest.mark.parametrize(
+    ("text", "others"),
+    [
+        ("Madrid is in Spain.", ["Spain is in Madrid."]),
+        (
+            "In Oslo, Ibsen met Grieg.",
+            ["In Ibsen, Oslo met Grieg.", "In Grieg, Ibsen met Oslo.", "In Oslo, Grieg met Ibsen."],
+        ),
+        ("Madrid had 3 million inhabitants in 2020.", []),
+        ("New York is larger than York.", []),
+        ("Ann, Bob, Cy and Dee met.", []),
+        ("bees make honey.", []),
+    ],
+)
+def test_each_two_names_of_two_or_three_are_exchanged_and_no_numbers(text, others):
+    assert exchanged(text) == others
 
 
 def test_more_than_two_answers_must_decide_with_a_higher_probability():

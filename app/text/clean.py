@@ -52,6 +52,7 @@ _LOOKALIKES = str.maketrans(
 )
 _HYPHENATED = re.compile(r"(?<![\w-])([^\W\d_]{2,40})([-‐])[ \t]*(\n?)(?<=\s)\s*([^\W\d_]{1,40})")
 _PARTED_LIGATURE = re.compile(r"(?<![^\W_])([^\W\d_]{0,20}[ﬀ-ﬆ]) (?=([^\W\d_]{1,20}))")
+_QUOTED_LINE = re.compile(r"^>[> \t]*+(?!\d)", re.MULTILINE)
 _LONE_HYPHEN = re.compile(r"(?<=\w)\n-\n(?=[^\W\d_A-Z])")
 _SPACES = re.compile(r"[^\S\n]+")
 _LINE_ENDS = re.compile(r" ?\n ?")
@@ -71,6 +72,8 @@ def clean_text(text: str) -> str:
     if not text.isascii():
         text = _plain_characters(text)
     text = _LINE_ENDS.sub("\n", _SPACES.sub(" ", _CONTROL.sub(" ", text)))
+    if "\n>" in text:
+        text = _QUOTED_LINE.sub("", text)  # as mail programs mark quoted lines
     return _EMPTY_LINES.sub("\n\n", _join_hyphenated(text)).strip()
 
 

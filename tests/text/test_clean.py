@@ -51,6 +51,7 @@ from app.text.clean import clean_text, restore_case
         ("enter\u00ad\ntainment is enter\u00ad tainment", "entertainment is entertainment"),
         ("Zwolfheim is near Zwolf-\nheim", "Zwolfheim is near Zwolfheim"),
         ("\x1b[31mred\x1b[0m and\x00black", "red and black"),
+        ("Joe wrote:\n\n> It was built\n> in 1889.\n>\n>> 3 > 2", "Joe wrote:\n\nIt was built\nin 1889.\n\n>> 3 > 2"),
         ("", ""),
     ],
 )

@@ -33,7 +33,7 @@ def main(path: str, text: str) -> int:
                 return TOO_LARGE
             with zipfile.ZipFile(document := io.BytesIO(), "w") as plain:
                 for part in parts:
-                    plain.writestr(part.filename, _UNSHOWN.sub(b"<w:strike", package.read(part)))
+                    plain.writestr(part.filename.replace("\\", "/"), _UNSHOWN.sub(b"<w:strike", package.read(part)))
         html = runpy.run_path(str(Path(__file__).parents[1] / "fetch" / "html.py"))
         shown = mammoth.convert_to_html(document, convert_image=lambda image: []).value
         found = "\n\n".join(html["paragraphs_of"](html["fragment_of"](shown))) if shown else ""

@@ -32,6 +32,7 @@ from app.backends.llm.negotiation import (
     is_about_request,
     no_reply_message,
     parse_reply,
+    unstreamed,
     with_options_listed,
     with_reported_status,
 )
@@ -350,7 +351,7 @@ class OpenAIChat:
             adapted = self._negotiation.adapt(request)
             response = self._retry_policy.run(partial(self._post, adapted), deadline, self._model.host)
             if response.status == 200:
-                reply = self._parsed(response, adapted["messages"])
+                reply = self._parsed(response, adapted)
                 self._negotiation.settle(adapted, is_accepted=True)
                 if not (_is_spent(reply) and self._negotiation.learn_thinking(adapted, request["max_tokens"])):
                     text = self._text_up_to(reply, request.get("stop", ()))
@@ -366,17 +367,18 @@ class OpenAIChat:
                 raise NoJsonSchema
 
     def _post(self, adapted: Mapping[str, Any], seconds: float) -> HttpResult:
-        result = with_reported_status(self._transport.post({"model": self._model.model, **adapted}, seconds))
+        result = unstreamed(self._transport.post({"model": self._model.model, **adapted}, seconds))
+        result = with_reported_status(result)
         # Some servers answer 500 to a schema or a system message: without one they may answer at once.
         return replace(result, permanent=True) if result.status in (500, 501) and JSON_SCHEMA in adapted else result
 
-    def _parsed(self, response: HttpResult, messages: Messages) -> Reply:
+    def _parsed(self, response: HttpResult, adapted: Mapping[str, Any]) -> Reply:
         """Parse the reply and report its token usage. Raises CallFailed when it is not a chat completion."""
-        reply = parse_reply(response)
+        reply = parse_reply(response, is_json=JSON_SCHEMA in adapted)
         if reply is None:
             raise CallFailed(no_reply_message(response, self._model))
         report_usage(Usage(1, reply.prompt_tokens, reply.completion_tokens, cost=self._cost(reply)))
-        characters = sum(len(message["content"]) for message in messages)
+        characters = sum(len(message["content"]) for message in adapted["messages"])
         if 0 < reply.prompt_tokens < characters / MAX_PROMPT_CHARACTERS_PER_TOKEN - MIN_MISSING_TOKENS:
             report_problem(Code.PROMPT_CUT(host=self._model.host, tokens=reply.prompt_tokens, characters=characters))
         return reply
@@ -399,7 +401,8 @@ class OpenAIChat:
         if _is_spent(reply):
             raise CallFailed(f"{who} used up its tokens before it wrote an answer: give it more thinking_tokens.")
         if reply.text is None:
-            raise CallFailed(f"{who} replied without any text.")
+            called = " but called a tool" if reply.finish in ("tool_calls", "function_call") else ""
+            raise CallFailed(f"{who} replied without any text{called}.")
         text = reply.text.lstrip()
         return text[: min((at for each in stop if (at := text.find(each)) >= 0), default=len(text))]
 

@@ -144,20 +144,13 @@ def mcp_server(app_services: AppServices, limiter: Limiter | None = None) -> "MC
     With a `limiter`, checks that a client starts count for RATE_LIMIT.
     """
     import anyio.from_thread
+    from mcp import types
     from mcp.server import MCPServer
     from mcp.server.mcpserver import Context
     from mcp.server.mcpserver.exceptions import ToolError
     from mcp.server.stdio import stdio_server
     from mcp.shared.message import SessionMessage
-    from mcp.types import (
-        INVALID_REQUEST,
-        CallToolResult,
-        ErrorData,
-        JSONRPCError,
-        TextContent,
-        Tool,
-        ToolAnnotations,
-    )
+    from mcp.types import CallToolResult, TextContent, Tool, ToolAnnotations
 
     class StrictServer(MCPServer):
         """A server that refuses arguments which a tool does not have, and lines that are no message."""
@@ -177,14 +170,15 @@ def mcp_server(app_services: AppServices, limiter: Limiter | None = None) -> "MC
 
         async def run_stdio_async(self) -> None:
             """Serve over standard streams, and refuse what is no message, such as a batch; the SDK drops it."""
-            refused = JSONRPCError(jsonrpc="2.0", id=None, error=ErrorData(code=INVALID_REQUEST, message=NO_MESSAGE))
+            problem = types.ErrorData(code=types.INVALID_REQUEST, message=NO_MESSAGE)
+            refused = SessionMessage(types.JSONRPCError(jsonrpc="2.0", id=None, error=problem))
             passed_on, messages = anyio.create_memory_object_stream[Any](0)
 
             async def pass_on() -> None:
                 async with passed_on:
                     async for each in received:
                         is_message = not isinstance(each, Exception)
-                        await (passed_on.send(each) if is_message else sent.send(SessionMessage(refused)))
+                        await (passed_on.send(each) if is_message else sent.send(refused))
 
             async with stdio_server() as (received, sent), anyio.create_task_group() as tasks:
                 tasks.start_soon(pass_on)

@@ -112,6 +112,7 @@ def unstreamed(outcome: HttpResult) -> HttpResult:
     finish = next((each["finish_reason"] for each in reversed(choices) if each.get("finish_reason")), None)
     message = {"content": "".join(each for each in texts if isinstance(each, str))}
     completion = last | {"choices": [{"message": message, "finish_reason": finish}] if choices else []}
+    completion = last.get("response", completion)  # of the Responses API, whose last event has it whole
     return replace(outcome, content=json.dumps(completion).encode(), headers={})
 
 

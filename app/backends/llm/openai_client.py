@@ -105,9 +105,10 @@ class OpenAITransport:
         """Request a chat completion and wait at most `seconds`. Never raises."""
         client, limit = self.open(), max_reply_bytes(parameters)
         if not self._has_responses:
-            return run_with_deadline(_post(client.chat.completions, parameters, self._model.extra, limit), seconds)
-        request = request_from(parameters)
-        return as_completion(run_with_deadline(_post(client.responses, request, self._model.extra, limit), seconds))
+            asked = _post(client.chat.completions, parameters, self._model.extra, limit)
+            return unstreamed(run_with_deadline(asked, seconds))
+        asked = _post(client.responses, request_from(parameters), self._model.extra, limit)
+        return as_completion(unstreamed(run_with_deadline(asked, seconds)))
 
 
 _client_lock = threading.Lock()
@@ -367,8 +368,7 @@ class OpenAIChat:
                 raise NoJsonSchema
 
     def _post(self, adapted: Mapping[str, Any], seconds: float) -> HttpResult:
-        result = unstreamed(self._transport.post({"model": self._model.model, **adapted}, seconds))
-        result = with_reported_status(result)
+        result = with_reported_status(self._transport.post({"model": self._model.model, **adapted}, seconds))
         # Some servers answer 500 to a schema or a system message: without one they may answer at once.
         return replace(result, permanent=True) if result.status in (500, 501) and JSON_SCHEMA in adapted else result
 

@@ -244,6 +244,11 @@ class TestWord:
         (folder / "a.docx").write_bytes(word_file(body=body))
         assert read(folder)["a.docx"][1] == text
 
+    def test_line_ends_and_hyphens_inside_a_run_part_words(self, folder):
+        run = "<w:t>The red</w:t><w:cr/><w:t>river is 1</w:t><w:noBreakHyphen/><w:t>24 feet deep.</w:t>"
+        (folder / "a.docx").write_bytes(word_file(body=f"<w:p><w:r>{run}</w:r></w:p>"))
+        assert " ".join(read(folder)["a.docx"][1].split()) == "The red river is 1-24 feet deep."
+
     def test_a_document_is_read_whose_parts_have_backslashes_in_their_names(self, folder):
         written = word_file("The river.")
         assert written.count(b"word/document.xml") == 2

@@ -36,6 +36,10 @@ def completion(**choice) -> Reply:
     return Reply(body={"choices": [{"message": {"content": "Yes"}, "finish_reason": "stop", **choice}]})
 
 
+FILTERED = ("SPII", "IMAGE_SAFETY", "FinishReason.PROHIBITED_CONTENT", "guardrail_intervened")
+CUT_OFF = ("MAX_TOKENS", "max_output_tokens", "model_length", "FinishReason.MAX_TOKENS", "max-tokens", "incomplete")
+
+
 @pytest.mark.parametrize(
     ("reply", "sentence"),
     [
@@ -70,6 +74,8 @@ def completion(**choice) -> Reply:
         (Reply(body=b'{"choices": [{"mess'), "did not send a language model's reply."),
         (Reply(body={"choices": [{"message": {"content": [{"type": "image"}]}}]}), "replied without any text."),
         (Reply(body={"choices": []}), "replied without an answer: its list of choices is empty."),
+        *((completion(finish_reason=each), "was stopped by its server's content filter.") for each in FILTERED),
+        *((completion(message={}, finish_reason=each), "used up its tokens before it wrote") for each in CUT_OFF),
         (completion(finish_reason="content_filter"), "was stopped by its server's content filter."),
         (completion(message={"content": ""}, finish_reason="length"), "used up its tokens before it wrote an answer"),
         (Reply("Yes" * LIMIT), f"sent more than {LIMIT:,} bytes in one reply."),

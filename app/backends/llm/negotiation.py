@@ -100,6 +100,12 @@ def _first_choice(body: dict[str, Any]) -> dict[str, Any]:
     return _object(choices) if isinstance(choices, list) else {}
 
 
+_STREAM = re.compile(r"\A\s*(?:(?:data|event|id|retry)?:|\{)")
+_STREAM_MARKS = re.compile(r"^(?:data:[ \t]*)+|^(?:event|id|retry)?:.*", re.MULTILINE)
+"""The fields of server-sent events around their data, and comments."""
+MAX_BROKEN_CHUNKS, MAX_FINISH_CHARACTERS = 50, 100
+
+
 def unstreamed(outcome: HttpResult) -> HttpResult:
     """Return a reply that the server streams, though not asked to, as a chat completion; others unchanged."""
     if outcome.status != 200 or not outcome.content.lstrip().startswith((b"data:", b"event:", b":")):
@@ -127,11 +133,12 @@ def with_reported_status(outcome: HttpResult) -> HttpResult:
     """
     body = _object(outcome.parsed) if outcome.status == 200 else {}
     choice = _first_choice(body)
-    is_failed = str(choice.get("finish_reason")).casefold() in FAILED or body.get("object") == "error"
+    finish = finish_of(choice.get("finish_reason"))
+    is_failed = finish in FAILED or body.get("object") == "error"
     is_code = not choice and bool(body.get("errors") or body.get("code") or body.get("success") is False)
     if not (is_failed or is_code or body.get("error") or choice.get("error")):
         said = {**_object(choice.get("message")), "role": None}
-        is_empty = choice.get("finish_reason") == "stop" and said.get("content", "") is None and not any(said.values())
+        is_empty = finish in ("stop", "end_turn") and said.get("content", "") is None and not any(said.values())
         return replace(outcome, error="sent an empty reply") if is_empty else outcome
     error = error_of(outcome)
     codes = (str(error.get(name)) for name in ("code", "status", "status_code"))
@@ -348,7 +355,7 @@ class _Message(BaseModel):
 
 class _Choice(BaseModel):
     message: _Message
-    finish_reason: str | None = None
+    finish_reason: Any = None
     logprobs: Any = None
 
 
@@ -394,7 +401,7 @@ def parse_reply(outcome: HttpResult, is_json: bool = False) -> Reply | None:
     usage = _usage(completion.usage)
     return Reply(
         text,
-        choice.finish_reason or "",
+        finish_of(choice.finish_reason),
         message.refusal or "",
         _first_token(choice.logprobs, text or ""),
         usage.prompt_tokens or 0,
@@ -422,6 +429,11 @@ def _usage(raw: Any) -> _Usage:
 
 def _first_token(logprobs: Any, text: str) -> dict[str, float]:
     """Return the alternatives for the token that begins the first word, or value in JSON; {} without such a token."""
+def finish_of(reason: Any) -> str:
+    """Return the reason for the end of a reply without the spelling of its server: FinishReason.MAX-TOKENS."""
+    return str(reason or "")[-MAX_FINISH_CHARACTERS:].casefold().rpartition(".")[2].replace("-", "_")
+
+
     try:
         tokens = _tokens.validate_python(logprobs["content"])
     except (ValidationError, TypeError, KeyError):

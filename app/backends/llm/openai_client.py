@@ -194,8 +194,9 @@ def as_completion(outcome: HttpResult) -> HttpResult:
     return replace(outcome, content=json.dumps(completion).encode())
 
 
-FILTERED = ("content_filter", "sensitive", "safety", "recitation", "prohibited_content", "blocklist")
-"""Reasons for the end of a reply that a server's filter stopped."""
+FILTERED = re.compile(r"content_filter|sensitive|safety|recitation|prohibited|blocklist|spii|guardrail")
+CUT_OFF = re.compile(r"length|max_?(?:\w+_)?tokens|token_limit|context_window|truncated|incomplete")
+"""Reasons for the end of a reply that a server's filter stopped, and of one that is as long as it may be."""
 SEED = 1
 
 
@@ -394,7 +395,7 @@ class OpenAIChat:
         who = f"The language model {self._model.model} at {self._model.host}"
         if reply.finish == NO_CHOICE:
             raise CallFailed(f"{who} replied without an answer: its list of choices is empty.")
-        if reply.finish.casefold() in FILTERED:
+        if FILTERED.search(reply.finish):
             raise CallFailed(f"{who} was stopped by its server's content filter.")
         if reply.refusal:
             raise CallFailed(f'{who} declined to answer: "{quoted(reply.refusal, self._model.api_key)}".')
@@ -413,4 +414,18 @@ def ask_for_a_word(model: ModelSettings, seconds: float) -> None:
 
 
 def _is_spent(reply: Reply) -> bool:
-    return reply.finish in ("length", "max_tokens", "model_context_window_exceeded") and not (reply.text or "").strip()
+    return bool(CUT_OFF.search(reply.finish)) and not (reply.text or "").strip()
+
+
+def fitted(value: Any, schema: Mapping[str, Any]) -> Any:
+    """Return a value of a reply in the type that its schema names: text, a list of texts, or None where allowed."""
+    if value is None:
+        return None
+    if schema["type"] == "array":
+        return next(json_values(value), value.splitlines()) if isinstance(value, str) else value
+    if isinstance(value, list):
+        value = " ".join(map(str, value))
+    elif isinstance(value, dict) and len(value) == 1:
+        (value,) = value.values()
+    is_null = "null" in schema["type"] and str(value).casefold().strip(" .") in ("null", "none", "n/a", "")
+    return None if is_null else str(value)

@@ -76,6 +76,7 @@ CUT_OFF = ("MAX_TOKENS", "max_output_tokens", "model_length", "FinishReason.MAX_
         (Reply(body={"choices": []}), "replied without an answer: its list of choices is empty."),
         *((completion(finish_reason=each), "was stopped by its server's content filter.") for each in FILTERED),
         *((completion(message={}, finish_reason=each), "used up its tokens before it wrote") for each in CUT_OFF),
+        (Reply(status=418, body=b'data: {"error": {"message": "Too hot"}}\n\n'), 'down (418): "Too hot"'),
         (completion(finish_reason="content_filter"), "was stopped by its server's content filter."),
         (completion(message={"content": ""}, finish_reason="length"), "used up its tokens before it wrote an answer"),
         (Reply("Yes" * LIMIT), f"sent more than {LIMIT:,} bytes in one reply."),

@@ -152,6 +152,28 @@ LATE_ERRORS = [
     {"error": {"message": "No provider left", "code": 502}},
     {"error": "upstream timed out"},
     {"object": "error", "message": "CUDA error", "code": 500},
+WHOLE = json.dumps({"choices": [{"message": {"content": "Paris"}, "finish_reason": {"type": "stop"}}]})
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        f"{WHOLE}data: [DONE]\n\n",
+        f"data: data: {WHOLE}\n\n",
+        f"data: : PROCESSING\n\ndata: {WHOLE}\n\n",
+        f": PROCESSING\n\n: PROCESSING\n\n{WHOLE}",
+        f"\ufeffdata:{WHOLE}\r\rdata: [DONE]\r\r",
+        "".join(f"data: {line}\n" for line in json.dumps(json.loads(WHOLE), indent=1).splitlines()),
+        f"{WHOLE}{WHOLE}",
+        f'data: {{"choices": [{{"delta": {{"content": "Pa"}}}}]}}\n\ndata: {WHOLE}\n\n',
+        f'data: {{"choices": [{{"del\n\ndata: {WHOLE}\n\n',
+    ],
+)
+def test_a_whole_reply_between_marks_of_a_stream_is_read(body):
+    with OpenAIServer([Reply(body=body.encode(), headers={"Content-Type": "text/event-stream"})]) as server:
+        assert chat(server).complete("Ask.", max_tokens=5) == "Paris"
+
+
     {"choices": [{"message": {"content": "Half an answ"}, "finish_reason": "error"}]},
     [{"error": {"message": "Overloaded", "status": 503}}],
     {"success": False, "errors": [{"message": "Gone", "code": 7009}]},

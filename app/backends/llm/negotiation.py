@@ -6,7 +6,7 @@ import json
 import logging
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Annotated, Any
@@ -107,19 +107,39 @@ MAX_BROKEN_CHUNKS, MAX_FINISH_CHARACTERS = 50, 100
 
 
 def unstreamed(outcome: HttpResult) -> HttpResult:
-    """Return a reply that the server streams, though not asked to, as a chat completion; others unchanged."""
-    if outcome.status != 200 or not outcome.content.lstrip().startswith((b"data:", b"event:", b":")):
+    """Return a reply that is streamed, or has marks of a stream around it, as a chat completion; others unchanged."""
+    text = b"\n".join(outcome.content.splitlines()).decode("utf-8-sig", errors="replace")
+    if not _STREAM.match(text) or outcome.parsed is not None:
         return outcome
-    data = (line[5:] for line in outcome.content.split(b"\n") if line.startswith(b"data:"))
-    chunks = [_object(HttpResult(content=each).parsed) for each in data]
+    chunks = list(_chunks(_STREAM_MARKS.sub("", text)))
+    if not chunks and text.lstrip().startswith("{"):
+        return outcome
     choices = [choice for chunk in chunks if (choice := _first_choice(chunk))]
-    texts = [_object(each.get("delta") or each.get("message")).get("content") for each in choices]
+    whole = [chunk for chunk in chunks if _first_choice(chunk).get("message")]
+    texts = [_object(each.get("delta")).get("content") for each in choices]
+    texts += [chunk.get("delta") for chunk in chunks if chunk.get("type") == "response.output_text.delta"]
+    text = "".join(each for each in texts if isinstance(each, str))
     last = {name: value for chunk in chunks for name, value in chunk.items() if value}
     finish = next((each["finish_reason"] for each in reversed(choices) if each.get("finish_reason")), None)
-    message = {"content": "".join(each for each in texts if isinstance(each, str))}
-    completion = last | {"choices": [{"message": message, "finish_reason": finish}] if choices else []}
-    completion = last.get("response", completion)  # of the Responses API, whose last event has it whole
-    return replace(outcome, content=json.dumps(completion).encode(), headers={})
+    choice = {"message": {"content": text}, "finish_reason": finish}
+    completion = last | {"choices": whole[-1]["choices"] if whole else [choice] if choices else []}
+    if response := _object(last.get("response")):  # of the Responses API, whose last event has it whole, or nearly
+        part = {"type": "output_text", "text": text}
+        completion = response | {"output": response.get("output") or [{"type": "message", "content": [part]}]}
+    return replace(outcome, content=json.dumps(completion).encode())
+
+
+def _chunks(text: str) -> Iterator[dict[str, Any]]:
+    """Yield the JSON objects of a text, each from where the one before it ends; broken ones are left out."""
+    at = broken = 0
+    while broken < MAX_BROKEN_CHUNKS and (at := text.find("{", at)) >= 0:
+        try:
+            chunk, at = json.JSONDecoder().raw_decode(text, at)
+            yield chunk
+        except (ValueError, RecursionError):
+            broken += 1
+            if (at := text.find("\n", at)) < 0:
+                return
 
 
 FAILED = ("error", "network_error", "server_error", "insufficient_system_resource", "abort")
@@ -409,6 +429,11 @@ def parse_reply(outcome: HttpResult, is_json: bool = False) -> Reply | None:
     )
 
 
+def finish_of(reason: Any) -> str:
+    """Return the reason for the end of a reply without the spelling of its server: FinishReason.MAX-TOKENS."""
+    return str(reason or "")[-MAX_FINISH_CHARACTERS:].casefold().rpartition(".")[2].replace("-", "_")
+
+
 def _text_of(content: str | list[Any] | dict[str, Any] | None) -> str | None:
     """Return the content as text; of a list of parts those with text, without reasoning."""
     if content is None or isinstance(content, str):
@@ -429,11 +454,6 @@ def _usage(raw: Any) -> _Usage:
 
 def _first_token(logprobs: Any, text: str) -> dict[str, float]:
     """Return the alternatives for the token that begins the first word, or value in JSON; {} without such a token."""
-def finish_of(reason: Any) -> str:
-    """Return the reason for the end of a reply without the spelling of its server: FinishReason.MAX-TOKENS."""
-    return str(reason or "")[-MAX_FINISH_CHARACTERS:].casefold().rpartition(".")[2].replace("-", "_")
-
-
     try:
         tokens = _tokens.validate_python(logprobs["content"])
     except (ValidationError, TypeError, KeyError):

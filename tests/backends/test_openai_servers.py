@@ -111,6 +111,10 @@ def test_text_without_such_marks_stays(plain):
         '{"enough": true}',
         '"{\\"enough\\": \\"Yes\\"}"',
         '{"name": "enough", "arguments": {"enough": "Yes"}}',
+        '{"Enough": "true"}',
+        '{"enough": 1}',
+        '{"ENOUGH": ["yes."]}',
+        '{"response": {"enough": {"value": true}}}',
     ],
 )
 def test_json_is_read_with_words_before_and_after_it_and_with_common_errors(text):
@@ -148,10 +152,6 @@ def test_a_reply_that_is_streamed_unasked_is_read():
     assert (used.prompt_tokens, used.completion_tokens) == (30, 0)
 
 
-LATE_ERRORS = [
-    {"error": {"message": "No provider left", "code": 502}},
-    {"error": "upstream timed out"},
-    {"object": "error", "message": "CUDA error", "code": 500},
 WHOLE = json.dumps({"choices": [{"message": {"content": "Paris"}, "finish_reason": {"type": "stop"}}]})
 
 
@@ -174,6 +174,10 @@ def test_a_whole_reply_between_marks_of_a_stream_is_read(body):
         assert chat(server).complete("Ask.", max_tokens=5) == "Paris"
 
 
+LATE_ERRORS = [
+    {"error": {"message": "No provider left", "code": 502}},
+    {"error": "upstream timed out"},
+    {"object": "error", "message": "CUDA error", "code": 500},
     {"choices": [{"message": {"content": "Half an answ"}, "finish_reason": "error"}]},
     [{"error": {"message": "Overloaded", "status": 503}}],
     {"success": False, "errors": [{"message": "Gone", "code": 7009}]},

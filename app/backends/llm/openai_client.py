@@ -224,6 +224,7 @@ def _messages(prompt: str | Chat) -> Messages:
     return [{"role": role, "content": text} for role, text in messages]
 
 
+YES_OR_NO = dict.fromkeys(("true", "1", "y"), "Yes") | dict.fromkeys(("false", "0", "n"), "No")
 CHOICE_TOKENS = 16
 """Tokens for the reply to a choice: enough for an option with a few words, or JSON, around it."""
 ALTERNATIVES = 20
@@ -280,8 +281,8 @@ class OpenAIChat:
         if reply is None:
             return None
         (name,) = chat.schema["properties"]
-        said = json.loads(reply["text"])[name]
-        said = ("Yes" if said else "No") if isinstance(said, bool) and "Yes" in options else str(said)
+        said = str(json.loads(reply["text"])[name])
+        said = YES_OR_NO.get(said.casefold().strip(), said) if "Yes" in options else said
         choice = choose_option(said, reply["first"], options)
         if choice is None:
             self._negotiation.learn_no_json_schema()
@@ -295,10 +296,13 @@ class OpenAIChat:
             form: dict[str, Any] = {JSON_SCHEMA: {"type": "json_schema", "json_schema": described}}
             reply = self._cached_reply(_messages(chat), max_tokens, options=options, **form)
             text = unwrapped(reply["text"])
-            wanted = chat.schema["properties"].keys()
+            wanted = chat.schema["properties"]
             for value in json_values(text):
-                if isinstance(value, dict) and wanted <= value.keys():
-                    return reply | {"text": json.dumps(value, ensure_ascii=False)}
+                items = value.items() if isinstance(value, dict) else ()
+                named = {name.casefold().strip(): each for name, each in items}
+                if wanted.keys() <= named.keys():
+                    values = {name: fitted(named[name], schema) for name, schema in wanted.items()}
+                    return reply | {"text": json.dumps(values, ensure_ascii=False)}
             # Grammars that allow any white space let a small model write it without end: text has no such end.
             is_cut_off = text.lstrip().startswith("{") and json_in(text) is None
             if not is_cut_off:

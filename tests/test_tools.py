@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import re
 import subprocess
@@ -324,6 +325,21 @@ def test_the_mcp_example_of_the_documentation_talks_to_the_command(tmp_path, dat
     lines = run_example(source.replace(ARGUMENTS, scripted))
     assert lines[0] == "1. Who wrote Hamlet?" and lines[-1] == "SUPPORTED"
     assert any(line.startswith("## Verdict: ") for line in lines)
+
+
+@pytest.mark.slow
+def test_over_standard_streams_what_is_no_message_is_refused_and_the_next_one_is_answered(tmp_path, database_url):
+    """A batch of JSON-RPC, and text: clients wait for a reply."""
+    client = {"protocolVersion": "2024-11-05", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+    ping = {"jsonrpc": "2.0", "id": 5, "method": "ping"}
+    lines = [{**ping, "id": 1, "method": "initialize", "params": client}, [ping], "hello", ping]
+    command = [sys.executable, "-m", "flask", "--app", f'tests.scripted_app:make("{tmp_path}")', "mcp"]
+    with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        print(*map(json.dumps, lines), sep="\n", file=process.stdin, flush=True)
+        initialized, *refused, answered = (json.loads(process.stdout.readline()) for _ in lines)
+    assert initialized["result"]["protocolVersion"] == client["protocolVersion"]
+    assert [(each["id"], each["error"]["code"]) for each in refused] == [(None, -32600)] * 2
+    assert answered == {"jsonrpc": "2.0", "id": 5, "result": {}}
 
 
 @pytest.mark.slow

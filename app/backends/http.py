@@ -34,8 +34,11 @@ INITIAL_WAIT_SECONDS = 0.5
 MAX_WAIT_SECONDS = 8.0
 MIN_REPORTED_WAIT_SECONDS = 1.0
 
-_NO_CREDIT = re.compile(rb"(?i)insufficient_quota|billing_hard_limit_reached|QUOTA_LIMITED|not enough credits")
-"""Codes and messages for an account without credit (OpenAI, Brave, Serper), where waiting does not help."""
+_NO_CREDIT = re.compile(
+    rb"(?i)insufficient[ _](?:quota|balance)|billing_hard_limit_reached|QUOTA_LIMITED|not enough credits"
+    rb"|balance is too low"
+)
+"""Codes and messages for an account without credit (OpenAI, Anthropic, Z.ai, ...), where waiting does not help."""
 
 log = logging.getLogger(__name__)
 _start_lock = threading.Lock()

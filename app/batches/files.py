@@ -72,6 +72,11 @@ Fields = Mapping[str, Any] | str
 """The fields of a claim, or what is wrong with it."""
 
 
+_IN_BRACKETS = re.compile(r"\([^()]*\)")
+"""A remark in the name of a column, as in "claim (required)"."""
+_MARKUP = re.compile(r"<(?:!doctype html|\?xml|html|head|meta|body|div|table)\b", re.IGNORECASE)
+
+
 class ClaimsFile(NamedTuple):
     lines: tuple[BatchLine, ...]
     ignored: tuple[str, ...]
@@ -81,9 +86,9 @@ class ClaimsFile(NamedTuple):
 def read_claims(sent: bytes, name: str = "", limit: int = MAX_CLAIMS) -> ClaimsFile:
     """Return the lines of a file except blank ones; a line without a valid claim has its `problem` set.
 
-    Files are spreadsheets (.xlsx), JSON, JSON Lines, CSV with any separator, and text with one claim per line. The
-    format is chosen by the content, CSV and JSON also by the extension of `name`. Raises InvalidInput for a file that
-    cannot be read, has no valid claim, or has more than `limit` claims.
+    Files are spreadsheets (.xlsx, or a page with a table), JSON, JSON Lines, CSV with any separator, and text with one
+    claim per line. The format is chosen by the content, CSV and JSON also by the extension of `name`. Raises
+    InvalidInput for a file that cannot be read, has no valid claim, or has more than `limit` claims.
     """
     if len(sent) > MAX_BYTES:
         raise InvalidInput(TOO_LARGE, "claims")
@@ -104,17 +109,23 @@ def _from_text(sent: bytes, name: str) -> tuple[Sequence[str], Iterator[tuple[st
     first = next((number for number, line in enumerate(lines) if line.strip()), 0)
     suffix, start = name.lower().rpartition(".")[2], lines[first].lstrip()[:1]
     is_json = suffix in ("json", "jsonl", "ndjson")
-    if (is_json or start in ("[", "{")) and (whole := _json("".join(lines))) is not None:
-        return _from_json(enumerate(_claims_in(whole), 1), "Claim")
+    if start == "<" and _MARKUP.match(lines[first].lstrip()):
+        return _from_markup("".join(lines))
+    if is_json or start in ("[", "{"):
+        whole = _json("".join(lines))
+        if whole is None and _json(lines[first]) is None:
+            whole = _json_values("".join(lines))
+        if whole is not None:
+            return _from_json(enumerate(_claims_in(whole), 1), "Claim")
     if is_json or start == "{":
-        values = ((number, _json(line)) for number, line in enumerate(lines, 1) if line.strip())
+        values = ((number, _json(line.rstrip(", \n"))) for number, line in enumerate(lines, 1) if line.strip())
         return _from_json(((number, row) for number, value in values for row in _claims_in(value)), "Line")
     if re.match(r"\d+\.json\t", lines[first]):
         return LIAR_COLUMNS, _rows(LIAR_COLUMNS, _records(lines, first, "\t"))
     if separator := re.fullmatch(r'"?sep=([^\w\s"]|\t)"?\s*', lines[first], re.IGNORECASE):
         first = next((number for number, line in enumerate(lines) if number > first and line.strip()), first)
     for number in range(first, min(first + MAX_ROWS_ABOVE, len(lines))):
-        usual = max(",;\t|", key=lines[number].count)
+        usual = max(",;\t|", key=_IN_BRACKETS.sub("", lines[number]).count)
         delimiter = separator[1] if separator else usual if usual in lines[number] else NO_SEPARATOR
         records = _records(lines, number, delimiter)
         columns = _header(next(records, ("", []))[1])
@@ -125,6 +136,22 @@ def _from_text(sent: bytes, name: str) -> tuple[Sequence[str], Iterator[tuple[st
     if suffix in ("csv", "tsv"):
         raise InvalidInput(NO_HEADER, "claims")
     return (), ((f"Line {number}", {"claim": line}) for number, line in enumerate(lines, 1) if line.strip())
+
+
+def _from_markup(text: str) -> tuple[Sequence[str], Iterator[tuple[str, Fields]]]:
+    """Return columns and rows of the tables in a page, as some programs export spreadsheets. Raises InvalidInput."""
+    from lxml import etree
+
+    if text.count("<") > MAX_SHEET_TAGS:
+        raise InvalidInput(UNREADABLE_SHEET, "claims")
+    tree = etree.fromstring(f"{text}<tr>".encode(), etree.HTMLParser(encoding="utf-8"))  # an empty text has no tree
+    rows = (
+        (f"Row {number}", [" ".join("".join(cell.itertext()).split()) for cell in row.iterchildren("td", "th")])
+        for number, row in enumerate(tree.iter("tr"), 1)
+    )
+    if "claim" not in _places(columns := _sheet_header(islice(rows, MAX_ROWS_ABOVE))):
+        raise InvalidInput(NO_HEADER, "claims")
+    return columns, _rows(columns, ((where, row) for where, row in rows if any(row)))
 
 
 def _decoded(sent: bytes) -> str:
@@ -145,7 +172,7 @@ def _decoded(sent: bytes) -> str:
 
 def _places(columns: Iterable[str]) -> dict[str, str]:
     """Return the name of each field's column, the most telling one."""
-    plain = {re.sub(r"[\W_]+", "", name.casefold()): name for name in reversed(list(columns))}
+    plain = {re.sub(r"[\W_]+", "", _IN_BRACKETS.sub("", name.casefold())): name for name in reversed(list(columns))}
     found = {field: [plain[name] for name in names.split() if name in plain] for field, names in NAMES.items()}
     return {field: names[0] for field, names in found.items() if names}
 
@@ -179,15 +206,17 @@ def _records(lines: Sequence[str], first: int, delimiter: str) -> Iterator[tuple
         record, read = _csv_record(lines[first : first + MAX_RECORD_LINES], delimiter)
         if len(record) == 1 and delimiter in ";|\t":  # a whole row in quotation marks
             record = record[0].split(delimiter)
-        if isinstance(record, str) or any(value.strip() for value in record):
+        if isinstance(record, str) or any(value.strip().strip(":-") for value in record):  # no line of a Markdown table
             yield f"Line {first + 1}", record
         first += read
 
 
 def _csv_record(lines: Sequence[str], delimiter: str) -> tuple[list[str] | str, int]:
     """Return the CSV record at the start of the lines, a problem as text, and how many lines it has."""
-    for skips_spaces in (True, False):  # before a quotation mark, where what follows is a quotation
-        reader = csv.reader(lines, delimiter=delimiter, skipinitialspace=skips_spaces, strict=True)
+    space_after = re.compile(rf'" +(?={re.escape(delimiter)}|$)')
+    closed = (space_after.sub('"', line) for line in lines)
+    for tried, skips_spaces in ((lines, True), (lines, False), (closed, True)):  # spaces before and after a quotation
+        reader = csv.reader(tried, delimiter=delimiter, skipinitialspace=skips_spaces, strict=True)
         with suppress(csv.Error):
             return next(reader), reader.line_num
     is_plain = delimiter in ("\t", NO_SEPARATOR) and lines[0].count('"') % 2 == 0
@@ -206,7 +235,9 @@ def _from_sheet(sent: bytes) -> tuple[Sequence[str], Iterator[tuple[str, Fields]
             if any(each.compress_type not in (ZIP_STORED, ZIP_DEFLATED) for each in parts):  # zipfile bounds only these
                 raise ValueError
             for each in parts:  # a part may unpack to more than it states; openpyxl would unpack all of it
-                unpacked.writestr(each.filename, _plain_runs(packed.open(each).read(each.file_size)))
+                if "docProps" not in each.filename:  # dates that openpyxl may refuse
+                    name = each.filename.replace("\\", "/").replace("[content_types]", "[Content_Types]")
+                    unpacked.writestr(name, _plain_runs(packed.open(each).read(each.file_size)))
         if plain.getvalue().count(b"<") > MAX_SHEET_TAGS:
             raise ValueError
         for sheet in load_workbook(plain, read_only=True, data_only=True).worksheets:
@@ -231,11 +262,16 @@ def _sheet_header(rows: Iterable[tuple[str, list[str]]]) -> list[str]:
     return []
 
 
+_EMPTY_FILL = re.compile(rb"<fill\s*(?:/>|></fill>)")
 _RAISED = str.maketrans("0123456789+-−", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻")
 
 
 def _plain_runs(part: bytes) -> bytes:
-    """Return a part of a workbook with raised numbers as ⁶ and without struck-out text, which openpyxl reads alike."""
+    """Return a part of a workbook with raised numbers as ⁶ and without struck-out text, which openpyxl reads alike.
+
+    A fill without a pattern, which openpyxl refuses, gets an empty one.
+    """
+    part = _EMPTY_FILL.sub(b"<fill><patternFill/></fill>", part)
     if (b"superscript" not in part and b"<strike" not in part) or part.count(b"<") > MAX_SHEET_TAGS:
         return part
     from lxml import etree
@@ -254,7 +290,13 @@ def _plain_runs(part: bytes) -> bytes:
 
 
 def _cell(value: Any) -> str:
-    return value.isoformat()[:10] if isinstance(value, date) else "" if value is None else str(value).strip()
+    return (
+        value.isoformat()[:10]
+        if isinstance(value, date)
+        else ""
+        if value is None
+        else str(value).replace("_x000D_", "").strip()
+    )
 
 
 def _from_json(found: Iterable[tuple[int, Any]], unit: str) -> tuple[Sequence[str], Iterator[tuple[str, Fields]]]:
@@ -263,12 +305,31 @@ def _from_json(found: Iterable[tuple[int, Any]], unit: str) -> tuple[Sequence[st
     return columns, ((f"{unit} {number}", _fields(row)) for number, row in numbered)
 
 
+_TRAILING_COMMA = re.compile(r'("(?:[^"\\]|\\.)*+"|\\.)|,(?=\s*[\]}])', re.DOTALL)
+_BETWEEN_VALUES = re.compile(r"[\s,]*")
+_DECODER = json.JSONDecoder(parse_constant=lambda _: None)
+"""Reads NaN, as pandas writes."""
+
+
 def _json(text: str) -> Any:
-    """Return the value, None if the text is no JSON."""
-    try:
-        return json.loads(text, parse_constant=lambda _: None)  # NaN, as pandas writes
-    except (ValueError, RecursionError):
-        return None
+    """Return the value, which may have a comma after the last item; None if the text is no JSON."""
+    with suppress(ValueError, RecursionError):
+        return _DECODER.decode(text)
+    with suppress(ValueError, RecursionError):
+        return _DECODER.decode(_TRAILING_COMMA.sub(r"\1", text))
+    return None
+
+
+def _json_values(text: str) -> list[Any] | None:
+    """Return JSON values that follow each other, None for other text."""
+    found, at = [], len(text) - len(text.lstrip())
+    with suppress(ValueError, RecursionError):
+        while at < len(text):
+            value, at = _DECODER.raw_decode(text, at)
+            found.append(value)
+            at += len(_BETWEEN_VALUES.match(text, at)[0])  # type: ignore[index]
+        return found
+    return None
 
 
 def _claims_in(value: Any, depth: int = 0) -> Iterator[Any]:

@@ -55,6 +55,7 @@ INSTRUCTIONS = (
 )
 SOURCE = "Where answers come from: vital (on this machine), wikipedia-live, web, or the name of a corpus."
 NO_SUCH_CHECK = "There is no check of that id."
+NO_MESSAGE = "This line is no JSON-RPC request; send one request a line, and no batches."
 NOT_YET = "This check is still running; call follow_check until it has ended."
 
 RunId = Annotated[str, Field(description="The run_id that check_claim or list_checks returned.")]
@@ -144,13 +145,16 @@ def mcp_server(app_services: AppServices, limiter: Limiter | None = None) -> "MC
     With a `limiter`, checks that a client starts count for RATE_LIMIT.
     """
     import anyio.from_thread
+    from mcp import types
     from mcp.server import MCPServer
     from mcp.server.mcpserver import Context
     from mcp.server.mcpserver.exceptions import ToolError
+    from mcp.server.stdio import stdio_server
+    from mcp.shared.message import SessionMessage
     from mcp.types import CallToolResult, TextContent, Tool, ToolAnnotations
 
     class StrictServer(MCPServer):
-        """A server that refuses arguments which a tool does not have; the SDK ignores them."""
+        """A server that refuses arguments which a tool does not have, and lines that are no message."""
 
         async def list_tools(self) -> list[Tool]:
             tools = await super().list_tools()
@@ -164,6 +168,24 @@ def mcp_server(app_services: AppServices, limiter: Limiter | None = None) -> "MC
             if unknown := sorted(arguments.keys() - known.get(name, arguments).keys()):
                 raise ToolError(f"{name} has no argument of this name: {', '.join(unknown)}.")
             return await super().call_tool(name, arguments, context)
+
+        async def run_stdio_async(self) -> None:
+            """Serve over standard streams, and refuse what is no message, such as a batch; the SDK drops it."""
+            problem = types.ErrorData(code=types.INVALID_REQUEST, message=NO_MESSAGE)
+            refused = SessionMessage(types.JSONRPCError(jsonrpc="2.0", id=None, error=problem))
+            passed_on, messages = anyio.create_memory_object_stream[Any](0)
+
+            async def pass_on() -> None:
+                async with passed_on:
+                    async for each in received:
+                        is_message = not isinstance(each, Exception)
+                        await (passed_on.send(each) if is_message else sent.send(refused))
+
+            async with stdio_server() as (received, sent), anyio.create_task_group() as tasks:
+                tasks.start_soon(pass_on)
+                lowlevel = self._lowlevel_server
+                await lowlevel.run(messages, sent, lowlevel.create_initialization_options())
+                tasks.cancel_scope.cancel()
 
     server = StrictServer("hopcheck", title="Hopcheck", instructions=INSTRUCTIONS, version=VERSION)
     reading = ToolAnnotations(read_only_hint=True, open_world_hint=False)

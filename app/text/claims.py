@@ -158,11 +158,14 @@ _LIST_MARK = re.compile(
           | \d{1,3}[./] | \(\d{1,3}/\d{1,3}\) | \d{1,3}\ ?[-–—:](?=\ +[^\W\d])
           | (?:\*\*|__)(?:(?:claim|fact|statement|sentence)\ )?\d{1,3}[.):]?(?:\*\*|__)[.):]?
           | (?:claim|fact|statement|sentence)\ \d{1,3}\ ?[:.)-] | [\[(]\d{1,2}:\d{2}(?::\d{2})?[\])] )
-        (?:\ +(?=\S)|$) | >(?=\S) | \d{1,3}[.)](?=[^\W\d])""",
+        (?:\ +(?=\S)|$) | >(?=\S) | \d{1,3}[.)](?=[^\W\d]) | -(?=(?-i:[A-Z]))"""
+    rf" | [·{_BULLETS}](?=\w)",
     re.IGNORECASE | re.VERBOSE,
 )
 _FOOTNOTE = re.compile(
-    r" ?\[(?:\^?\d{1,3}(?: ?[,–-] ?\d{1,3})*|\^[\w-]{1,20}|[a-z]|(?:note|nb) ?\d{1,2}|citation needed)\]|(?<=\w)[†‡]+",
+    r" ?\[(?:\^?\d{1,3}(?: ?[,–-] ?\d{1,3})*|\^[\w-]{1,20}|[a-z]|(?:note|nb) ?\d{1,2}|citation needed)\]|(?<=\w)[†‡]+"
+    r"| ?:contentReference\[oaicite:\d{1,3}\]\{index=\d{1,3}\}| ?【[^【】]{0,100}】"
+    r"| ?\bcite(?:turn\d{1,3}[a-z]{1,9}\d{1,3})+",
     re.IGNORECASE,
 )
 _MARKDOWN_SIGNS = re.compile(r"[*_`~\\]|\]\(")

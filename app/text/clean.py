@@ -22,7 +22,7 @@ from app.text.sentences import is_common_word, sentence_spans
 _PIECE = re.compile(r"[\s\S]{1,1000}(?!\S)|[\s\S]{1,1000}")
 """Encodings are repaired in pieces, because ftfy's search takes quadratic time on long lines."""
 _LINE_BREAK = re.compile("\r\n|[\r\n\x0b\x0c\x85\u2028\u2029]")
-_SOFT_HYPHEN = re.compile(r"(?<=\w)(?:\u00ad\s*|¬[ \t]*\n\s*)(?=\w)")
+_SOFT_HYPHEN = re.compile(r"(?<=[\w-])(?:\u00ad\s*|¬[ \t]*\n\s*)(?=\w)")
 _KEYCAP = re.compile("(^[ \t]*)?([0-9#*])\ufe0f?\u20e3[ \t]*", re.MULTILINE)
 _CIRCLED = re.compile("(^[ \t]*)?([\u2460-\u2473\u2488-\u249b\u24f5-\u24fe\u2776-\u2793])[ \t]*", re.MULTILINE)
 _EMOJI = regex.compile(
@@ -51,7 +51,14 @@ _LOOKALIKES = str.maketrans(
     "аеорсухіјѕԁһԛԝАВЕКМНОРСТУХІЈЅҮΑΒΕΖΗΙΚΜΝΟΡΤΥΧο", "aeopcyxijsdhqwABEKMHOPCTYXIJSYABEZHIKMNOPTYXo"
 )
 _HYPHENATED = re.compile(r"(?<![\w-])([^\W\d_]{2,40})([-‐])[ \t]*(\n?)(?<=\s)\s*([^\W\d_]{1,40})")
+_HYPHENATED_NUMBER = re.compile(
+    r"(?<=[^\W_]-)\n(?=\d)(?!\d{1,2}[.)]\s)"
+    r"|(?:(?<=\d-)|(?<=\b[^\W\d_]-))\n(?=[^\W\d_])(?!\w+ \w\w?-)"
+    r"|(?<![\w-])((?:[A-Z]+|[a-z]{1,5})-(?= \d)|\d{4}-(?= \d{4}\b)|\d+-(?= [a-z]+-)) "
+)
+"""Gaps after hyphens beside digits and single letters, which keep the hyphen: COVID- 19, but not 5- and 6-year-old."""
 _PARTED_LIGATURE = re.compile(r"(?<![^\W_])([^\W\d_]{0,20}[ﬀ-ﬆ]) (?=([^\W\d_]{1,20}))")
+_QUOTED_LINE = re.compile(r"^>[> \t]*+(?!\d)", re.MULTILINE)
 _LONE_HYPHEN = re.compile(r"(?<=\w)\n-\n(?=[^\W\d_A-Z])")
 _SPACES = re.compile(r"[^\S\n]+")
 _LINE_ENDS = re.compile(r" ?\n ?")
@@ -71,6 +78,8 @@ def clean_text(text: str) -> str:
     if not text.isascii():
         text = _plain_characters(text)
     text = _LINE_ENDS.sub("\n", _SPACES.sub(" ", _CONTROL.sub(" ", text)))
+    if "\n>" in text:
+        text = _QUOTED_LINE.sub("", text)  # as mail programs mark quoted lines
     return _EMPTY_LINES.sub("\n\n", _join_hyphenated(text)).strip()
 
 
@@ -145,7 +154,7 @@ def _join_hyphenated(text: str) -> str:
     """Join words that a hyphen divides at a line end, where the joined word is known or its rest is no word."""
     if "-\n" not in text and "- " not in text:
         return text
-    text = _LONE_HYPHEN.sub("-", text)
+    text = _HYPHENATED_NUMBER.sub(r"\1", _LONE_HYPHEN.sub("-", text))
     own_words = frozenset(_LETTERS.findall(text.casefold()))
 
     def joined(found: re.Match[str]) -> str:

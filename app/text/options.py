@@ -23,11 +23,12 @@ _THINKING = (
 )
 _BEGIN_THOUGHT = re.compile(
     rf"[<◁]\|?(?:(?:begin|start)_(?:of_)?)?{_THINKING}(?:\s[^<>]*)?\|?[>▷]|\[{_THOUGHT}\]|<unused94>(?:thought)?"
-    r"|<\|channel>thought",
+    r"|<\|channel>thought|\|startthink\|",
     re.IGNORECASE,
 )
 _END_THOUGHT = re.compile(
-    rf"[<◁]\|?(?:/\s*|end_(?:of_)?){_THINKING}\s*\|?[>▷]|\[/{_THOUGHT}\]|<unused95>|<channel\|>", re.IGNORECASE
+    rf"[<◁]\|?(?:/\s*|end_(?:of_)?){_THINKING}\s*\|?[>▷]|\[/{_THOUGHT}\]|<unused95>|<channel\|>|\|endthink\|",
+    re.IGNORECASE,
 )
 """Marks of the reasoning before a reply, in the templates of the known models."""
 _CHANNEL = re.compile(r"<\|channel\|>\s*(\w+)[^<]*(?:<\|constrain\|>[^<]*)?<\|message\|>", re.IGNORECASE)
@@ -37,8 +38,10 @@ _BARE_CHANNEL = re.compile(r"\A(?:assistant\s?final(?=\S)|analysis(?=[A-Z]).*?(?
 """gpt-oss's channels, and what is left of them where a server drops the special tokens."""
 _WRAPPER = re.compile(
     r"</?(?:final_?answer|answer|final|response|output|solution|result|label|verdict|s|end_of_turn)>"
-    r"|<\|?(?:begin|start|end)_(?:of_)?(?:solution|box|sentence|text|response|answer|turn(?:_token)?)\|?>"
-    r"|<[|｜](?:im_end|eot_id|end|return|endoftext)[|｜]>",
+    r"|<\|start_header_id\|>\s*assistant\s*<\|end_header_id\|>|<start_of_turn>\s*model\b"
+    r"|<\|im_start\|>\s*assistant\b|<?\|assistant\|>?"
+    r"|<[|｜]?(?:begin|start|end)[_▁](?:of[_▁])?(?:solution|box|sentence|text|response|answer|turn(?:_token)?)[|｜]?>"
+    r"|<[|｜](?:im_end|eot_id|end|return|endoftext)[|｜]?>",
     re.IGNORECASE,
 )
 """Tags around a reply, and special tokens at its end that some servers leave in the text."""
@@ -82,7 +85,7 @@ def without_thoughts(text: str) -> str:
     text = "".join((*kept, text[at:])).strip() if at else text
     if cut_off := _BEGIN_THOUGHT.search(text):
         text = text[: cut_off.start()].rstrip()
-    return _WRAPPER.sub("", text).lstrip() if "<" in text else text
+    return _WRAPPER.sub("", text).lstrip() if "<" in text or "|" in text else text
 
 
 def json_in(text: str) -> Any:
@@ -95,6 +98,8 @@ def json_values(text: str) -> Iterator[Any]:
 
     Without one, a value at its end is read in spite of single quotes, commas too many, comments and the like.
     """
+    with suppress(ValueError, RecursionError):
+        text = inner if isinstance(inner := json.loads(text), str) else text  # encoded twice
     starts, has_found = [match.start() for match in islice(re.finditer(r"[\[{]", text), MAX_JSON_STARTS)], False
     for start in starts:
         with suppress(ValueError, RecursionError):

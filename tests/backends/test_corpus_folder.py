@@ -129,6 +129,7 @@ class TestMarkdown:
             ("In 1890[^1] it sank.\n\n[^1]: A note.", "In 1890 it sank. A note."),
             ("It employed ~~40~~ 60 people.", "It employed 60 people."),
             ("It employed <del>40</del> 60 people.", "It employed 60 people."),
+            ("[[The Thames|It]] is in [[England]]. ![[map.png]]", "It is in England."),
             ("<p hidden>secret</p>\n\nShown.", "Shown."),
         ],
     )
@@ -242,6 +243,17 @@ class TestWord:
         body = f"<w:p>{runs}<w:r><w:t xml:space='preserve'> bricks</w:t></w:r></w:p>"
         (folder / "a.docx").write_bytes(word_file(body=body))
         assert read(folder)["a.docx"][1] == text
+
+    def test_line_ends_and_hyphens_inside_a_run_part_words(self, folder):
+        run = "<w:t>The red</w:t><w:cr/><w:t>river is 1</w:t><w:noBreakHyphen/><w:t>24 feet deep.</w:t>"
+        (folder / "a.docx").write_bytes(word_file(body=f"<w:p><w:r>{run}</w:r></w:p>"))
+        assert " ".join(read(folder)["a.docx"][1].split()) == "The red river is 1-24 feet deep."
+
+    def test_a_document_is_read_whose_parts_have_backslashes_in_their_names(self, folder):
+        written = word_file("The river.")
+        assert written.count(b"word/document.xml") == 2
+        (folder / "a.docx").write_bytes(written.replace(b"word/document.xml", b"word\\document.xml"))
+        assert read(folder)["a.docx"][1] == "The river."
 
     @pytest.mark.parametrize(
         ("content", "problem"),

@@ -29,8 +29,15 @@ LIMIT = max_reply_bytes({"max_tokens": 5})
 TOO_LARGE = "max_completion_tokens is too large: 104000. This model supports at most 16384 completion tokens."
 
 
+CALLED = {"type": "function", "function": {"name": "search", "arguments": '{"words": "Paris"}'}}
+
+
 def completion(**choice) -> Reply:
     return Reply(body={"choices": [{"message": {"content": "Yes"}, "finish_reason": "stop", **choice}]})
+
+
+FILTERED = ("SPII", "IMAGE_SAFETY", "FinishReason.PROHIBITED_CONTENT", "guardrail_intervened")
+CUT_OFF = ("MAX_TOKENS", "max_output_tokens", "model_length", "FinishReason.MAX_TOKENS", "max-tokens", "incomplete")
 
 
 @pytest.mark.parametrize(
@@ -49,7 +56,17 @@ def completion(**choice) -> Reply:
         (error(418, "I am a\nteapot"), 'turned the request for tiny down (418): "I am a teapot"'),
         (error(400, "", code="content_filter"), "The content filter of 127.0.0.1"),
         (Reply(body=b"<html>Hello</html>"), "sent a web page and not a language model's reply"),
-        (Reply(body=b'data: {"choices": []}\n\ndata: [DONE]\n\n'), "sends its replies only as streams"),
+        (Reply(body=b'data: {"choices": []}\n\ndata: [DONE]\n\n'), "without an answer: its list of choices is empty."),
+        (Reply(body=b"event: ping\n\n: wait\n\n"), "without an answer: its list of choices is empty."),
+        (error(429, "Insufficient balance or no resource package.", code="1113"), "has no credit left"),
+        (error(401, "Insufficient balance. Manage your billing here."), "has no credit left"),
+        (error(400, "Your credit balance is too low to access the API."), "has no credit left"),
+        (
+            Reply(body={"choices": None, "base_resp": {"status_code": 1008, "status_msg": "insufficient balance"}}),
+            'did not send a language model\'s reply: "insufficient balance".',
+        ),
+        (Reply(None, finish="tool_calls", message={"tool_calls": [CALLED]}), "without any text but called a tool."),
+        (Reply("", message={"reasoning_content": "Paris?"}), "replied without any text."),
         (error(403, "Input was flagged", metadata={"reasons": ["violence"]}), "The moderation of 127.0.0.1"),
         (Reply(status=403, body=b"<!DOCTYPE html><title>Just a moment</title>"), "A gateway before 127.0.0.1"),
         (error(400, "This model only supports stream mode"), 'tiny down (400): "This model only supports stream mode"'),
@@ -57,6 +74,9 @@ def completion(**choice) -> Reply:
         (Reply(body=b'{"choices": [{"mess'), "did not send a language model's reply."),
         (Reply(body={"choices": [{"message": {"content": [{"type": "image"}]}}]}), "replied without any text."),
         (Reply(body={"choices": []}), "replied without an answer: its list of choices is empty."),
+        *((completion(finish_reason=each), "was stopped by its server's content filter.") for each in FILTERED),
+        *((completion(message={}, finish_reason=each), "used up its tokens before it wrote") for each in CUT_OFF),
+        (Reply(status=418, body=b'data: {"error": {"message": "Too hot"}}\n\n'), 'down (418): "Too hot"'),
         (completion(finish_reason="content_filter"), "was stopped by its server's content filter."),
         (completion(message={"content": ""}, finish_reason="length"), "used up its tokens before it wrote an answer"),
         (Reply("Yes" * LIMIT), f"sent more than {LIMIT:,} bytes in one reply."),
@@ -91,7 +111,7 @@ def test_a_context_overflow_is_named_and_not_taken_for_a_refused_parameter(reply
 
 
 def test_a_transient_failure_is_retried_silently():
-    with OpenAIServer([error(500), Reply("Yes", cut=True), error(429, "slow down"), Reply("Yes")]) as server:
+    with OpenAIServer([error(500), Reply("Yes", cut=True), Reply(None), Reply("Yes")]) as server:
         assert chat(server).complete("Ask.", max_tokens=5) == "Yes"
     assert len(server.asked) == 4
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from app.domain.errors import CallFailed
@@ -95,6 +97,17 @@ def test_a_schema_is_asked_for_in_the_form_of_the_responses_api():
     (asked,) = asked_in_responses(response('{"enough": "Yes"}'), ask)
     assert asked.body["text"]["format"]["type"] == "json_schema" and asked.body["text"]["format"]["schema"]
     assert [each["role"] for each in asked.body["input"]][:: len(asked.body["input"]) - 1] == ["system", "user"]
+
+
+@pytest.mark.parametrize("last", [response().body, {"status": "completed", "output": []}])
+def test_a_response_that_is_streamed_unasked_is_read(last):
+    texts = [{"type": "response.output_text.delta", "delta": each} for each in ("Par", "is")]
+    created = {"type": "response.created", "response": {"output": []}}
+    events = (created, *texts, {"type": "response.completed", "response": last})
+    stream = "".join(f"event: {each['type']}\ndata: {json.dumps(each)}\n\n" for each in events)
+    said = []
+    asked_in_responses(Reply(body=stream.encode()), lambda model: said.append(model.complete("Ask.", max_tokens=40)))
+    assert said == ["Paris"]
 
 
 REFUSED = [{"type": "message", "content": [{"type": "refusal", "refusal": "I can't say that."}]}]

@@ -81,8 +81,9 @@ def test_a_server_that_ignores_schemas_is_asked_once_for_json_and_then_in_text(f
     assert [asked.schema for asked in server.asked] == ["question", "", ""]
 
 
-def test_a_choice_that_is_no_option_is_asked_for_in_text():
-    with OpenAIServer([reply_of(enough="Perhaps"), Reply("No")], has_json_schema=True) as server:
+@pytest.mark.parametrize("said", ["Perhaps", "true or false", 2, None, ["Yes", "No"], {"a": "Yes", "b": "No"}])
+def test_a_choice_that_is_no_option_is_asked_for_in_text(said):
+    with OpenAIServer([reply_of(enough=said), Reply("No")], has_json_schema=True) as server:
         assert not PromptedClaimVerifier(chat(server)).is_sufficient(CLAIM, (AUTHOR,)).holds
     assert [asked.schema for asked in server.asked] == ["enough", ""]
 
@@ -137,11 +138,35 @@ def test_the_papers_prompts_are_sent_as_text(tmp_path):
     assert report.ended and len(server.asked) > 2 and not any(asked.schema for asked in server.asked)
 
 
+@pytest.mark.parametrize("said", ["false", "False", 0, "0", [False], {"value": "No"}])
+def test_a_choice_may_be_any_value_that_means_no(said):
+    with OpenAIServer([reply_of(enough=said)], has_json_schema=True) as server:
+        assert not PromptedClaimVerifier(chat(server)).is_sufficient(CLAIM, (AUTHOR,)).holds
+    assert len(server.asked) == 1
+
+
+def test_lists_and_other_values_in_place_of_texts_are_read():
+    replies = [
+        reply_of(Rationale=["True to life [1].", "Not dated [2]."], missing=["The date."], LABEL="not enough evidence"),
+        reply_of(rationale="True to life [1].", missing="null", label=[True]),
+        reply_of(question={"text": "Who wrote Emma?"}),
+    ]
+    with OpenAIServer(replies, has_json_schema=True) as server:
+        model, labels = chat(server), LabelSet.THREE.labels
+        unclear, clear = (PromptedReasoner(model).conclude(CLAIM, (AUTHOR, BIRTH), labels) for _ in range(2))
+        assert PromptedQuestioner(model).next_question(CLAIM, (), ()) == Question("Who wrote Emma?")
+    assert [each.text for each in unclear.rationale] == ["True to life.", "Not dated."]
+    assert (unclear.missing, clear.label, clear.missing) == ("The date.", Label.SUPPORTED, None)
+    assert len(server.asked) == 3
+
+
 @pytest.mark.parametrize(
     ("reply", "step"),
     [
         ({"decision": "true", "question": None}, Decide(True)),
         ({"decision": "false", "question": "Who?"}, Decide(False)),
+        ({"decision": True, "question": "null"}, Decide(True)),
+        ({"decision": "null", "question": ["Where was she born?"]}, Ask(Question("Where was she born?"))),
         ({"decision": None, "question": "Where was Jane Austen born?"}, Ask(Question("Where was Jane Austen born?"))),
     ],
 )
@@ -159,7 +184,8 @@ def test_a_question_counts_and_not_the_decision_beside_it_while_nothing_was_answ
 
 
 def test_questions_and_other_wordings_of_a_pursuit_come_as_json():
-    replies = [reply_of(questions=["Who wrote Emma?", "When?"]), reply_of(questions=["Who is the author of Emma?"])]
+    encoded = '["Who wrote Emma?", "When?"]'
+    replies = [reply_of(questions=encoded), reply_of(questions=["Who is the author of Emma?"])]
     with OpenAIServer(replies, has_json_schema=True) as server:
         model, who = chat(server), Question("Who wrote Emma?")
         assert PromptedPursuer(model).first_questions(CLAIM, 5) == (who, Question("When?"))

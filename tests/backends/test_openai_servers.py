@@ -12,7 +12,7 @@ from app.domain.errors import CallFailed
 from app.domain.events import TroubleMet
 from app.domain.instrumentation import listening
 from app.modules.prompted import PromptedClaimVerifier
-from tests.backends.openai_asking import chat
+from tests.backends.openai_asking import chat, used_by
 from tests.modules.prompted.cases import AUTHOR, CLAIM
 from tests.openai_server import OpenAIServer, Reply, error
 
@@ -31,6 +31,7 @@ def text_of(content) -> str | None:
         ),
         ([{"type": "text", "text": "In "}, {"type": "text", "text": "Paris"}], "In Paris"),
         (["In ", "Paris"], "In Paris"),
+        ([{"type": "text", "text": {"value": "Paris", "annotations": []}}], "Paris"),
         ([{"type": "thinking", "thinking": "Rome?"}], None),
         ([{"type": "text", "text": None}, None, 4], ""),
     ],
@@ -60,6 +61,14 @@ def test_a_list_of_parts_is_the_text_of_its_parts_without_reasoning(parts, text)
         "Paris<think>Or Rome",
         "<|begin_of_box|>Paris<|end_of_box|>",
         "Paris<|im_end|>",
+        "Paris<|im_end>",
+        "|startthink|Rome?|endthink|Paris",
+        "<|start_header_id|>assistant<|end_header_id|>\n\nParis<|eot_id|>",
+        "<|assistant|>\nParis</s>",
+        "|assistant|Paris",
+        "<|im_start|>assistant\nParis<|im_end|>",
+        "<start_of_turn>model\nParis<end_of_turn>",
+        "Paris<｜end▁of▁sentence｜>",
     ],
 )
 def test_reasoning_in_any_known_mark_is_no_part_of_the_reply(reasoned):
@@ -100,12 +109,69 @@ def test_text_without_such_marks_stays(plain):
         "{“enough”: “Yes”}",
         '{"why": "It says\n"Hamlet" there", "enough": "Yes"}',
         '{"enough": true}',
+        '"{\\"enough\\": \\"Yes\\"}"',
+        '{"name": "enough", "arguments": {"enough": "Yes"}}',
+        '{"Enough": "true"}',
+        '{"enough": 1}',
+        '{"ENOUGH": ["yes."]}',
+        '{"response": {"enough": {"value": true}}}',
     ],
 )
 def test_json_is_read_with_words_before_and_after_it_and_with_common_errors(text):
     with OpenAIServer([Reply(text)], has_json_schema=True) as server:
         assert PromptedClaimVerifier(chat(server)).is_sufficient(CLAIM, (AUTHOR,)).holds
     assert len(server.asked) == 1
+
+
+CALLED = {"name": "enough", "arguments": '{"enough": "Yes"}'}
+
+
+@pytest.mark.parametrize(
+    "message", [{"tool_calls": [{"type": "function", "function": CALLED}]}, {"function_call": CALLED}]
+)
+def test_json_may_stand_in_the_arguments_of_a_called_function(message):
+    with OpenAIServer([Reply(None, finish="tool_calls", message=message)], has_json_schema=True) as server:
+        assert PromptedClaimVerifier(chat(server)).is_sufficient(CLAIM, (AUTHOR,)).holds
+    assert len(server.asked) == 1
+
+
+CHUNKS = (
+    {"choices": [{"index": 0, "delta": {"role": "assistant", "content": ""}}]},
+    {"choices": [{"index": 0, "delta": {"content": "Par"}}]},
+    {"choices": [{"index": 0, "delta": {"content": "is"}, "finish_reason": "stop"}], "usage": None},
+    {"choices": [], "usage": {"prompt_tokens": 30, "completion_tokens": None}},
+)
+
+
+def test_a_reply_that_is_streamed_unasked_is_read():
+    stream = ": wait\r\n\r\n" + "".join(f"data: {json.dumps(each)}\r\n\r\n" for each in CHUNKS) + "data: [DONE]\n\n"
+    replies = [Reply(body=b'data: {"error": {"message": "Overloaded"}}\n\n'), Reply(body=stream.encode())]
+    with OpenAIServer(replies) as server:
+        used = used_by(lambda: chat(server).complete("Ask.", max_tokens=5))
+        assert chat(server).complete("Ask.", max_tokens=5) == "Paris"
+    assert (used.prompt_tokens, used.completion_tokens) == (30, 0)
+
+
+WHOLE = json.dumps({"choices": [{"message": {"content": "Paris"}, "finish_reason": {"type": "stop"}}]})
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        f"{WHOLE}data: [DONE]\n\n",
+        f"data: data: {WHOLE}\n\n",
+        f"data: : PROCESSING\n\ndata: {WHOLE}\n\n",
+        f": PROCESSING\n\n: PROCESSING\n\n{WHOLE}",
+        f"\ufeffdata:{WHOLE}\r\rdata: [DONE]\r\r",
+        "".join(f"data: {line}\n" for line in json.dumps(json.loads(WHOLE), indent=1).splitlines()),
+        f"{WHOLE}{WHOLE}",
+        f'data: {{"choices": [{{"delta": {{"content": "Pa"}}}}]}}\n\ndata: {WHOLE}\n\n',
+        f'data: {{"choices": [{{"del\n\ndata: {WHOLE}\n\n',
+    ],
+)
+def test_a_whole_reply_between_marks_of_a_stream_is_read(body):
+    with OpenAIServer([Reply(body=body.encode(), headers={"Content-Type": "text/event-stream"})]) as server:
+        assert chat(server).complete("Ask.", max_tokens=5) == "Paris"
 
 
 LATE_ERRORS = [

@@ -36,6 +36,22 @@ class TestDeclared:
             whole = meta(charset) + page
             assert decode_page(whole.encode(charset), "text/html") == whole
 
+    @pytest.mark.parametrize(
+        ("label", "charset"),
+        [
+            ("x-sjis", "shift_jis"),
+            ("windows-31j", "shift_jis"),
+            ("x-gbk", "gbk"),
+            ("windows-949", "euc-kr"),
+            ("x-mac-cyrillic", "mac-cyrillic"),
+            ("x-euc-jp", "euc-jp"),
+            ("dos-874", "cp874"),
+        ],
+    )
+    def test_the_labels_of_the_web_for_a_charset_are_known(self, label, charset):
+        word = {"gbk": "北京", "euc-kr": "서울", "mac-cyrillic": "Москва", "cp874": "กรุงเทพ"}.get(charset, "東京")
+        assert decode_page(word.encode(charset), f"text/html; charset={label}") == word
+
     def test_a_legacy_declaration_is_understood(self):
         page = '<meta http-equiv="Content-Type" content="text/html; charset=windows-1251">Москва'
         assert decode_page(page.encode("cp1251")) == page

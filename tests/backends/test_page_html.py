@@ -174,6 +174,13 @@ class TestArticle:
     def test_a_part_of_a_page_is_read(self):
         assert "The ship sank & rose." in extract_text("<p>The ship sank &amp; rose.</p>" * 9, URL).text
 
+    @pytest.mark.parametrize("name", ["id='cookie-banner'", "class='x gdpr_consent'", "id='onetrust-consent-sdk'"])
+    def test_a_short_article_is_read_beside_a_long_question_about_cookies(self, name):
+        asked = f"<div {name}><p>{'We use cookies to analyse how you use it. ' * 30}</p></div>"
+        shown = "<h1>Ship</h1><p>The ship sank in 1890 after a storm. It had 85 sails and was insured.</p>"
+        text = extract_text(f"<html><body class='cookie-banner'>{asked}<main>{shown}</main></body></html>", URL).text
+        assert "85 sails" in text and "We use cookies" not in text
+
     def test_an_aside_beside_an_article_is_not_read(self):
         body = f"<article><p>The ship sank in 1890 after a storm near the coast.</p></article><aside>{ARTICLE}</aside>"
         assert (

@@ -90,6 +90,17 @@ NOT_NUMBERS = json.dumps(
 )
 
 
+INDENTED = "\n".join(json.dumps(each, indent=2) for each in AVERITEC)
+MARKDOWN = (
+    "| claim | speaker | date |\n|---|:---|---:|\n"
+    "| Hamlet, the play, is old. | Somebody | 2020-10-31 |\n| The moon is made of rock. | | |\n"
+)
+PAGE = (
+    "<html><table><tr><th>claim</th><th>speaker</th><th>date</th></tr><tr><td>Hamlet, the <b>play</b>, is old.</td>"
+    "<td>Somebody</td><td>2020-10-31</td></tr><tr><td>The moon is made&nbsp;of rock.<td></table></html>"
+)
+
+
 def sheet(*tables: tuple) -> bytes:
     """Return a workbook with these sheets."""
     book, stored = Workbook(), io.BytesIO()
@@ -113,6 +124,8 @@ def sheet(*tables: tuple) -> bytes:
         ("a.csv", "\n \t \r\n" + QUOTED, ()),
         ("a.csv", SEPARATOR_NAMED, ()),
         ("a.csv", SPACED, ()),
+        ("a.csv", SPACED.replace('",', '" ,').replace('"\n', '" \n'), ()),
+        ("a.csv", QUOTED.replace("claim,speaker", "*Claim (one fact),Speaker (a name; if known)"), ()),
         ("a.csv", "Claims of May,,\n\n" + QUOTED, ()),
         ("", "Claims of May\n" + QUOTED, ()),
         ("a.csv", "claim|date|speaker\nHamlet, the play, is old.|2020/10/31|Somebody\n\n" + BARE.text, ()),
@@ -128,6 +141,11 @@ def sheet(*tables: tuple) -> bytes:
         ("a.jsonl", "\n\n".join(map(json.dumps, AVERITEC)), ("label",)),
         ("", POLITIFACT, ()),
         ("a.json", NOT_NUMBERS, ()),
+        ("a.json", NOT_NUMBERS.replace("}", ",}").replace("]", ",\n]"), ()),
+        ("a.jsonl", ",\n".join(map(json.dumps, AVERITEC)), ("label",)),
+        ("a.json", INDENTED, ("label",)),
+        ("a.md", MARKDOWN, ()),
+        ("a.xls", PAGE, ()),
     ],
 )
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
@@ -153,6 +171,27 @@ def test_the_encodings_of_spreadsheets_are_read(encoding):
 )
 def test_a_spreadsheet_is_read_from_its_first_sheet_with_a_column_for_claims(tables):
     assert read_claims(sheet(*tables), "a.xlsx") == ((BatchLine(WHOLE), BatchLine(BARE)), ())
+
+
+@pytest.mark.parametrize(
+    ("name", "before", "after"),
+    [
+        ("xl/styles.xml", "<fill><patternFill/></fill>", "<fill/>"),
+        ("docProps/core.xml", "Z<", "99Z<"),
+        ("xl/worksheets/sheet1.xml", "Hamlet, the", "Hamlet,_x000D_\n the"),
+        ("/", "/", "\\"),
+    ],
+)
+def test_a_spreadsheet_of_another_program_is_read_in_spite_of_its_faults(name, before, after):
+    """Fills without a pattern, times that are none, escaped line ends, backslashes in the names of its parts."""
+    with ZipFile(io.BytesIO(sheet(ROWS))) as old, ZipFile(made := io.BytesIO(), "w") as new:
+        for part in old.namelist():
+            text = old.read(part).decode()
+            assert part != name or before in text
+            new.writestr(
+                part.replace("/", after) if name == "/" else part, text.replace(before, after) if part == name else text
+            )
+    assert read_claims(made.getvalue(), "a.xlsx").lines == (BatchLine(WHOLE), BatchLine(BARE))
 
 
 @pytest.mark.parametrize(
@@ -261,6 +300,7 @@ def bomb(content: bytes, parts: int = 1, compression: int = ZIP_DEFLATED) -> byt
         (b"", "", NO_CLAIMS),
         (b"claim,speaker\n", "", NO_CLAIMS),
         (b"[]", "", NO_CLAIMS),
+        (b"<html><table><tr><td>Behauptung</td></tr></table>", "a.xls", NO_HEADER),
         (b"Behauptung\nThe moon is made of rock.", "a.csv", NO_HEADER),
         (b"", "a.csv", NO_HEADER),
         (sheet((("Behauptung",), ("Rome is old.",))), "a.xlsx", NO_HEADER),
@@ -300,12 +340,30 @@ def test_the_maximum_number_of_claims_is_read():
     assert len(read_claims(b"Yes!\n" * MAX_CLAIMS).lines) == MAX_CLAIMS
 
 
-@pytest.mark.parametrize("piece", [b'"a\n', b'"a,b\n', b'"', b"[", b'{"claims":[', b"a,", b"\r", b"\xff\xfea\0"])
+@pytest.mark.parametrize(
+    "piece",
+    [
+        b'"a\n',
+        b'" ',
+        b'\\"',
+        b'{"a":1},\n',
+        b"<td>",
+        b"(",
+        b'"a,b\n',
+        b'"',
+        b"[",
+        b'{"claims":[',
+        b"a,",
+        b"\r",
+        b"\xff\xfea\0",
+    ],
+)
 def test_files_designed_to_be_slow_are_read_in_linear_time(piece):
     began = time.process_time()
     for start in (b"", b"claim,speaker\n"):
-        with suppress(InvalidInput):
-            read_claims(start + piece * (1_000_000 // len(piece)), "a.csv")
+        for name in ("a.csv", "a.json"):
+            with suppress(InvalidInput):
+                read_claims(start + piece * (1_000_000 // len(piece)), name)
     far = Workbook()
     far.active["A1"], far.active["XFD1048576"] = "claim", "far away"
     stored = io.BytesIO()

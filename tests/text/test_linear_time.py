@@ -10,7 +10,7 @@ import pytest
 from app.text import claims, clean, options, sentences, wording
 
 LENGTH = 200_000
-STATEMENTS = ("A. B. C. ", "Rui Abe Moe ", "“a ", "The ", "- a\n", "1. ", "*a ", "[a](", "Ab\n")
+STATEMENTS = ("A. B. C. ", "Rui Abe Moe ", "“a ", "The ", "- a\n", "1. ", "*a ", "[a](", "Ab\n", "【a")
 READING: dict[str, tuple[Callable[[str], object], tuple[str, ...]]] = {
     "names": (wording.names, ("Q{} ", "“", "«a ", "A of ", "A.", "The ")),
     "plain": (options.plain, ("…", "_ ")),
@@ -25,7 +25,23 @@ READING: dict[str, tuple[Callable[[str], object], tuple[str, ...]]] = {
         lambda text: clean.clean_text(f"é{text}"),
         (
             *("A. B. C. ", "found-\ned ", "&amp;", "Å™Ã¡k", "⁶", "5⁶", "ab- ", "🇫", "\u00ad "),
-            *("Pа", "\n ", "\u0301", "\x1b[", "①", "aа", "½", "1\ufe0f"),
+            *(
+                "1-\n",
+                "A- 1",
+                "1- a",
+                "a-\nb",
+                "Pа",
+                "\n ",
+                "\u0301",
+                "\x1b[",
+                "①",
+                "aа",
+                "½",
+                "1\ufe0f",
+                "> ",
+                "\n>",
+                ">\n",
+            ),
         ),
     ),
     "sentences": (

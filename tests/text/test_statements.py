@@ -123,6 +123,13 @@ PARIS, BERLIN = "Paris is the capital of France", "Berlin is the capital of Germ
         f"1) {PARIS}\n2) {BERLIN}",
         f"1/ {PARIS}\n\n2/ {BERLIN}",
         f"(1/2) {PARIS}\n(2/2) {BERLIN}",
+        f"-{PARIS}\n-{BERLIN}",
+        f"•{PARIS}\n•{BERLIN}",
+        f"·     \n{PARIS}.\n\n·     \n{BERLIN}.",
+        f"1\\. {PARIS}.\n2\\. {BERLIN}.",
+        f">> {PARIS}.\n>> {BERLIN}.",
+        f"{PARIS}:contentReference[oaicite:0]{{index=0}}. {BERLIN} \ue200cite\ue202turn0search0\ue202turn1news2\ue201.",
+        f"{PARIS}【4:0†source】. {BERLIN}.",
         f"(a) {PARIS}\n(b) {BERLIN}",
         f"i) {PARIS}\nii) {BERLIN}",
         f"1 - {PARIS}\n2 - {BERLIN}",
@@ -158,13 +165,14 @@ def test_the_items_of_a_list_are_claims_without_their_marks(text: str) -> None:
     [
         ("The tower was built by\nGustave Eiffel, who\nalso built bridges.", 1),
         ("Hamlet was written by William\nShakespeare.", 1),
+        ("> The tower was built by\n> Gustave Eiffel, who\n> also built bridges.", 1),
         ("TRUMP: I won in 2016.\nBIDEN: Trump lost\nin 2020.", 2),
         ("“Paris is in France.”\n“Berlin is in Germany.”", 2),
         ("“Paris is in France. Rome is in Italy,” she said.", 1),
     ],
 )
 def test_wrapped_lines_speakers_and_quotations_stay_together(text: str, claims: int) -> None:
-    assert len(candidates(text)) == claims
+    assert len(candidates(clean_text(text))) == claims
 
 
 @pytest.mark.parametrize(
@@ -176,6 +184,7 @@ def test_wrapped_lines_speakers_and_quotations_stay_together(text: str, claims: 
         "snake_case is a style",
         "10:30 is a time",
         "-5 is negative",
+        "-ed is an ending",
         "a < b & c",
         "<script>alert(1)</script>",
         "Apollo 11: a mission to the Moon",

@@ -26,6 +26,8 @@ MAX_FILE_BYTES = 8 * 1024 * 1024
 CHUNK_CHARACTERS = 32 * 1024
 """Characters of plain text read at once; up to twice as many are held in memory."""
 
+_WIKI_LINK = re.compile(r"!\[\[[^\[\]\n]*\]\]|\[\[(?:[^\[\]|\n]*\|)?([^\[\]|\n]*)\]\]")
+"""A link or an embedded file in the notes of Obsidian and the like."""
 _FRONT_MATTER = re.compile(r"\A---\r?\n.*?\r?\n---\r?\n", re.DOTALL)
 
 
@@ -89,7 +91,7 @@ def _markdown(path: Path, scratch: Path) -> FileText:
     _check_utf8(path)
     text = _FRONT_MATTER.sub("", _whole(path).decode("utf-8-sig"))
     parser = MarkdownIt("commonmark").enable(["table", "strikethrough"]).use(footnote_plugin)
-    tree = fragment_of(parser.render(text))
+    tree = fragment_of(parser.render(_WIKI_LINK.sub(r"\1", text)))
     for code in tree.iter("pre"):
         code.clear(keep_tail=True)
     heading = next((each for each in tree.iter(*HEADINGS) if each.text_content().strip()), None)

@@ -18,8 +18,9 @@ EMPTY, TOO_LARGE = 3, 4
 MAX_XML_BYTES = 64 * 1024**2
 """Of all parts of the document but its pictures, unpacked. zipfile unpacks no more than a part's stated size."""
 
+_RETURN = re.compile(rb"<w:cr\s*/>")
 _UNSHOWN = re.compile(rb"<w:(?:dstrike|vanish)(?=[\s/>])")
-"""Marks of text that is struck out twice, or hidden; mammoth reads neither."""
+"""Line ends, and marks of text that is struck out twice or hidden; mammoth reads none of them."""
 
 
 def main(path: str, text: str) -> int:
@@ -33,7 +34,8 @@ def main(path: str, text: str) -> int:
                 return TOO_LARGE
             with zipfile.ZipFile(document := io.BytesIO(), "w") as plain:
                 for part in parts:
-                    plain.writestr(part.filename, _UNSHOWN.sub(b"<w:strike", package.read(part)))
+                    content = _RETURN.sub(b"<w:br/>", _UNSHOWN.sub(b"<w:strike", package.read(part)))
+                    plain.writestr(part.filename.replace("\\", "/"), content)
         html = runpy.run_path(str(Path(__file__).parents[1] / "fetch" / "html.py"))
         shown = mammoth.convert_to_html(document, convert_image=lambda image: []).value
         found = "\n\n".join(html["paragraphs_of"](html["fragment_of"](shown))) if shown else ""

@@ -86,6 +86,13 @@ MIN_CHARACTERS, MIN_CHARACTERS_BESIDE_ASIDES = 250, 1000
 """Instead of a shorter text, the article in the page's linked data or in its asides is taken if it is twice as long."""
 
 
+_CONSENT = re.compile(
+    r"(?:cookie|consent|gdpr)s?[-_]?(?:banner|bar|consent|dialog|law|message|modal|notice|popup)|onetrust|cookiebot",
+    re.IGNORECASE,
+)
+"""Names of the elements that ask for consent to cookies, which may be longer than an article."""
+
+
 def extract_text(html: str, url: str) -> PageText:
     """Extract as `read_html` does, in this process; the text is "" where there is none."""
     import trafilatura
@@ -97,6 +104,10 @@ def extract_text(html: str, url: str) -> PageText:
         return PageText("", "", None)
     linked = [*_linked_data(tree), *map(_microdata, tree.xpath("//*[@itemscope][contains(@itemtype, 'ClaimReview')]"))]
     clean_markup(tree)
+    for each in tree.xpath("//body//*[@id or @class]"):
+        is_named = _CONSENT.search(f"{each.get('id', '')} {each.get('class', '')}")
+        if is_named and each.getparent() is not None and not each.xpath(".//article|.//main|.//h1"):
+            each.drop_tree()
     date_config = {"original_date": True, "extensive_search": False}
     frame = deepcopy(tree)
     for paragraph in frame.xpath(PLAIN_PARAGRAPHS):  # a date in the text is not the publication date

@@ -11,6 +11,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import asdict, replace
 from http.client import responses
 from pathlib import Path
@@ -31,6 +32,8 @@ from app.text.clean import clean_line, clean_text
 
 _HEADER_CHARSET = re.compile(r"""charset\s*=\s*["']?([\w.:-]+)""", re.IGNORECASE)
 _MARKUP_CHARSET = re.compile(rb"""<(?:meta|\?xml)[^>]+?(?:charset|encoding)\s*=\s*["']?([\w.:-]+)""", re.IGNORECASE)
+_LABEL_PREFIX = re.compile(r"\A(?:x-)*(?:windows-|dos-)?", re.IGNORECASE)
+"""What the web's names of encodings have before Python's: x-gbk, windows-949."""
 _BYTE_ORDER_MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 
 SNIFFED_BYTES = 4096
@@ -46,6 +49,7 @@ _SUPERSETS = {
     "gbk": "gb18030",
     "euc_kr": "cp949",
     "shift_jis": "cp932",
+    "windows-31j": "cp932",
     "big5": "big5hkscs",
 }
 """Larger character sets with which browsers decode pages that declare a subset (WHATWG, Encoding)."""
@@ -101,11 +105,12 @@ def _declared_encodings(content: bytes, content_type: str) -> list[str]:
     named += [markup[1].decode("ascii", "replace")] if markup and not markup[1].lower().startswith(b"utf-16") else []
     names = []
     for each in named:
-        try:
-            name = codecs.lookup(each).name
-        except LookupError:
-            continue
-        names.append(_SUPERSETS.get(name, name))
+        plain = _LABEL_PREFIX.sub("", each)
+        for label in (_SUPERSETS.get(each.lower(), each), plain, f"cp{plain}"):
+            with suppress(LookupError):
+                name = codecs.lookup(label).name
+                names.append(_SUPERSETS.get(name, name))
+                break
     return [name for name in names if name in _CHARSETS]
 
 
@@ -188,7 +193,7 @@ USER_AGENT = (
     f"{PRODUCT_TOKEN}/{VERSION} (checks claims that people paste; reads single pages that a search or a person named)"
 )
 
-CACHE_MODEL = "web pages, version 3"
+CACHE_MODEL = "web pages, version 4"
 """The model name of cached calls; a change to the extraction requires a new version."""
 
 FETCH_SECONDS = 15.0

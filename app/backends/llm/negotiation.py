@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Annotated, Any
@@ -55,10 +56,10 @@ def _by_status(outcome: HttpResult, model: ModelSettings) -> str:
     """Return the sentence for a status with a known meaning; "" for the others."""
     host, name, status = model.host, model.model, outcome.status
     look = f": look at {model.key_variable}" if model.key_variable else ""
-    if status == 401 or (status == 400 and _BAD_KEY.search(_body_text(outcome))):
-        return f"The server {host} does not accept the key for the language model {name} ({status}){look}."
     if outcome.has_no_credit:
         return f"The account at {host} has no credit left for the language model {name} ({status})."
+    if status == 401 or (status == 400 and _BAD_KEY.search(_body_text(outcome))):
+        return f"The server {host} does not accept the key for the language model {name} ({status}){look}."
     if status == 404 or (status == 400 and _NO_MODEL.search(_body_text(outcome))):
         hint = "" if model.gguf or urlsplit(model.base_url).path.strip("/") else " Most addresses end in /v1."
         return f"The server {host} knows no language model {name}, or its address is wrong ({status}).{hint}"
@@ -80,11 +81,11 @@ def _by_status(outcome: HttpResult, model: ModelSettings) -> str:
 def error_of(outcome: HttpResult) -> dict[str, Any]:
     """Return the error object in a reply's body, or the whole body where it names none; {} for other content."""
     body = _object(outcome.parsed)
-    error = body.get("error") or _first_choice(body).get("error") or body.get("errors") or body
+    error = body.get("error") or _first_choice(body).get("error") or body.get("errors") or body.get("base_resp") or body
     error = _object(error) or error
     if not isinstance(error, dict):
         return {"message": str(error)}
-    message = error.get("message") or error.get("msg") or error.get("detail")
+    message = next(filter(None, map(error.get, ("message", "msg", "detail", "status_msg"))), None)
     return {**error, "message": message}
 
 
@@ -99,18 +100,66 @@ def _first_choice(body: dict[str, Any]) -> dict[str, Any]:
     return _object(choices) if isinstance(choices, list) else {}
 
 
+_STREAM = re.compile(r"\A\s*(?:(?:data|event|id|retry)?:|\{)")
+_STREAM_MARKS = re.compile(r"^(?:data:[ \t]*)+|^(?:event|id|retry)?:.*", re.MULTILINE)
+"""The fields of server-sent events around their data, and comments."""
+MAX_BROKEN_CHUNKS, MAX_FINISH_CHARACTERS = 50, 100
+
+
+def unstreamed(outcome: HttpResult) -> HttpResult:
+    """Return a reply that is streamed, or has marks of a stream around it, as a chat completion; others unchanged."""
+    text = b"\n".join(outcome.content.splitlines()).decode("utf-8-sig", errors="replace")
+    if not _STREAM.match(text) or outcome.parsed is not None:
+        return outcome
+    chunks = list(_chunks(_STREAM_MARKS.sub("", text)))
+    if not chunks and text.lstrip().startswith("{"):
+        return outcome
+    choices = [choice for chunk in chunks if (choice := _first_choice(chunk))]
+    whole = [chunk for chunk in chunks if _first_choice(chunk).get("message")]
+    texts = [_object(each.get("delta")).get("content") for each in choices]
+    texts += [chunk.get("delta") for chunk in chunks if chunk.get("type") == "response.output_text.delta"]
+    text = "".join(each for each in texts if isinstance(each, str))
+    last = {name: value for chunk in chunks for name, value in chunk.items() if value}
+    finish = next((each["finish_reason"] for each in reversed(choices) if each.get("finish_reason")), None)
+    choice = {"message": {"content": text}, "finish_reason": finish}
+    completion = last | {"choices": whole[-1]["choices"] if whole else [choice] if choices else []}
+    if response := _object(last.get("response")):  # of the Responses API, whose last event has it whole, or nearly
+        part = {"type": "output_text", "text": text}
+        completion = response | {"output": response.get("output") or [{"type": "message", "content": [part]}]}
+    return replace(outcome, content=json.dumps(completion).encode())
+
+
+def _chunks(text: str) -> Iterator[dict[str, Any]]:
+    """Yield the JSON objects of a text, each from where the one before it ends; broken ones are left out."""
+    at = broken = 0
+    while broken < MAX_BROKEN_CHUNKS and (at := text.find("{", at)) >= 0:
+        try:
+            chunk, at = json.JSONDecoder().raw_decode(text, at)
+            yield chunk
+        except (ValueError, RecursionError):
+            broken += 1
+            if (at := text.find("\n", at)) < 0:
+                return
+
+
 FAILED = ("error", "network_error", "server_error", "insufficient_system_resource", "abort")
 """Reasons for the end of a reply with which servers report a failure of theirs."""
 
 
 def with_reported_status(outcome: HttpResult) -> HttpResult:
-    """Return the result with the status of an error that a server reports in a reply with status 200."""
+    """Return the result with the status of an error that a server reports in a reply with status 200.
+
+    A reply without anything in it has an error, so that it is asked for again.
+    """
     body = _object(outcome.parsed) if outcome.status == 200 else {}
     choice = _first_choice(body)
-    is_failed = str(choice.get("finish_reason")).casefold() in FAILED or body.get("object") == "error"
+    finish = finish_of(choice.get("finish_reason"))
+    is_failed = finish in FAILED or body.get("object") == "error"
     is_code = not choice and bool(body.get("errors") or body.get("code") or body.get("success") is False)
     if not (is_failed or is_code or body.get("error") or choice.get("error")):
-        return outcome
+        said = {**_object(choice.get("message")), "role": None}
+        is_empty = finish in ("stop", "end_turn") and said.get("content", "") is None and not any(said.values())
+        return replace(outcome, error="sent an empty reply") if is_empty else outcome
     error = error_of(outcome)
     codes = (str(error.get(name)) for name in ("code", "status", "status_code"))
     return replace(outcome, status=next((int(code) for code in codes if re.fullmatch(r"[45]\d\d", code)), 502))
@@ -138,8 +187,6 @@ def _is_moderated(outcome: HttpResult) -> bool:
 def no_reply_message(outcome: HttpResult, model: ModelSettings) -> str:
     """Return the sentence for a reply with status 200 that is no chat completion."""
     begin = outcome.content[:200].lstrip().lower()
-    if outcome.kind == "text/event-stream" or begin.startswith((b"data:", b"event:", b":")):
-        return f"The server {model.host} sends its replies only as streams, which are not read."
     if outcome.kind == "text/html" or begin.startswith((b"<!doctype html", b"<html")):
         return f"The server {model.host} sent a web page and not a language model's reply: its address may be wrong."
     said = quoted_message(outcome, model.api_key)
@@ -320,11 +367,15 @@ class _Token(_Alternative):
 class _Message(BaseModel):
     content: str | list[Any] | dict[str, Any] | None = None
     refusal: str | None = None
+    reasoning: Any = None
+    reasoning_content: Any = None
+    function_call: Any = None
+    tool_calls: Any = None
 
 
 class _Choice(BaseModel):
     message: _Message
-    finish_reason: str | None = None
+    finish_reason: Any = None
     logprobs: Any = None
 
 
@@ -338,8 +389,8 @@ Tokens = Annotated[int, Field(ge=0, le=100_000_000)]
 
 
 class _Usage(BaseModel):
-    prompt_tokens: Tokens = 0
-    completion_tokens: Tokens = 0
+    prompt_tokens: Tokens | None = 0
+    completion_tokens: Tokens | None = 0
 
 
 _tokens = TypeAdapter(list[_Token])
@@ -349,25 +400,38 @@ NO_CHOICE = "no choice"
 """`Reply.finish` for an empty list of choices."""
 
 
-def parse_reply(outcome: HttpResult) -> Reply | None:
-    """Parse a reply's body; None when it is not a chat completion. An empty list of choices gives no text."""
+def parse_reply(outcome: HttpResult, is_json: bool = False) -> Reply | None:
+    """Parse a reply's body; None when it is not a chat completion. An empty list of choices gives no text.
+
+    Where JSON was asked for, it may stand in the arguments of a call of a function.
+    """
     try:
         completion = _Completion.model_validate(outcome.parsed)
     except ValidationError:
         return None
     choice = completion.choices[0] if completion.choices else _Choice(message=_Message(), finish_reason=NO_CHOICE)
-    text = _text_of(choice.message.content)
+    message = choice.message
+    text = _text_of(message.content)
+    if not text and any((message.reasoning, message.reasoning_content, message.tool_calls, message.function_call)):
+        called = _object(_object(message.tool_calls).get("function") or message.function_call)
+        written = called.get("arguments") if is_json else None
+        text = written if isinstance(written, str) else text if is_json else None
     if text is not None:
         text = without_thoughts(_storable(text))
     usage = _usage(completion.usage)
     return Reply(
         text,
-        choice.finish_reason or "",
-        choice.message.refusal or "",
+        finish_of(choice.finish_reason),
+        message.refusal or "",
         _first_token(choice.logprobs, text or ""),
-        usage.prompt_tokens,
-        usage.completion_tokens,
+        usage.prompt_tokens or 0,
+        usage.completion_tokens or 0,
     )
+
+
+def finish_of(reason: Any) -> str:
+    """Return the reason for the end of a reply without the spelling of its server: FinishReason.MAX-TOKENS."""
+    return str(reason or "")[-MAX_FINISH_CHARACTERS:].casefold().rpartition(".")[2].replace("-", "_")
 
 
 def _text_of(content: str | list[Any] | dict[str, Any] | None) -> str | None:
@@ -377,6 +441,7 @@ def _text_of(content: str | list[Any] | dict[str, Any] | None) -> str | None:
     content = content if isinstance(content, list) else [content]
     parts = [{"text": part} if isinstance(part, str) else part for part in content]
     texts = [part.get("text") for part in parts if isinstance(part, dict) and part.get("type", "text") in TEXT_PARTS]
+    texts = [each.get("value") if isinstance(each, dict) else each for each in texts]
     return "".join(each for each in texts if isinstance(each, str)) if texts else None
 
 

@@ -32,6 +32,7 @@ from app.backends.llm.negotiation import (
     is_about_request,
     no_reply_message,
     parse_reply,
+    unstreamed,
     with_options_listed,
     with_reported_status,
 )
@@ -104,9 +105,10 @@ class OpenAITransport:
         """Request a chat completion and wait at most `seconds`. Never raises."""
         client, limit = self.open(), max_reply_bytes(parameters)
         if not self._has_responses:
-            return run_with_deadline(_post(client.chat.completions, parameters, self._model.extra, limit), seconds)
-        request = request_from(parameters)
-        return as_completion(run_with_deadline(_post(client.responses, request, self._model.extra, limit), seconds))
+            asked = _post(client.chat.completions, parameters, self._model.extra, limit)
+            return unstreamed(run_with_deadline(asked, seconds))
+        asked = _post(client.responses, request_from(parameters), self._model.extra, limit)
+        return as_completion(unstreamed(run_with_deadline(asked, seconds)))
 
 
 _client_lock = threading.Lock()
@@ -192,8 +194,9 @@ def as_completion(outcome: HttpResult) -> HttpResult:
     return replace(outcome, content=json.dumps(completion).encode())
 
 
-FILTERED = ("content_filter", "sensitive", "safety", "recitation", "prohibited_content", "blocklist")
-"""Reasons for the end of a reply that a server's filter stopped."""
+FILTERED = re.compile(r"content_filter|sensitive|safety|recitation|prohibited|blocklist|spii|guardrail")
+CUT_OFF = re.compile(r"length|max_?(?:\w+_)?tokens|token_limit|context_window|truncated|incomplete")
+"""Reasons for the end of a reply that a server's filter stopped, and of one that is as long as it may be."""
 SEED = 1
 
 
@@ -221,6 +224,7 @@ def _messages(prompt: str | Chat) -> Messages:
     return [{"role": role, "content": text} for role, text in messages]
 
 
+YES_OR_NO = dict.fromkeys(("true", "1", "y"), "Yes") | dict.fromkeys(("false", "0", "n"), "No")
 CHOICE_TOKENS = 16
 """Tokens for the reply to a choice: enough for an option with a few words, or JSON, around it."""
 ALTERNATIVES = 20
@@ -277,8 +281,8 @@ class OpenAIChat:
         if reply is None:
             return None
         (name,) = chat.schema["properties"]
-        said = json.loads(reply["text"])[name]
-        said = ("Yes" if said else "No") if isinstance(said, bool) and "Yes" in options else str(said)
+        said = str(json.loads(reply["text"])[name])
+        said = YES_OR_NO.get(said.casefold().strip(), said) if "Yes" in options else said
         choice = choose_option(said, reply["first"], options)
         if choice is None:
             self._negotiation.learn_no_json_schema()
@@ -292,10 +296,13 @@ class OpenAIChat:
             form: dict[str, Any] = {JSON_SCHEMA: {"type": "json_schema", "json_schema": described}}
             reply = self._cached_reply(_messages(chat), max_tokens, options=options, **form)
             text = unwrapped(reply["text"])
-            wanted = chat.schema["properties"].keys()
+            wanted = chat.schema["properties"]
             for value in json_values(text):
-                if isinstance(value, dict) and wanted <= value.keys():
-                    return reply | {"text": json.dumps(value, ensure_ascii=False)}
+                items = value.items() if isinstance(value, dict) else ()
+                named = {name.casefold().strip(): each for name, each in items}
+                if wanted.keys() <= named.keys():
+                    values = {name: fitted(named[name], schema) for name, schema in wanted.items()}
+                    return reply | {"text": json.dumps(values, ensure_ascii=False)}
             # Grammars that allow any white space let a small model write it without end: text has no such end.
             is_cut_off = text.lstrip().startswith("{") and json_in(text) is None
             if not is_cut_off:
@@ -350,7 +357,7 @@ class OpenAIChat:
             adapted = self._negotiation.adapt(request)
             response = self._retry_policy.run(partial(self._post, adapted), deadline, self._model.host)
             if response.status == 200:
-                reply = self._parsed(response, adapted["messages"])
+                reply = self._parsed(response, adapted)
                 self._negotiation.settle(adapted, is_accepted=True)
                 if not (_is_spent(reply) and self._negotiation.learn_thinking(adapted, request["max_tokens"])):
                     text = self._text_up_to(reply, request.get("stop", ()))
@@ -370,13 +377,13 @@ class OpenAIChat:
         # Some servers answer 500 to a schema or a system message: without one they may answer at once.
         return replace(result, permanent=True) if result.status in (500, 501) and JSON_SCHEMA in adapted else result
 
-    def _parsed(self, response: HttpResult, messages: Messages) -> Reply:
+    def _parsed(self, response: HttpResult, adapted: Mapping[str, Any]) -> Reply:
         """Parse the reply and report its token usage. Raises CallFailed when it is not a chat completion."""
-        reply = parse_reply(response)
+        reply = parse_reply(response, is_json=JSON_SCHEMA in adapted)
         if reply is None:
             raise CallFailed(no_reply_message(response, self._model))
         report_usage(Usage(1, reply.prompt_tokens, reply.completion_tokens, cost=self._cost(reply)))
-        characters = sum(len(message["content"]) for message in messages)
+        characters = sum(len(message["content"]) for message in adapted["messages"])
         if 0 < reply.prompt_tokens < characters / MAX_PROMPT_CHARACTERS_PER_TOKEN - MIN_MISSING_TOKENS:
             report_problem(Code.PROMPT_CUT(host=self._model.host, tokens=reply.prompt_tokens, characters=characters))
         return reply
@@ -392,14 +399,15 @@ class OpenAIChat:
         who = f"The language model {self._model.model} at {self._model.host}"
         if reply.finish == NO_CHOICE:
             raise CallFailed(f"{who} replied without an answer: its list of choices is empty.")
-        if reply.finish.casefold() in FILTERED:
+        if FILTERED.search(reply.finish):
             raise CallFailed(f"{who} was stopped by its server's content filter.")
         if reply.refusal:
             raise CallFailed(f'{who} declined to answer: "{quoted(reply.refusal, self._model.api_key)}".')
         if _is_spent(reply):
             raise CallFailed(f"{who} used up its tokens before it wrote an answer: give it more thinking_tokens.")
         if reply.text is None:
-            raise CallFailed(f"{who} replied without any text.")
+            called = " but called a tool" if reply.finish in ("tool_calls", "function_call") else ""
+            raise CallFailed(f"{who} replied without any text{called}.")
         text = reply.text.lstrip()
         return text[: min((at for each in stop if (at := text.find(each)) >= 0), default=len(text))]
 
@@ -410,4 +418,18 @@ def ask_for_a_word(model: ModelSettings, seconds: float) -> None:
 
 
 def _is_spent(reply: Reply) -> bool:
-    return reply.finish in ("length", "max_tokens", "model_context_window_exceeded") and not (reply.text or "").strip()
+    return bool(CUT_OFF.search(reply.finish)) and not (reply.text or "").strip()
+
+
+def fitted(value: Any, schema: Mapping[str, Any]) -> Any:
+    """Return a value of a reply in the type that its schema names: text, a list of texts, or None where allowed."""
+    if value is None:
+        return None
+    if schema["type"] == "array":
+        return next(json_values(value), value.splitlines()) if isinstance(value, str) else value
+    if isinstance(value, list):
+        value = " ".join(map(str, value))
+    elif isinstance(value, dict) and len(value) == 1:
+        (value,) = value.values()
+    is_null = "null" in schema["type"] and str(value).casefold().strip(" .") in ("null", "none", "n/a", "")
+    return None if is_null else str(value)

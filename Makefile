@@ -37,7 +37,7 @@ INSTALL_TORCH_cpu = $(PIP_INSTALL) --no-deps torch==$(TORCH)+cpu 2>/dev/null \
 INSTALL_TORCH_cuda = $(PIP_INSTALL) torch===$(TORCH)
 INSTALL_TORCH_any = $(PIP_INSTALL) --no-deps torch==$(TORCH)
 
-.PHONY: help run install setup models corpus test test-slow evaluate train soak bench check lint typecheck imports lock clean
+.PHONY: help run install setup models corpus test test-slow evaluate train soak bench check lint typecheck imports words lock clean
 
 help: ## List the commands
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 18
@@ -87,6 +87,9 @@ bench: setup ## Print one table of speeds and ratios, in under five minutes (ARG
 	@$(BIN)/python -m benchmarks.bench $(ARGS)
 
 check: lint typecheck imports ## Everything that can be checked without running: lint, types, imports
+
+words: $(VENV)/.installed-dev ## Collect the words of the page into the catalogues in locale/
+	@$(BIN)/python scripts/translations.py
 
 lint: $(VENV)/.installed-dev ## Style and formatting
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . || { echo "Mend most of it:  $(BIN)/ruff check --fix . && $(BIN)/ruff format ."; exit 1; }

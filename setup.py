@@ -4,7 +4,7 @@ from setuptools import find_namespace_packages, setup
 
 NOT_SHIPPED = ["research.notes", "research.tests*"]
 REQUIREMENTS = ["requirements.txt", "requirements-models.txt", "requirements-base-model.lock"]
-FOLDERS = ("app", "research", "static", "templates", "migrations")
+FOLDERS = ("app", "research", "static", "templates", "locale", "migrations")
 FOUND = find_namespace_packages(
     include=[pattern for each in FOLDERS for pattern in (each, f"{each}.*")],
     exclude=NOT_SHIPPED,

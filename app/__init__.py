@@ -46,9 +46,9 @@ def create_app(settings: Settings | None = None, container: Container | None = N
     from flask import Flask
 
     from app.config.settings import load_settings
-    from app.text.wording import escape_direction
     from app.web import add_routes, views
     from app.web.http_delivery import ThreadLimit, cache_static_files, compress
+    from app.web.language import add_languages
 
     settings = settings or load_settings(ROOT)
     app = Flask(
@@ -58,7 +58,7 @@ def create_app(settings: Settings | None = None, container: Container | None = N
         static_folder=str(ROOT / "static"),
     )
     app.secret_key = _signing_key(settings)
-    app.jinja_options = {"finalize": escape_direction}
+    add_languages(app)
     app.jinja_env.filters.update(views.FILTERS)
     _guard(app, settings)
     cache_static_files(app)

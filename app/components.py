@@ -12,10 +12,11 @@ from typing import Literal, Protocol
 
 from app.config import make
 from app.domain.errors import ModelUnavailable
+from app.domain.messages import Words
 
 log = logging.getLogger(__name__)
 
-MODEL, CORPUS, RERANKER = "local model", "corpus and retriever", "reranker"
+MODEL, CORPUS, RERANKER = Words("local model"), Words("corpus and retriever"), Words("reranker")
 """The names of the components of the default configuration."""
 RETRY_SECONDS = 30.0
 """Time between two attempts to load failed components."""
@@ -77,7 +78,9 @@ class Components:
             if failed != before:  # a repeated failure is not logged again
                 log.error("%s: %s", name, error)
         except Exception as error:
-            failed = Component(name, "failed", f"It could not be loaded ({type(error).__name__}).", make("setup"))
+            failed = Component(
+                name, "failed", Words("It could not be loaded ({name}).", name=type(error).__name__), make("setup")
+            )
             self._components[name] = failed
             if failed != before:
                 log.exception("%s could not be loaded", name)

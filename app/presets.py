@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal, NamedTuple
 
+from app.domain.messages import Words
 from app.domain.model import QACHECK, LabelSet, Need, RunOptions
 from app.strategies import GUIDED, PURSUIT
 from app.strategies.evidence_pursuit import Variant
@@ -47,14 +48,18 @@ class GuidedPreset(NamedTuple):
 
 
 GUIDED_PRESETS = {
-    "local": GuidedPreset("Local models", "local", "local", "local", "local"),
-    PROMPTED: GuidedPreset("A language model, prompted", PROMPTED, PROMPTED, PROMPTED, PROMPTED),
-    "local+flan-t5": GuidedPreset("Local models, FLAN-T5 as the reasoner", "local", "local", "local", "flan-t5"),
+    "local": GuidedPreset(Words("Local models"), "local", "local", "local", "local"),
+    PROMPTED: GuidedPreset(Words("A language model, prompted"), PROMPTED, PROMPTED, PROMPTED, PROMPTED),
+    "local+flan-t5": GuidedPreset(Words("Local models, FLAN-T5 as the reasoner"), "local", "local", "local", "flan-t5"),
     "prompted+flan-t5": GuidedPreset(
-        "A language model, prompted, with FLAN-T5 as the reasoner", PROMPTED, PROMPTED, PROMPTED, "flan-t5"
+        Words("A language model, prompted, with FLAN-T5 as the reasoner"), PROMPTED, PROMPTED, PROMPTED, "flan-t5"
     ),
     QACHECK: GuidedPreset(
-        "A language model, prompted as QACheck prints it, to reproduce its figures", QACHECK, QACHECK, QACHECK, QACHECK
+        Words("A language model, prompted as QACheck prints it, to reproduce its figures"),
+        QACHECK,
+        QACHECK,
+        QACHECK,
+        QACHECK,
     ),
 }
 """All modules local or all prompted, each also with FLAN-T5 as the reasoner (QACheck, section 3.5), and all with the
@@ -122,88 +127,91 @@ _variation = partial(PursuitPreset, seq_if_set=True)
 _ROWS = (
     PursuitPreset(
         "seq+llm",
-        "Fine-tuned first question, then a language model",
-        "The paper's system, with labels that may say that the evidence is not enough.",
+        Words("Fine-tuned first question, then a language model"),
+        Words("The paper's system, with labels that may say that the evidence is not enough."),
         labels=LabelSet.THREE,
         own_wording=True,
     ),
-    PursuitPreset("paper", "As published: two classes", "The paper's system as it was submitted."),
+    PursuitPreset("paper", Words("As published: two classes"), Words("The paper's system as it was submitted.")),
     PursuitPreset(
         "papelo",
-        "As published, but for the first question",
-        "The paper's prompts, seed and two classes; the language model asks the first question too.",
+        Words("As published, but for the first question"),
+        Words("The paper's prompts, seed and two classes; the language model asks the first question too."),
         first="llm",
     ),
     PursuitPreset(
         PROMPTED_PURSUIT,
-        "A language model asks every question",
-        "The language model asks the first question too.",
+        Words("A language model asks every question"),
+        Words("The language model asks the first question too."),
         first="llm",
         labels=LabelSet.THREE,
         own_wording=True,
     ),
     PursuitPreset(
         "seq+seq",
-        "Fine-tuned models ask every question",
-        "A second fine-tuned model asks the later questions; it never decides, so five pairs are asked for.",
+        Words("Fine-tuned models ask every question"),
+        Words("A second fine-tuned model asks the later questions; it never decides, so five pairs are asked for."),
         then="seq",
     ),
     PursuitPreset(
         "all-at-once",
-        "All questions at once",
-        "The language model writes at most five questions in one list; no question follows from an answer.",
+        Words("All questions at once"),
+        Words("The language model writes at most five questions in one list; no question follows from an answer."),
         first="llm",
         variant=Variant(all_at_once=True),
     ),
     _variation(
         "four-class",
-        "Four labels",
-        "The verdict may also be not enough evidence, or conflicting evidence.",
+        Words("Four labels"),
+        Words("The verdict may also be not enough evidence, or conflicting evidence."),
         labels=LabelSet.FOUR,
     ),
     _variation(
         "no-late-verdict",
-        "No late verdict",
-        "A decided next step is the verdict; the reasoner is asked only when no step decided.",
+        Words("No late verdict"),
+        Words("A decided next step is the verdict; the reasoner is asked only when no step decided."),
         variant=Variant(late_verdict=False),
     ),
     _variation(
         "no-long-doc",
-        "Snippets only",
-        "Answers come from the search engine's snippet; no page is read.",
+        Words("Snippets only"),
+        Words("Answers come from the search engine's snippet; no page is read."),
         long_document=False,
     ),
     _variation(
         "multi-doc",
-        "Several documents at once",
-        "Answers come from several documents together, none is chosen.",
+        Words("Several documents at once"),
+        Words("Answers come from several documents together, none is chosen."),
         multi_document=True,
     ),
     _variation(
-        "no-metadata", "Documents without metadata", "Title, site and date of a document are not shown.", metadata=False
+        "no-metadata",
+        Words("Documents without metadata"),
+        Words("Title, site and date of a document are not shown."),
+        metadata=False,
     ),
     _variation(
         "no-paraphrase",
-        "No other wordings",
-        "No pairs are added after the questioner stops.",
+        Words("No other wordings"),
+        Words("No pairs are added after the questioner stops."),
         variant=Variant(padding="none"),
     ),
     _variation(
         "repeat",
-        "Pairs repeated",
-        "Missing pairs are filled by repeating the pairs found, without asking again.",
+        Words("Pairs repeated"),
+        Words("Missing pairs are filled by repeating the pairs found, without asking again."),
         variant=Variant(padding="repeat"),
     ),
     _variation(
         "inflate-to-ten",
-        "Evidence repeated up to ten pairs",
-        "After the other wordings, the pairs are repeated up to ten; the verdict does not use the repetitions.",
+        Words("Evidence repeated up to ten pairs"),
+        Words("After the other wordings, the pairs are repeated up to ten; the verdict does not use the repetitions."),
         variant=Variant(inflate_to=10),
     ),
     PursuitPreset(
         "local",
-        "Local models",
-        "Every part is one that installs with Hopcheck: no key, no language model, no network but the search.",
+        Words("Local models"),
+        Words("Every part is one that installs with Hopcheck: no key, no language model, no network but the search."),
         first="local",
         then="local",
         others="local",
@@ -251,17 +259,26 @@ class Recipe(NamedTuple):
 
 
 RECIPES = {
-    "local": Recipe("Local models", "The small models that come with Hopcheck.", GUIDED, "local"),
-    "language-model": Recipe("A language model", "It asks, judges and explains, step by step.", GUIDED, PROMPTED),
+    "local": Recipe(Words("Local models"), Words("The small models that come with Hopcheck."), GUIDED, "local"),
+    "language-model": Recipe(
+        Words("A language model"), Words("It asks, judges and explains, step by step."), GUIDED, PROMPTED
+    ),
     "evidence-pursuit": Recipe(
-        "Evidence pursuit", "A language model reads web pages until it can decide.", PURSUIT, PROMPTED_PURSUIT, "web"
+        Words("Evidence pursuit"),
+        Words("A language model reads web pages until it can decide."),
+        PURSUIT,
+        PROMPTED_PURSUIT,
+        "web",
     ),
     QACHECK: Recipe(
-        "QACheck, as published", "The paper’s prompts. Answers come from the model’s memory.", GUIDED, QACHECK
+        Words("QACheck, as published"),
+        Words("The paper’s prompts. Answers come from the model’s memory."),
+        GUIDED,
+        QACHECK,
     ),
     "papelo": Recipe(
-        "Papelo, as published",
-        "The paper’s prompts, on the web. The model asks everything.",
+        Words("Papelo, as published"),
+        Words("The paper’s prompts, on the web. The model asks everything."),
         PURSUIT,
         "papelo",
         "web",

@@ -8,6 +8,7 @@ from typing import Any
 
 from app.capabilities.options import Capabilities
 from app.domain.errors import InvalidInput
+from app.domain.messages import Words
 from app.domain.model import DEFAULTS, RANGES, Claim, LabelSet, RunOptions
 from app.presets import defaults_of
 from app.text.claims import parse_claim
@@ -75,4 +76,6 @@ def label_set(name: str) -> LabelSet:
         return LabelSet(name)
     except ValueError:
         known = ", ".join(LabelSet)
-        raise InvalidInput(f"There is no label set of that name; choose one of: {known}.", "labels") from None
+        raise InvalidInput(
+            Words("There is no label set of that name; choose one of: {known}.", known=known), "labels"
+        ) from None

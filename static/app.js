@@ -20,8 +20,8 @@
   const count = () => {
     const most = Number(counter.dataset.most);
     const length = [...box.value.trim()].length;
-    const said = length > most ? `${length} characters: more than one claim may have` : `${length} of ${most} characters`;
-    counter.textContent = length ? said : invitation;
+    const said = length > most ? "{length} characters: more than one claim may have" : "{length} of {most} characters";
+    counter.textContent = length ? say(said, { length, most }) : invitation;
   };
   if (box) {
     box.addEventListener("input", count);
@@ -76,7 +76,8 @@
     }
     for (const line of form.querySelectorAll("[data-scope]")) line.hidden = line.dataset.scope !== source.value;
     const words = source.querySelector("[data-source-now]");
-    words.textContent = own ? `Chosen under Advanced: ${ownChoice() || "none chosen"}` : "Chosen under Advanced";
+    const choice = ownChoice() || say("none chosen");
+    words.textContent = own ? say("Chosen under Advanced: {choice}", { choice }) : say("Chosen under Advanced");
   };
   if (form) {
     const takeAnswerer = (name) => {
@@ -116,7 +117,7 @@
   const ticked = document.querySelector("[data-ticked]");
   const countTicked = () => {
     const number = document.querySelectorAll("input[name=tick]:checked").length;
-    ticked.textContent = `Check ${number} claim${number === 1 ? "" : "s"}`;
+    ticked.textContent = say(number === 1 ? "Check {number} claim" : "Check {number} claims", { number });
     ticked.closest("button").disabled = number === 0;
   };
   if (ticked) {
@@ -134,7 +135,7 @@
       const copied = copy && document.getElementById(copy);
       await navigator.clipboard.writeText(quote ?? copied.href ?? copied.textContent);
       button.dataset.words ??= button.textContent;
-      button.textContent = "Copied";
+      button.textContent = say("Copied");
       setTimeout(() => { button.textContent = button.dataset.words; }, 2000);
     });
   }

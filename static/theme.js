@@ -3,6 +3,10 @@
 (() => {
   "use strict";
 
+  // The words of all scripts, in the language of the page: those of the element with this id, else in English.
+  const known = JSON.parse(document.getElementById("words")?.textContent ?? "{}");
+  window.say = (words, values = {}) => (known[words] ?? words).replace(/\{(\w+)\}/g, (_, name) => values[name]);
+
   const NEXT = { system: "light", light: "dark", dark: "system" };
   const YEAR = 365 * 24 * 3600;
   const root = document.documentElement;
@@ -20,7 +24,7 @@
     if (theme === "system") delete root.dataset.theme;
     else root.dataset.theme = theme;
     button.dataset.now = theme;
-    button.querySelector(".theme-name").textContent = theme;
+    button.querySelector(".theme-name").textContent = say(theme);
   };
 
   button.addEventListener("click", () => {

@@ -123,11 +123,13 @@
   });
 
   // Show a failed request by its button; what was typed is still there.
-  const UNDONE = "That was not done: the check is not here any more, or the site does not answer just now.";
+  const UNDONE =
+    "That was not done: the check is not here any more, or the site does not answer just now. " +
+    "Load the page again to see its state.";
   const forget = (event) => event.target.closest("form")?.querySelector(".undone")?.remove();
   const showFailure = (event) => {
     const line = Object.assign(document.createElement("p"), { className: "problem undone", role: "alert" });
-    line.textContent = `${UNDONE} Load the page again to see its state.`;
+    line.textContent = say(UNDONE);
     event.target.closest("form")?.append(line);
   };
   for (const failure of ["htmx:responseError", "htmx:sendError"]) document.addEventListener(failure, showFailure);
@@ -136,13 +138,16 @@
   // Update the clock and the current activity between two messages of the stream, which replace both.
   const MIN_SHOWN_SECONDS = 3;
   const began = new WeakMap();
-  const words = (seconds) => (seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`);
+  const words = (seconds) =>
+    seconds < 60
+      ? say("{seconds} s", { seconds })
+      : say("{minutes} min {rest} s", { minutes: Math.floor(seconds / 60), rest: seconds % 60 });
   const tick = () => {
     for (const ticking of document.querySelectorAll("#clock [data-seconds]")) {
       if (!began.has(ticking)) began.set(ticking, performance.now() - 1000 * Number(ticking.dataset.seconds));
       const seconds = Math.floor((performance.now() - began.get(ticking)) / 1000);
       const doing = ticking.dataset.doing;
-      ticking.textContent = doing ? `still ${doing}, ${words(seconds)}` : words(seconds);
+      ticking.textContent = doing ? say("still {doing}, {time}", { doing, time: words(seconds) }) : words(seconds);
       ticking.hidden = Boolean(doing) && seconds < MIN_SHOWN_SECONDS;
     }
   };

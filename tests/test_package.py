@@ -14,7 +14,7 @@ import pytest
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).resolve().parents[1]
-PARTS = ("app", "hopcheck", "research", "static", "templates", "migrations")
+PARTS = ("app", "hopcheck", "research", "static", "templates", "locale", "migrations")
 FILES = (
     "pyproject.toml",
     "setup.py",

@@ -22,6 +22,7 @@ from app.backends.llm.registry import BaseUrl, ModelSettings, Text
 from app.backends.local.llama_cpp import HUB_FOLDER
 from app.config.settings import Settings, settings_fields
 from app.domain.errors import InvalidInput, SettingsError
+from app.domain.messages import Words
 
 log = logging.getLogger(__name__)
 
@@ -57,7 +58,9 @@ def add_model(instance: Path, model: AddedModel) -> None:
     """Store a model with its key. Raises InvalidInput if one of that name was added before."""
     with _changing(instance, *_MODELS) as stored:
         if model.name in (each.name for each in stored):
-            raise InvalidInput(f"There is a language model {model.name} already; choose another name.", "name")
+            raise InvalidInput(
+                Words("There is a language model {name} already; choose another name.", name=model.name), "name"
+            )
         stored.append(model)
 
 

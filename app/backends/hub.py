@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from app.domain.errors import ModelUnavailable
+from app.domain.messages import Words
 
 WEIGHTS = ("model.safetensors", "model.safetensors.index.json")
 FETCHED_PATTERNS = ("*.json", "*.safetensors", "*.model", "*.txt")
@@ -37,7 +38,9 @@ def why_missing(name: str) -> str:
     """Return a sentence that says why this model cannot be loaded; "" when its files exist. Uses no network."""
     folder = find_model_folder(name)
     if folder is None:
-        return f"There is no folder {name}." if is_path(name) else f"{name} is not on this machine yet."
+        return (
+            f"There is no folder {name}." if is_path(name) else Words("{name} is not on this machine yet.", name=name)
+        )
     if not (folder / "config.json").is_file():
         return f"{name} has no config.json, so it cannot be loaded."
     if not any((folder / weights).is_file() for weights in WEIGHTS):

@@ -20,6 +20,7 @@ from pydantic import Field
 from app.batches.service import BatchClaim
 from app.config.settings import MAX_CLAIMS
 from app.domain.errors import InvalidInput
+from app.domain.messages import Words
 from app.domain.model import BatchLine, Claim, Label
 from app.runs.json_schema import as_json
 from app.text.claims import MAX_CLAIM_LENGTH, parse_claim
@@ -59,14 +60,16 @@ ENCODINGS = ["cp1252", "mac_roman", "cp1250", "cp1251", "utf_16", "utf_16_le", "
 NO_SEPARATOR = "\x1f"
 """The separator of a table with one column; no claim can hold it."""
 
-TOO_LARGE = f"That is more than the {MAX_BYTES // 1024**2} MB that a file of claims may have."
-NO_CLAIMS = "There is no claim in it."
-NO_HEADER = "The first line of a table must name the columns, and one of them must be called claim."
-UNREADABLE_TEXT = "The file is no text that can be read. Save it as CSV UTF-8."
-UNREADABLE_SHEET = "The spreadsheet cannot be read. Save it as .xlsx or as CSV UTF-8."
-BAD_QUOTES = "It has a quotation mark that is not closed, or not doubled inside a quotation."
-QUOTE = "Put quotation marks around a text that holds the separator."
-NO_OBJECT = "It is neither text nor a JSON object."
+TOO_LARGE = Words(
+    "That is more than the {megabytes} MB that a file of claims may have.", megabytes=MAX_BYTES // 1024**2
+)
+NO_CLAIMS = Words("There is no claim in it.")
+NO_HEADER = Words("The first line of a table must name the columns, and one of them must be called claim.")
+UNREADABLE_TEXT = Words("The file is no text that can be read. Save it as CSV UTF-8.")
+UNREADABLE_SHEET = Words("The spreadsheet cannot be read. Save it as .xlsx or as CSV UTF-8.")
+BAD_QUOTES = Words("It has a quotation mark that is not closed, or not doubled inside a quotation.")
+QUOTE = Words("Put quotation marks around a text that holds the separator.")
+NO_OBJECT = Words("It is neither text nor a JSON object.")
 
 Fields = Mapping[str, Any] | str
 """The fields of a claim, or what is wrong with it."""
@@ -101,7 +104,7 @@ def read_claims(sent: bytes, name: str = "", limit: int = MAX_CLAIMS) -> ClaimsF
 
 def ignored_words(ignored: Sequence[str]) -> str:
     """Return a sentence that names the columns that were not read."""
-    return f"Not read: {shorten(', '.join(ignored), MAX_TITLE_LENGTH, placeholder=' …')}."
+    return Words("Not read: {columns}.", columns=shorten(", ".join(ignored), MAX_TITLE_LENGTH, placeholder=" …"))
 
 
 def _from_text(sent: bytes, name: str) -> tuple[Sequence[str], Iterator[tuple[str, Fields]]]:
@@ -373,11 +376,13 @@ def check_lines(lines: Iterator[BatchLine], limit: int = MAX_CLAIMS) -> tuple[Ba
     """
     found = tuple(islice(lines, limit + 1))
     if len(found) > limit:
-        raise InvalidInput(f"There are more than {limit:,} claims, and no more are allowed.", "claims")
+        raise InvalidInput(
+            Words("There are more than {limit:,} claims, and no more are allowed.", limit=limit), "claims"
+        )
     if not found:
         raise InvalidInput(NO_CLAIMS, "claims")
     if all(line.problem for line in found):
-        raise InvalidInput(f"There is no good claim in it. {found[0].problem}", "claims")
+        raise InvalidInput(Words("There is no good claim in it. {problem}", problem=found[0].problem), "claims")
     return found
 
 

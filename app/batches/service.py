@@ -17,7 +17,7 @@ from sqlalchemy.orm import Session, sessionmaker
 
 from app.domain.errors import HopcheckError
 from app.domain.events import RunFailed, RunInterrupted, RunStarted, VerdictReached
-from app.domain.messages import Code, Text
+from app.domain.messages import Code, Text, Words
 from app.domain.model import BatchLine, Claim, Label, Note, RunOptions, SourceText
 from app.runs.admission import DailyLimitReached, id_for_form, is_invalid_id, new_id
 from app.runs.db import changes_row, database_now
@@ -46,7 +46,7 @@ IS_TO_START = (BatchClaimRow.run_id.is_(None), BatchClaimRow.problem.is_(None))
 
 ENDED_STATES = ("done", "cancelled")
 
-UNREADABLE = "It was stored by another version of Hopcheck, and this one cannot continue it."
+UNREADABLE = Words("It was stored by another version of Hopcheck, and this one cannot continue it.")
 
 
 class ClaimTaken(HopcheckError):

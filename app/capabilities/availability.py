@@ -32,6 +32,7 @@ from app.capabilities.options import (
 from app.components import CORPUS, MODEL, Components
 from app.config import FLASK, make
 from app.config.settings import Settings
+from app.domain.messages import Words
 from app.domain.model import ANSWERERS, CORPUS_SEARCH, QACHECK, RANGES, RunOptions
 from app.modules.answerers import kind_of
 from app.presets import GUIDED_PRESETS, OWN, PROMPTED_PURSUIT, PURSUIT_PRESETS, ROLES, GuidedPreset
@@ -44,9 +45,9 @@ QUESTIONERS = ("question_seq2seq", "next_question_seq2seq")
 
 Fault = tuple[str, str]
 """Why something is not available, and the command or setting that makes it available."""
-NO_MODEL = "No language model is set up.", "LOCAL_MODEL, OPENAI_API_KEY and OPENAI_MODEL, or MODELS_FILE"
-NO_CORPUS = "No corpus on this machine can be searched, and live Wikipedia is off.", make("corpus")
-NO_SEARCH = "No search engine is set up, and no corpus can be searched.", "SEARXNG_URL"
+NO_MODEL = Words("No language model is set up."), "LOCAL_MODEL, OPENAI_API_KEY and OPENAI_MODEL, or MODELS_FILE"
+NO_CORPUS = Words("No corpus on this machine can be searched, and live Wikipedia is off."), make("corpus")
+NO_SEARCH = Words("No search engine is set up, and no corpus can be searched."), "SEARXNG_URL"
 
 
 class Inventory(NamedTuple):
@@ -76,7 +77,11 @@ class Availability:
         self._engines = with_failover(engines)
         self._kept: tuple[Inventory, Capabilities] | None = None
         roles = {role: kind for role in ROLES if (kind := getattr(settings, role))}
-        own = {OWN: GUIDED_PRESETS[settings.preset]._replace(title="This site's own mix", **roles)} if roles else {}
+        own = (
+            {OWN: GUIDED_PRESETS[settings.preset]._replace(title=Words("This site's own mix"), **roles)}
+            if roles
+            else {}
+        )
         self.presets: Mapping[str, GuidedPreset] = own | GUIDED_PRESETS
         """The presets of the question-guided strategy, with the site's own where a setting replaces a module."""
 
@@ -108,7 +113,12 @@ class Availability:
             answerers=tuple(_offer(faults, name, kind.title, kind.needs) for name, kind in kinds.items()),
             models=models,
             corpora=corpora,
-            pursuits=tuple(_offer(faults, each.name, f"{each.title}. {each.changes}", each.needs) for each in pursuits),
+            pursuits=tuple(
+                _offer(
+                    faults, each.name, Words("{title}. {changes}", title=each.title, changes=each.changes), each.needs
+                )
+                for each in pursuits
+            ),
             searches=tuple(self._searches(faults)),
             fact_checks=replace(FACT_CHECKS, destination=destination)
             if self.settings.fact_check_api_key
@@ -122,7 +132,13 @@ class Availability:
 
     def _faults(self) -> dict[str, Fault]:
         failed = (part for part in self._parts.all() if part.state == "failed")
-        faults = {part.name: (f"The {part.name} could not be loaded: {part.message}", part.fix) for part in failed}
+        faults: dict[str, Fault] = {
+            part.name: (
+                Words("The {name} could not be loaded: {message}", name=part.name, message=part.message),
+                part.fix,
+            )
+            for part in failed
+        }
         if missing := why_missing(self.settings.flan_t5):
             faults[SEQ2SEQ] = missing, f"{FLASK} models fetch flan-t5, or FLAN_T5, a folder with the model"
         for setting in QUESTIONERS:
@@ -130,7 +146,7 @@ class Availability:
             if why_missing(name):
                 fetch = f"{FLASK} models fetch {setting.replace('_', '-')}"
                 fix = fetch if name and not is_path(name) else setting.upper()
-                faults[setting] = "It needs a model that is fine-tuned to ask questions.", fix
+                faults[setting] = Words("It needs a model that is fine-tuned to ask questions."), fix
         return faults
 
     def _corpora(self, now: Inventory, faults: Mapping[str, Fault]) -> Iterable[Choice]:
@@ -141,34 +157,49 @@ class Availability:
             yield choice if info.state == "ready" else choice.unavailable(info.message, info.fix)
         language = self.settings.wikipedia
         if language != OFF:
-            title = SOURCE_TITLES[LIVE] + ("" if language == "en" else f" ({language})")
-            scope = "the whole articles of Wikipedia, as they are now"
+            title = SOURCE_TITLES[LIVE]
+            if language != "en":
+                title = Words("Wikipedia, live ({language})", language=language)
+            scope = Words("the whole articles of Wikipedia, as they are now")
             yield Choice(LIVE, title, destination=HOST.format(language), scope=scope)
 
     def _language_models(self, now: Inventory, faults: Mapping[str, Fault]) -> Iterable[Choice]:
         """Yield the language models; the title of each names its host."""
         for model, reason in now.models:
             named = "" if model.model in ("", model.name) else f"{model.model} "
-            where = "runs in Hopcheck itself" if model.gguf else f"{named}at {model.host}"
-            title = f"{model.model} ({model.found_by} on this machine)" if model.found_by else f"{model.name} ({where})"
+            where = (
+                Words("runs in Hopcheck itself")
+                if model.gguf
+                else Words("{named}at {host}", named=named, host=model.host)
+            )
+            title = (
+                Words("{model} ({server} on this machine)", model=model.model, server=model.found_by)
+                if model.found_by
+                else Words("{model} ({where})", model=model.name, where=where)
+            )
             about = {"destination": model.destination, "found": bool(model.found_by)}
             choice = _offer(faults, model.name, title, (model.name,) if model.gguf else (), **about)
             if reason:
-                fix = "the setting that the reason names, and a restart"
+                fix: str = Words("the setting that the reason names, and a restart")
                 if model.gguf:
                     local = self.settings.local_model or ""
                     fix = f"{FLASK} models fetch {local}" if local.startswith("hub:") else "LOCAL_MODEL, a GGUF file"
                 choice = choice.unavailable(reason, fix)
             yield choice
-        yield _offer(faults, SEQ2SEQ, f"FLAN-T5 ({shown_name(self.settings.flan_t5)}), on this machine", (SEQ2SEQ,))
+        yield _offer(
+            faults,
+            SEQ2SEQ,
+            Words("FLAN-T5 ({model}), on this machine", model=shown_name(self.settings.flan_t5)),
+            (SEQ2SEQ,),
+        )
 
     def _searches(self, faults: Mapping[str, Fault]) -> Iterable[Choice]:
         """Yield the search of corpora and every engine, whose destination names all hosts that may get a query."""
-        yield _offer(faults, CORPUS_SEARCH, "The corpora, searched as the web is", ("corpus",))
+        yield _offer(faults, CORPUS_SEARCH, Words("The corpora, searched as the web is"), ("corpus",))
         for provider in PROVIDERS:
             choice, engine = Choice(provider.name, provider.title), self._engines.get(provider.name)
             set_up = replace(choice, destination=engine.destination) if engine else None
-            yield set_up or choice.unavailable("It is not set up.", provider.setting)
+            yield set_up or choice.unavailable(Words("It is not set up."), provider.setting)
 
     def _roles(self, faults: Mapping[str, Fault]) -> Iterable[Group]:
         """Yield the implementations of each module except the answerer."""
@@ -176,12 +207,12 @@ class Availability:
             name = role.replace(" ", "_")
             needs = () if name == "qa_validator" else (MODEL,)
             choices = [
-                _offer(faults, "local", local_name[:1].upper() + local_name[1:], needs),
-                _offer(faults, "prompted", "A language model, prompted", ("language model",)),
+                _offer(faults, "local", Words(local_name[:1].upper() + local_name[1:]), needs),
+                _offer(faults, "prompted", Words("A language model, prompted"), ("language model",)),
             ]
             if name == "reasoner":
-                choices.append(_offer(faults, SEQ2SEQ, "FLAN-T5, end to end", (SEQ2SEQ,)))
-            yield Group(role[:1].upper() + role[1:], name.upper(), tuple(choices))
+                choices.append(_offer(faults, SEQ2SEQ, Words("FLAN-T5, end to end"), (SEQ2SEQ,)))
+            yield Group(Words(role[:1].upper() + role[1:]), name.upper(), tuple(choices))
 
     def _defaults(self, strategy: str, models: Sequence[Choice]) -> RunOptions:
         """Return the default options for a strategy, with the first available model that a setting names."""
@@ -230,17 +261,17 @@ class Availability:
         """Return all options in groups, as `models list` and the page show them."""
         capabilities = self.capabilities()
         return (
-            Group("Sources", "SOURCE", capabilities.sources),
-            Group("Methods (recipes)", "", capabilities.recipes),
-            Group("Strategies", "STRATEGY", capabilities.strategies),
-            Group("Mixes of modules", "PRESET", capabilities.presets),
+            Group(Words("Sources"), "SOURCE", capabilities.sources),
+            Group(Words("Methods (recipes)"), "", capabilities.recipes),
+            Group(Words("Strategies"), "STRATEGY", capabilities.strategies),
+            Group(Words("Mixes of modules"), "PRESET", capabilities.presets),
             *capabilities.roles,
-            Group("Answerers", "ANSWERER", capabilities.answerers),
-            Group("Language models", "OPENAI_MODEL", capabilities.models),
-            Group("Ways of pursuing evidence", "", capabilities.pursuits),
-            Group("Search engines", "SEARCH", capabilities.searches),
-            Group("Fact-checks", "", (capabilities.fact_checks,)),
-            Group("Corpora", "CORPORA", capabilities.corpora),
+            Group(Words("Answerers"), "ANSWERER", capabilities.answerers),
+            Group(Words("Language models"), "OPENAI_MODEL", capabilities.models),
+            Group(Words("Ways of pursuing evidence"), "", capabilities.pursuits),
+            Group(Words("Search engines"), "SEARCH", capabilities.searches),
+            Group(Words("Fact-checks"), "", (capabilities.fact_checks,)),
+            Group(Words("Corpora"), "CORPORA", capabilities.corpora),
         )
 
     def _local_names(self) -> dict[str, str]:

@@ -13,6 +13,7 @@ from typing import Any
 from app.config import FLASK
 from app.config.settings import Settings
 from app.domain.errors import InvalidInput
+from app.domain.messages import Words
 from app.domain.model import ANSWERERS, CORPUS_SEARCH, DEFAULTS, RANGES, TICKS, RunOptions
 from app.presets import RECIPES, defaults_of
 from app.strategies import BASELINES, GUIDED, PURSUIT
@@ -35,11 +36,11 @@ WEB = "web"
 """The source that is searched with a search engine. Every other source is the corpus of its name."""
 
 VITAL, SIMPLE_WIKIPEDIA, LIVE_WIKIPEDIA = "vital", "simple-wikipedia", "wikipedia-live"
-SOURCE_TITLES = {
-    VITAL: "Wikipedia extracts (offline)",
-    LIVE_WIKIPEDIA: "Wikipedia, live",
-    SIMPLE_WIKIPEDIA: "Simple Wikipedia",
-    WEB: "The web",
+SOURCE_TITLES: dict[str, str] = {
+    VITAL: Words("Wikipedia extracts (offline)"),
+    LIVE_WIKIPEDIA: Words("Wikipedia, live"),
+    SIMPLE_WIKIPEDIA: Words("Simple Wikipedia"),
+    WEB: Words("The web"),
 }
 """The titles of the sources that every installation can have."""
 
@@ -96,8 +97,8 @@ class Choice:
         return replace(self, available=False, reason=reason, mend=fix)
 
 
-FACT_CHECKS = Choice("fact-checks", "Published fact-checks")
-NO_FACT_CHECKS = FACT_CHECKS.unavailable("No key is set up.", "FACT_CHECK_API_KEY")
+FACT_CHECKS = Choice("fact-checks", Words("Published fact-checks"))
+NO_FACT_CHECKS = FACT_CHECKS.unavailable(Words("No key is set up."), "FACT_CHECK_API_KEY")
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,9 +114,19 @@ def find_choice(choices: Sequence[Choice], name: str | None, field: str) -> Choi
         if choice.name == name and choice.available:
             return choice
         if choice.name == name:
-            raise InvalidInput(f"{choice.title} is not available here. {choice.reason}", field)
-    known = ", ".join(choice.name for choice in choices) or "none, for none is set up"
-    raise InvalidInput(f"There is no {field.replace('_', ' ')} {name!r}; choose one of: {known}.", field)
+            raise InvalidInput(
+                Words("{title} is not available here. {reason}", title=choice.title, reason=choice.reason), field
+            )
+    known = ", ".join(choice.name for choice in choices) or Words("none, for none is set up")
+    raise InvalidInput(
+        Words(
+            "There is no {kind} {name!r}; choose one of: {known}.",
+            kind=Words(field.replace("_", " ")),
+            name=name,
+            known=known,
+        ),
+        field,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,15 +155,18 @@ class Capabilities:
         if SIMPLE_WIKIPEDIA not in (each.name for each in corpora):
             command = f"{FLASK} corpus fetch {SIMPLE_WIKIPEDIA}"
             simple = Choice(SIMPLE_WIKIPEDIA, SOURCE_TITLES[SIMPLE_WIKIPEDIA])
-            corpora.append(simple.unavailable("It is not on this machine yet.", command))
+            corpora.append(simple.unavailable(Words("It is not on this machine yet."), command))
         return *(self._answered(each, RETRIEVER_READER) for each in corpora), self._answered(self._web(), WEB_SEARCH)
 
     def _web(self) -> Choice:
-        web, engine = Choice(WEB, SOURCE_TITLES[WEB], scope="the web pages that a search engine finds"), self._engine()
+        web, engine = (
+            Choice(WEB, SOURCE_TITLES[WEB], scope=Words("the web pages that a search engine finds")),
+            self._engine(),
+        )
         if engine:
             return replace(web, destination=engine.destination)
         settings = (each.mend for each in self.searches if each.name != CORPUS_SEARCH)
-        return web.unavailable("No search engine is set up.", " or ".join(settings))
+        return web.unavailable(Words("No search engine is set up."), " or ".join(settings))
 
     def _answered(self, source: Choice, answerer: str) -> Choice:
         using = _named(self.answerers, answerer)
@@ -217,7 +231,12 @@ class Capabilities:
             # For the web the implied search is the given one, so that the search of corpora must be refused here.
             if wanted and (wanted != value or (name == WEB and wanted == CORPUS_SEARCH)):
                 shown = ", ".join(wanted) if option == "corpora" else wanted
-                problem = f"The source {name} does not go with the {option} {shown}: leave one of them out."
+                problem = Words(
+                    "The source {name} does not go with the {option} {shown}: leave one of them out.",
+                    name=name,
+                    option=option,
+                    shown=shown,
+                )
                 raise InvalidInput(problem, "source")
         return {**given, **implied}
 
@@ -239,12 +258,12 @@ class Capabilities:
                 find_choice(self.searches, options.search, "search")
             if searches_corpora(options):
                 if not options.corpora:
-                    raise InvalidInput("Choose at least one corpus to search.", "corpora")
+                    raise InvalidInput(Words("Choose at least one corpus to search."), "corpora")
                 for name in options.corpora:
                     find_choice(self.corpora, name, "corpora")
         needing = next((choice for choice in at_work if choice.needs_model), None)
         if needing and not options.model:
-            raise InvalidInput(f"{needing.title} needs a language model; choose one.", "model")
+            raise InvalidInput(Words("{title} needs a language model; choose one.", title=needing.title), "model")
         if needing:
             find_choice(self.models, options.model, "model")
 

@@ -18,6 +18,7 @@ from app.capabilities.options import reads_documents
 from app.components import Loader
 from app.config.settings import Settings
 from app.domain.errors import InvalidInput, ModelUnavailable, SettingsError
+from app.domain.messages import Words
 from app.domain.model import CORPUS_SEARCH, QACHECK, RANGES, RunOptions
 from app.domain.ports import TextGenerator
 from app.modules.answerers import kind_of
@@ -145,7 +146,9 @@ class LanguageModels:
     def _client_of_discovered(self, name: str | None) -> TextGenerator:
         found = next((each for each in self.discovered() if each.name == name), None)
         if found is None:
-            raise InvalidInput(f"The language model {name!r} is no longer found on this machine.", "model")
+            raise InvalidInput(
+                Words("The language model {name!r} is no longer found on this machine.", name=name), "model"
+            )
         with self._making_client:
             held = self._discovered.get(found.name)
             if held is None or held[0] != found:

@@ -13,6 +13,7 @@ from typing import Protocol, TypeVar
 from urllib.parse import urldefrag
 
 from app.domain.errors import InvalidInput, NotThere
+from app.domain.messages import Words
 from app.domain.model import Answer, Hop, Origin, Passage
 from app.domain.report import Report
 
@@ -35,7 +36,9 @@ class NoSuchRun(NotThere):
 
     def __init__(self, run_id: str) -> None:
         name = run_id if len(run_id) <= MAX_SHOWN_ID else f"{run_id[:MAX_SHOWN_ID]}…"
-        super().__init__(f"There is no check “{name}” here: its link is incomplete, or it was deleted.", "run")
+        super().__init__(
+            Words("There is no check “{name}” here: its link is incomplete, or it was deleted.", name=name), "run"
+        )
 
 
 def runs_to_compare(read: Callable[[str], T | None], ids: Sequence[str]) -> tuple[T, ...]:
@@ -43,14 +46,28 @@ def runs_to_compare(read: Callable[[str], T | None], ids: Sequence[str]) -> tupl
     ids = tuple(filter(None, ids))  # a form sends an empty value for an unused field
     named = tuple(dict.fromkeys(ids))
     if len(named) > MAX_RUNS:
-        raise InvalidInput(f"At most {MAX_RUNS} checks can be compared at once; these are {len(named)}.", "run")
+        raise InvalidInput(
+            Words(
+                "At most {max_runs} checks can be compared at once; these are {count}.",
+                max_runs=MAX_RUNS,
+                count=len(named),
+            ),
+            "run",
+        )
     runs = tuple(_read(read, run_id) for run_id in named)
     if len(named) == 1 and len(ids) > 1:
-        raise InvalidInput("That is one and the same check. Choose another one to compare it with.", "run")
+        raise InvalidInput(Words("That is one and the same check. Choose another one to compare it with."), "run")
     if len(named) < MIN_RUNS:
-        raise InvalidInput(f"Choose {MIN_RUNS} to {MAX_RUNS} checks of one claim to compare.", "run")
+        raise InvalidInput(
+            Words(
+                "Choose {min_runs} to {max_runs} checks of one claim to compare.", min_runs=MIN_RUNS, max_runs=MAX_RUNS
+            ),
+            "run",
+        )
     if len({normalised_claim(run.report.claim.text) for run in runs}) > 1:
-        raise InvalidInput("These checks are of different claims, and only checks of one claim are compared.", "run")
+        raise InvalidInput(
+            Words("These checks are of different claims, and only checks of one claim are compared."), "run"
+        )
     return runs
 
 

@@ -12,6 +12,8 @@ HopcheckError
 
 from __future__ import annotations
 
+from app.domain.messages import Words
+
 
 class HopcheckError(Exception):
     """Base class of the exceptions whose message may be shown."""
@@ -53,5 +55,5 @@ class ModelUnavailable(CallFailed):
 
     def __init__(self, message: str, fix: str) -> None:
         super().__init__(f"{message}. Fix it with: {fix}")
-        self.problem = f"{message}."
+        self.problem: str = Words("{message}.", message=message)
         self.fix = fix

@@ -1,13 +1,52 @@
-"""What Hopcheck says of a run, as codes with parameters and their words.
+"""What Hopcheck says of a run, as codes with parameters and their words, and other words with parameters.
 
-Events store codes, and programs compare codes; the words are here alone.
+Events store codes, and programs compare codes; the words are here alone. Here all are English; a page may show them in
+another language, from the same parameters (app/web/language.py).
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Self
+from string import Formatter
+from typing import Any, Self
+
+
+class WordsFormatter(Formatter):
+    """`str.format` with the format `lower`, which writes the first letter of a text small."""
+
+    def format_field(self, value: Any, format_spec: str) -> str:
+        if format_spec == "lower":
+            return str(value)[:1].lower() + str(value)[1:]
+        return str(super().format_field(value, format_spec))
+
+
+_ENGLISH = WordsFormatter()
+
+
+class Words(str):
+    """A title or a sentence in English that keeps its template and parameters, with which it can be translated.
+
+    With a template for the plural, the first parameter decides between the two.
+    """
+
+    template: str
+    plural: str
+    values: dict[str, Any]
+
+    def __new__(cls, template: str, plural: str = "", /, **values: Any) -> Self:
+        is_plural = plural and next(iter(values.values())) != 1
+        chosen = plural if is_plural else template
+        words = super().__new__(cls, _ENGLISH.vformat(chosen, (), values) if values else chosen)
+        words.template, words.plural, words.values = template, plural, values
+        return words
+
+    @classmethod
+    def joined(cls, separator: str, parts: Iterable[object]) -> Self:
+        """Return the parts in a row, each of which can be translated."""
+        values = {f"part{number}": part for number, part in enumerate(parts)}
+        return cls(separator.join(f"{{{name}}}" for name in values), **values)
 
 
 class Code(StrEnum):
@@ -197,19 +236,27 @@ BEFORE_READING = (
 """The activities of an answerer before it reads."""
 
 
+OWN_NAMES = ("kind", "module", "what")
+"""The parameters that are names of Hopcheck's own, and translated with the message."""
+
+
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A code with its parameters. `str()` gives the words."""
+    """A code with its parameters. `str()` gives the Words."""
 
     code: Code
     values: dict[str, str | int | float] = field(default_factory=dict, hash=False)
 
     def __str__(self) -> str:
-        return self.code.words.format(**self.values)
+        return self._words(self.code.words)
 
-    def to_owner(self) -> str:
+    def to_owner(self) -> Words:
         """Return the words for the owner of the run."""
-        return self.code.to_owner.format(**self.values)
+        return self._words(self.code.to_owner)
+
+    def _words(self, template: str) -> Words:
+        named = {name: Words(str(each)) for name, each in self.values.items() if name in OWN_NAMES}
+        return Words(template, **{**self.values, **named})
 
 
 Text = Message | str

@@ -7,7 +7,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, Literal, Self
 
-from app.domain.messages import Code, Text
+from app.domain.messages import Code, Text, Words
 
 
 class Label(StrEnum):
@@ -25,11 +25,11 @@ class Label(StrEnum):
         member.plain, member.prompted, member.asked, member.choice, member.closing = words
         return member
 
-    SUPPORTED = "SUPPORTED", "True", "true", "true", "fully supported by the evidence", Code.SUPPORTS
-    REFUTED = "REFUTED", "False", "false", "is it false", "contradicted by the evidence", Code.DISAGREES
+    SUPPORTED = "SUPPORTED", Words("True"), "true", "true", "fully supported by the evidence", Code.SUPPORTS
+    REFUTED = "REFUTED", Words("False"), "false", "is it false", "contradicted by the evidence", Code.DISAGREES
     NOT_ENOUGH_EVIDENCE = (
         "NOT_ENOUGH_EVIDENCE",
-        "Can’t tell",
+        Words("Can’t tell"),
         "not enough evidence",
         "is there not enough evidence to tell",
         "insufficient information",
@@ -37,7 +37,7 @@ class Label(StrEnum):
     )
     CONFLICTING_EVIDENCE = (
         "CONFLICTING_EVIDENCE",
-        "Sources disagree",
+        Words("Sources disagree"),
         "conflicting evidence",
         "conflicting evidence",
         "conflicting evidence",
@@ -335,7 +335,14 @@ class Range:
         return self.minimum <= value <= self.maximum
 
     def __str__(self) -> str:
-        return f"The {self.name} must be a {'whole ' * self.is_whole}number from {self.minimum} to {self.maximum}."
+        return self.problem
+
+    @property
+    def problem(self) -> Words:
+        limits = {"name": self.name, "minimum": self.minimum, "maximum": self.maximum}
+        if self.is_whole:
+            return Words("The {name} must be a whole number from {minimum} to {maximum}.", **limits)
+        return Words("The {name} must be a number from {minimum} to {maximum}.", **limits)
 
 
 @dataclass(frozen=True, slots=True)
@@ -392,23 +399,27 @@ class RunOptions:
 DEFAULTS = RunOptions()
 _MODEL: Literal["language model"] = "language model"
 RANGES = {
-    "max_hops": Range("number of hops", 1, 10, "Steps, at most", "Maximum number of questions", "max_hops"),
+    "max_hops": Range(
+        Words("number of hops"), 1, 10, Words("Steps, at most"), "Maximum number of questions", "max_hops"
+    ),
     "temperature": Range(
-        "temperature",
+        Words("temperature"),
         0,
         2,
-        legend="Temperature of the language model",
+        legend=Words("Temperature of the language model"),
         help="Temperature of replies",
         setting="model_temperature",
         needs=_MODEL,
         is_whole=False,
     ),
-    "model_seed": Range("model's seed", 0, 2**31 - 1, "Its seed", "Seed of replies", "model_seed", _MODEL),
+    "model_seed": Range(
+        Words("model's seed"), 0, 2**31 - 1, Words("Its seed"), "Seed of replies", "model_seed", _MODEL
+    ),
     "max_tokens": Range(
-        "number of a reply's tokens",
+        Words("number of a reply's tokens"),
         1,
         100_000,
-        legend="Tokens of a reply, at most",
+        legend=Words("Tokens of a reply, at most"),
         help="Maximum tokens of a reply",
         setting="model_max_tokens",
         needs=_MODEL,
@@ -417,26 +428,26 @@ RANGES = {
 """Each option that is a number, by its field in RunOptions, in the order of the claim form."""
 TICKS = {
     "undated": Tick(
-        "undated pages too",
-        "dated pages only",
+        Words("undated pages too"),
+        Words("dated pages only"),
         flag="dated",
         help="With web-search and a dated claim: leave out pages without a date.",
-        title="Use web pages without a date",
-        hint="They are marked. Without them a dated claim is checked with dated pages only.",
+        title=Words("Use web pages without a date"),
+        hint=Words("They are marked. Without them a dated claim is checked with dated pages only."),
         needs="search",
     ),
     "fact_checks": Tick(
-        "fact-checks included",
-        "no fact-checks",
+        Words("fact-checks included"),
+        Words("no fact-checks"),
         flag="no-fact-checks",
         help="With web-search: leave out fact-checkers' articles.",
-        title="Include existing fact-checks",
-        hint="Turn this off to make Hopcheck reach its own verdict.",
+        title=Words("Include existing fact-checks"),
+        hint=Words("Turn this off to make Hopcheck reach its own verdict."),
         needs="search",
     ),
     "look_up_fact_checks": Tick(
-        "published fact-checks looked up",
-        "no published fact-checks",
+        Words("published fact-checks looked up"),
+        Words("no published fact-checks"),
         flag="look-up-fact-checks",
         help="Look up published fact-checks of the claim.",
     ),

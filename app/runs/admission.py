@@ -23,6 +23,7 @@ from sqlalchemy.orm import Session, sessionmaker
 from app.domain.errors import HopcheckError
 from app.domain.events import Event, Reported, TokensUsed
 from app.domain.instrumentation import listening
+from app.domain.messages import Words
 from app.runs.budget import Limits, Spending
 from app.runs.event_store import encode
 from app.runs.leases import in_queue, is_free
@@ -112,7 +113,7 @@ class Admission:
     def check_day(self) -> None:
         """Raise DailyLimitReached if a daily limit of the site is reached."""
         if reached := self._limits.reached_by_day(self._spending.today):
-            message = f"{reached} It opens again at midnight UTC."
+            message = Words("{reached} It opens again at midnight UTC.", reached=reached)
             raise DailyLimitReached(message, math.ceil(self._spending.seconds_to_midnight()))
 
     @contextmanager
@@ -140,10 +141,10 @@ class Admission:
         waiting = {run.id for run in unfinished if run.is_free}
         self._clients = {each: name for each, name in self._clients.items() if each in waiting}
         if self._has_half(client):
-            raise QueueFull("Too many of your checks wait for their turn already.", self._retry_after(session))
+            raise QueueFull(Words("Too many of your checks wait for their turn already."), self._retry_after(session))
         idle_workers = max(0, self._workers - (len(unfinished) - len(waiting)))
         if len(waiting) >= self._max_waiting + idle_workers:
-            raise QueueFull("Too many checks wait for their turn already.", self._retry_after(session))
+            raise QueueFull(Words("Too many checks wait for their turn already."), self._retry_after(session))
         if client:
             self._clients[run_id] = client
 

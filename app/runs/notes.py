@@ -13,6 +13,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session, sessionmaker
 
 from app.domain.errors import InvalidInput, NotNow, NotThere
+from app.domain.messages import Words
 from app.domain.model import MAX_NOTE_LENGTH, Label, Note
 from app.domain.report import Report
 from app.runs.db import changes_row, database_now
@@ -128,7 +129,14 @@ def clean_note(raw: str) -> str:
         raise InvalidInput("The note holds control characters; please take them out.", "text")
     text = text.strip()
     if len(text) > MAX_NOTE_LENGTH:
-        raise InvalidInput(f"The note has {len(text):,} characters; at most {MAX_NOTE_LENGTH:,} are allowed.", "text")
+        raise InvalidInput(
+            Words(
+                "The note has {count:,} characters; at most {most:,} are allowed.",
+                count=len(text),
+                most=MAX_NOTE_LENGTH,
+            ),
+            "text",
+        )
     return text
 
 

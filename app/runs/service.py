@@ -31,7 +31,7 @@ from app.domain.events import (
     SufficiencyJudged,
     TroubleMet,
 )
-from app.domain.messages import Code, Text
+from app.domain.messages import Code, Text, Words
 from app.domain.model import Branch, Claim, Hop, Question, RunOptions
 from app.domain.ports import RunCommand, Strategy
 from app.domain.report import Report, reduce_events
@@ -67,7 +67,7 @@ def inherited_events(
     if question is not None:
         return first
     if not hop.question.text:
-        raise InvalidInput("That hop has no question, so there is nothing to leave out.", "question")
+        raise InvalidInput(Words("That hop has no question, so there is nothing to leave out."), "question")
     found = (AnswerFound(number, hop.answer),) if hop.answer else ()
     return (*first, QuestionAsked(number, hop.question), *found, HopSetAside(number, Code.LEFT_OUT()))
 
@@ -78,11 +78,11 @@ def hop_to_change(report: Report, number: int) -> Hop:
     Raises InvalidInput for an unknown hop or an imported run, NotNow for an unfinished one.
     """
     if report.imported:
-        raise InvalidInput("An imported report cannot be continued; check its claim again instead.", "hop")
+        raise InvalidInput(Words("An imported report cannot be continued; check its claim again instead."), "hop")
     if not report.ended:
-        raise NotNow("This check is still running; stop it first, or wait for its end.", "hop")
+        raise NotNow(Words("This check is still running; stop it first, or wait for its end."), "hop")
     if not 1 <= number <= len(report.hops) + 1:
-        raise InvalidInput(f"This check has no hop {number}.", "hop")
+        raise InvalidInput(Words("This check has no hop {number}.", number=number), "hop")
     return report.hops[number - 1] if number <= len(report.hops) else Hop(number, Question(""))
 
 
@@ -178,7 +178,7 @@ class Runs:
         """
         stored = self.events.read(parent)
         if not stored:  # just deleted
-            raise InvalidInput("The check to continue was deleted.", "hop")
+            raise InvalidInput(Words("The check to continue was deleted."), "hop")
         report = reduce_events((each.event, each.seconds) for each in stored)
         inherited = inherited_events((each.event for each in stored), report, parent, hop, question)
         return self._begin(RunStarted(report.claim, options), owner, inherited, form, client)

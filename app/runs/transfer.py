@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from app.domain import events, model
 from app.domain.errors import InvalidInput
-from app.domain.messages import Code, Text
+from app.domain.messages import Code, Text, Words
 from app.domain.report import Report
 from app.runs.json_schema import as_json
 from app.runs.projections import StoredRun
@@ -137,8 +137,10 @@ MAX_BYTES = 2 * 1024 * 1024
 MAX_SIGNS = 50_000
 """Signs of lists, objects and fields: pydantic would take seconds to minutes for mistakes in a million of them."""
 
-TOO_LARGE = f"The report is larger than {MAX_BYTES // 1024**2} MB, which is the most that is read."
-NO_EXPORT = "This is no report as Hopcheck exports it"
+TOO_LARGE = Words(
+    "The report is larger than {max_bytes} MB, which is the most that is read.", max_bytes=MAX_BYTES // 1024**2
+)
+NO_EXPORT = Words("This is no report as Hopcheck exports it")
 
 TimedEvent = tuple[events.Event, float]
 """An event, and its time in seconds after the run's start."""
@@ -152,7 +154,13 @@ def read_export(text: bytes) -> tuple[TimedEvent, ...]:
     if len(text) > MAX_BYTES:
         raise InvalidInput(TOO_LARGE, "report")
     if sum(map(text.count, (b"[", b"{", b":"))) > MAX_SIGNS:
-        raise rejection(f"{NO_EXPORT}: it has more than {MAX_SIGNS:,} lists, objects and fields")
+        raise rejection(
+            Words(
+                "{no_export}: it has more than {max_signs:,} lists, objects and fields",
+                no_export=NO_EXPORT,
+                max_signs=MAX_SIGNS,
+            )
+        )
     try:
         exported = report_adapter().validate_json(text.removeprefix(b"\xef\xbb\xbf"))
     except ValidationError as error:
@@ -162,40 +170,51 @@ def read_export(text: bytes) -> tuple[TimedEvent, ...]:
 
 
 def rejection(reason: str) -> InvalidInput:
-    return InvalidInput(f"{reason}.", "report")
+    return InvalidInput(Words("{message}.", message=reason), "report")
 
 
 def _first_mistake(error: ValidationError) -> str:
     faults = error.errors(include_url=False, include_context=False, include_input=False)
     fault = next((each for each in faults if each["loc"] == ("version",)), faults[0])
     if fault["type"] == "json_invalid":
-        return "This is not valid JSON in UTF-8"
+        return Words("This is not valid JSON in UTF-8")
     if fault["loc"] == ("version",) and fault["type"] == "literal_error":
-        return f"This report is of another version of the export; only version {VERSION} can be read here"
+        return Words(
+            "This report is of another version of the export; only version {version} can be read here", version=VERSION
+        )
     where = " ".join(str(each + 1 if isinstance(each, int) else each) for each in fault["loc"])
     if fault["type"] == "missing":
-        return f"{NO_EXPORT}: {where} is missing"
+        return Words("{no_export}: {where} is missing", no_export=NO_EXPORT, where=where)
     what = fault["msg"].removeprefix("Value error, ")
-    return f"{NO_EXPORT}: {f'in {where}, ' if where else ''}{what[:1].lower()}{what[1:]}"
+    detail = f"{f'in {where}, ' if where else ''}{what[:1].lower()}{what[1:]}"
+    return Words("{no_export}: {detail}", no_export=NO_EXPORT, detail=detail)
 
 
 def _check_consistency(exported: RunReport) -> None:
     """Raise InvalidInput where valid parts of the report contradict each other."""
     if exported.state == "running":
-        raise rejection(f"{NO_EXPORT}: in state, input should be 'verdict', 'failed' or 'interrupted'")
+        raise rejection(
+            Words("{no_export}: in state, input should be 'verdict', 'failed' or 'interrupted'", no_export=NO_EXPORT)
+        )
     if unfinished := next((hop.number for hop in exported.hops if hop.status is model.HopStatus.OPEN), None):
-        raise rejection(f"{NO_EXPORT}: in hops {unfinished} status, input should be that of a hop that has ended")
+        raise rejection(
+            Words(
+                "{no_export}: in hops {unfinished} status, input should be that of a hop that has ended",
+                no_export=NO_EXPORT,
+                unfinished=unfinished,
+            )
+        )
     numbers = [hop.number for hop in exported.hops]
     if numbers != list(range(1, len(numbers) + 1)):
-        raise rejection(f"{NO_EXPORT}: its hops are not numbered in order from 1")
+        raise rejection(Words("{no_export}: its hops are not numbered in order from 1", no_export=NO_EXPORT))
     if any(hop not in numbers for sentence in exported.rationale for hop in sentence.hops):
-        raise rejection(f"{NO_EXPORT}: its rationale cites a hop that is not there")
+        raise rejection(Words("{no_export}: its rationale cites a hop that is not there", no_export=NO_EXPORT))
     if (exported.state == "verdict") != (exported.label is not None):
-        raise rejection(f"{NO_EXPORT}: a label goes with a verdict, and only with one")
+        raise rejection(Words("{no_export}: a label goes with a verdict, and only with one", no_export=NO_EXPORT))
     if any(len({each for each in hop.evidence if each.cited}) > 1 for hop in exported.hops):
-        raise rejection(f"{NO_EXPORT}: an answer cites more than one passage")
+        raise rejection(Words("{no_export}: an answer cites more than one passage", no_export=NO_EXPORT))
     if any(hop.answerer is None and (hop.evidence or hop.answer is not None) for hop in exported.hops):
-        raise rejection(f"{NO_EXPORT}: an answer has no answerer")
+        raise rejection(Words("{no_export}: an answer has no answerer", no_export=NO_EXPORT))
 
 
 def _claim(exported: RunReport) -> model.Claim:
@@ -278,7 +297,9 @@ def _usage_outside_hops(exported: RunReport) -> model.Usage:
     total, hops = exported.usage, sum((_usage(hop.usage) for hop in exported.hops), model.Usage())
     counts = {name: getattr(total, name) - getattr(hops, name) for name in USAGE_COUNTS}
     if min(counts.values()) < 0:
-        raise rejection(f"{NO_EXPORT}: its hops have more calls and tokens than the whole of it")
+        raise rejection(
+            Words("{no_export}: its hops have more calls and tokens than the whole of it", no_export=NO_EXPORT)
+        )
     return model.Usage(**counts, cost=None if total.cost is None else total.cost - (hops.cost or 0.0))
 
 

@@ -41,6 +41,7 @@ from app.container.parts import language_models
 from app.doctor import Finding, run_checks
 from app.doctor.checks import CHECKS
 from app.domain.errors import InvalidInput, SettingsError
+from app.domain.messages import Words
 from app.site_setup.tasks import Task, Tasks, Work
 
 MAX_FILES = 200
@@ -105,7 +106,9 @@ class SiteSetup:
             field = str(error.errors(include_input=False)[0]["loc"][0])
             raise InvalidInput(_EXPECTED[field], field) from None
         if any(each.name == added.name for each in language_models(self._settings)):
-            raise InvalidInput(f"There is a language model {added.name} already; choose another name.", "name")
+            raise InvalidInput(
+                Words("There is a language model {name} already; choose another name.", name=added.name), "name"
+            )
         if not self._settings.is_local:
             self._require_public(added.base_url)
         ask_for_a_word(added.settings(), self._settings.call_seconds)
@@ -142,7 +145,7 @@ class SiteSetup:
         """
         key, settings = key.strip(), self._settings
         if setting not in (each.setting for each in self.services()):
-            raise InvalidInput("Choose a service of the list.", "service")
+            raise InvalidInput(Words("Choose a service of the list."), "service")
         try:
             searches = configured_searches({setting: KEY.validate_python(key)}, settings.call_seconds)
         except ValidationError:
@@ -170,14 +173,16 @@ class SiteSetup:
         another one, ModelUnavailable when the server cannot be reached or does not have it.
         """
         if local := LOCAL_MODELS.get(name):
-            return Offer(name, f"The local model: {local.base.title}", local.base.bytes, local.base.licence)
+            return Offer(
+                name, Words("The local model: {title}", title=local.base.title), local.base.bytes, local.base.licence
+            )
         if name.startswith(HUB_PREFIX):
             repository, file = split_file_name(name)
             found = look_up(repository, file)
             return Offer(name, f"{file} of {repository}", found.bytes or 0, found.licence)
         wikipedia = find_wikipedia(name)
-        files = f"{len(wikipedia.files)} file{'' if len(wikipedia.files) == 1 else 's'}"
-        about = f"as of {wikipedia.day:%-d %B %Y}, {files}"
+        files = Words("{count} file", "{count} files", count=len(wikipedia.files))
+        about = Words("as of {day:%-d %B %Y}, {files}", day=wikipedia.day, files=files)
         return Offer(name, wikipedia.title, wikipedia.bytes, wikipedia.licence, about)
 
     def download(self, name: str) -> None:
@@ -195,7 +200,7 @@ class SiteSetup:
             made, growing = folder / MANIFEST, folder / DOWNLOAD / "**" / "*"
             arguments = ("corpus", "fetch", name, "--yes")
         if made.exists():
-            raise InvalidInput(f"{offer.title} is on this machine already.", "name")
+            raise InvalidInput(Words("{title} is on this machine already.", title=offer.title), "name")
         task = re.sub(r"[^\w.-]+", "-", name)
         self._tasks.start(Work(task, offer.title, arguments, self._inside(made), self._inside(growing), offer.bytes))
 
@@ -217,7 +222,9 @@ class SiteSetup:
         """Start to make a corpus of files, given by name and content. Raises InvalidInput."""
         files = list(files)
         if not 1 <= len(files) <= MAX_FILES:
-            raise InvalidInput(f"Choose at least one file, and at most {MAX_FILES}.", "files")
+            raise InvalidInput(
+                Words("Choose at least one file, and at most {max_files}.", max_files=MAX_FILES), "files"
+            )
         title, source = (_one_line(each)[:MAX_TITLE_CHARACTERS] for each in (title, source))
         named = dict(zip(_safe_names(name for name, _ in files), (content for _, content in files), strict=True))
         title = title or Path(next(iter(named))).stem
@@ -245,7 +252,7 @@ class SiteSetup:
                     return checked_name(name)
                 except InvalidInput:  # the name of a built-in corpus
                     continue
-        raise InvalidInput("There are too many sources of this title; choose another one.", "title")
+        raise InvalidInput(Words("There are too many sources of this title; choose another one."), "title")
 
     def _uploads(self, name: str) -> Path:
         return self._settings.instance / "uploads" / name
@@ -288,7 +295,7 @@ class SiteSetup:
         for task in self._tasks.all():
             if task.work.name == name:
                 return task
-        raise InvalidInput("There is no such download or source any more.", "name")
+        raise InvalidInput(Words("There is no such download or source any more."), "name")
 
     def _inside(self, path: Path) -> str:
         return str(path.relative_to(self._settings.instance))
@@ -302,10 +309,10 @@ class SiteSetup:
 
 
 _EXPECTED = {
-    "base_url": "The server must be an address like https://api.openai.com/v1, without a password in it.",
-    "model": "Name the model as its server does, on one line of at most 200 characters.",
-    "name": "The name must be one line of at most 200 characters.",
-    "api_key": "The key holds characters that no key has, such as spaces.",
+    "base_url": Words("The server must be an address like https://api.openai.com/v1, without a password in it."),
+    "model": Words("Name the model as its server does, on one line of at most 200 characters."),
+    "name": Words("The name must be one line of at most 200 characters."),
+    "api_key": Words("The key holds characters that no key has, such as spaces."),
 }
 
 
@@ -321,7 +328,10 @@ def _safe_names(names: Iterable[str]) -> list[str]:
         stem, dot, suffix = last.rpartition(".")
         suffix = f"{dot}{suffix.lower()}"
         if suffix not in SUFFIXES:
-            raise InvalidInput(f"{_one_line(last) or 'A file'} is none of: {', '.join(SUFFIXES)}.", "files")
+            raise InvalidInput(
+                Words("{file} is none of: {suffixes}.", file=_one_line(last) or "A file", suffixes=", ".join(SUFFIXES)),
+                "files",
+            )
         stem = (
             re.sub(r"[^\w ()+,-]+", "_", _one_line(stem)).encode()[:MAX_STEM_BYTES].decode(errors="ignore").strip(" _")
         )

@@ -23,6 +23,7 @@ from pathlib import Path
 
 from app.config.settings import ROOT
 from app.domain.errors import InvalidInput
+from app.domain.messages import Words
 
 MAX_RUNNING = 2
 STOP_SECONDS = 5.0
@@ -82,7 +83,9 @@ class Tasks:
     def start(self, work: Work) -> None:
         """Start the command, unless it is running. Raises InvalidInput while MAX_RUNNING others are."""
         if sum(task.is_running and task.work.name != work.name for task in self.all()) >= MAX_RUNNING:
-            raise InvalidInput(f"{MAX_RUNNING} tasks are running; wait for one of them, or stop it.")
+            raise InvalidInput(
+                Words("{max_running} tasks are running; wait for one of them, or stop it.", max_running=MAX_RUNNING)
+            )
         folder = self._home / work.name
         folder.mkdir(parents=True, exist_ok=True)
         with (folder / "lock").open("ab") as lock:
@@ -110,7 +113,7 @@ class Tasks:
         if stored is None or not self._is_running(name):
             return
         if stored["host"] != socket.gethostname():
-            raise InvalidInput(f"This runs on {stored['host']} and can be stopped there only.")
+            raise InvalidInput(Words("This runs on {host} and can be stopped there only.", host=stored["host"]))
         for number in (signal.SIGTERM, signal.SIGKILL):
             with suppress(ProcessLookupError):
                 os.killpg(stored["pid"], number)

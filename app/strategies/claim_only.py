@@ -9,7 +9,7 @@ from typing import Protocol
 
 from app.domain.errors import CallFailed
 from app.domain.events import Event, QuestioningEnded, RunFailed, VerdictReached
-from app.domain.messages import Code
+from app.domain.messages import Code, Words
 from app.domain.model import Claim, Label, RunOptions, Verdict
 from app.domain.ports import Control, RunCommand
 from app.domain.report import Report
@@ -48,10 +48,10 @@ class ClaimOnly:
 
 _baseline = partial(StrategyKind, build=ClaimOnly, roles=("asker",), needs=("language model",))
 DIRECT = _baseline(
-    "direct", title="Baseline: a language model, asked directly", words="a language model, asked directly"
+    "direct", title=Words("Baseline: a language model, asked directly"), words=Words("a language model, asked directly")
 )
 CHAIN_OF_THOUGHT = _baseline(
     "chain-of-thought",
-    title="Baseline: a language model that thinks step by step",
-    words="a language model that thinks step by step",
+    title=Words("Baseline: a language model that thinks step by step"),
+    words=Words("a language model that thinks step by step"),
 )

@@ -22,7 +22,7 @@ from typing import Literal
 from app.domain import events
 from app.domain.errors import CallFailed
 from app.domain.events import Event
-from app.domain.messages import Code, Text, code_of
+from app.domain.messages import Code, Text, Words, code_of
 from app.domain.model import (
     Answer,
     Claim,
@@ -378,15 +378,21 @@ class Paraphrases:
 
 
 QUESTIONER = Module(
-    "questioner", "Questioner", "Asks a question; after each answer it decides the claim, or asks one more.", "Ask"
+    "questioner",
+    Words("Questioner"),
+    Words("Asks a question; after each answer it decides the claim, or asks one more."),
+    "Ask",
 )
 PARAPHRASER = Module(
-    "paraphraser", "Paraphraser", "Puts a question in other words, so that it meets other documents and answers.", "Ask"
+    "paraphraser",
+    Words("Paraphraser"),
+    Words("Puts a question in other words, so that it meets other documents and answers."),
+    "Ask",
 )
 KIND = StrategyKind(
     "evidence-pursuit",
-    title="Evidence pursued by searching (Papelo)",
-    words="pursuing evidence",
+    title=Words("Evidence pursued by searching (Papelo)"),
+    words=Words("pursuing evidence"),
     build=EvidencePursuit,
     roles=("first question", "next step", "answerer", "paraphraser", "reasoner"),
     modules=(QUESTIONER, ANSWERER, PARAPHRASER, REASONER),

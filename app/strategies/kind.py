@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from app.domain.messages import Words
 from app.domain.model import Need
 from app.domain.ports import Strategy
 from app.domain.report import Report
@@ -19,10 +20,12 @@ class Module(NamedTuple):
 
 
 ANSWERER = Module(
-    "answerer", "Question answering", "Looks for a passage that answers the question, and takes the answer from it."
+    "answerer",
+    Words("Question answering"),
+    Words("Looks for a passage that answers the question, and takes the answer from it."),
 )
 REASONER = Module(
-    "reasoner", "Reasoner", "Compares the claim with the answers, and gives the verdict with its reasons."
+    "reasoner", Words("Reasoner"), Words("Compares the claim with the answers, and gives the verdict with its reasons.")
 )
 
 

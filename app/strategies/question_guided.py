@@ -23,7 +23,7 @@ from functools import partial
 from app.domain.errors import CallFailed
 from app.domain.events import Event, QuestioningEnded, StepFailed, SufficiencyJudged, VerdictReached
 from app.domain.instrumentation import CallCancelled
-from app.domain.messages import Code, Message, Text
+from app.domain.messages import Code, Message, Text, Words
 from app.domain.model import Answer, Claim, Context, Hop, HopStatus, Judgement, Label, Question, RunOptions, Verdict
 from app.domain.ports import ClaimVerifier, Control, QAValidator, QuestionAnswerer, QuestionGenerator, Reasoner
 from app.domain.report import Report
@@ -195,12 +195,19 @@ class _Questioning:
         return self.parts.answerer.answer(question, self.claim, self.history.context)
 
 
-VERIFIER = Module("verifier", "Claim verifier", "Decides whether the answers so far are enough for a verdict.")
+VERIFIER = Module(
+    "verifier", Words("Claim verifier"), Words("Decides whether the answers so far are enough for a verdict.")
+)
 GENERATOR = Module(
-    "generator", "Question generator", "Asks for the next thing to know, building on the answers so far.", "Ask"
+    "generator",
+    Words("Question generator"),
+    Words("Asks for the next thing to know, building on the answers so far."),
+    "Ask",
 )
 VALIDATOR = Module(
-    "validator", "QA validator", "Decides whether an answer helps with the claim, so that it is used, or not."
+    "validator",
+    Words("QA validator"),
+    Words("Decides whether an answer helps with the claim, so that it is used, or not."),
 )
 
 
@@ -214,8 +221,8 @@ def _at_work(report: Report) -> Module:
 
 KIND = StrategyKind(
     "question-guided",
-    title="One question at a time (QACheck)",
-    words="question by question",
+    title=Words("One question at a time (QACheck)"),
+    words=Words("question by question"),
     build=QuestionGuided,
     roles=("claim verifier", "question generator", "answerer", "QA validator", "reasoner"),
     modules=(GENERATOR, ANSWERER, VALIDATOR, VERIFIER, REASONER),

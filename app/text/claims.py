@@ -16,6 +16,7 @@ from itertools import islice, pairwise
 from typing import Any
 
 from app.domain.errors import InvalidInput
+from app.domain.messages import Words
 from app.domain.model import Claim
 from app.text.clean import clean_line, clean_text
 from app.text.sentences import is_common_word, sentence_spans
@@ -57,9 +58,11 @@ def clean_claim(raw: str) -> Claim:
     """
     text = without_marks(_one_line(raw, "claim"))
     if not text:
-        raise InvalidInput("Please write a claim.")
+        raise InvalidInput(Words("Please write a claim."))
     if len(text) < MIN_CLAIM_LENGTH:
-        raise InvalidInput(f"The claim is too short: it needs at least {MIN_CLAIM_LENGTH} characters.")
+        raise InvalidInput(
+            Words("The claim is too short: it needs at least {least} characters.", least=MIN_CLAIM_LENGTH)
+        )
     return Claim(_within(MAX_CLAIM_LENGTH, text, "claim"))
 
 
@@ -67,7 +70,7 @@ def clean_question(raw: str) -> str:
     """Return a question, cleaned like a claim. Raises InvalidInput if it is empty or above MAX_CLAIM_LENGTH."""
     text = _one_line(raw, "question")
     if not text:
-        raise InvalidInput("Please write a question.", "question")
+        raise InvalidInput(Words("Please write a question."), "question")
     return _within(MAX_CLAIM_LENGTH, text, "question")
 
 
@@ -90,13 +93,14 @@ def clean_date(raw: str, today: date) -> str | None:
         return None
     day = _day(text) if len(text) <= MAX_DATE_LENGTH else None
     if day is None and _DIGITS_OF_DAY.match(text):
-        raise InvalidInput(f"There is no day {text}.", "date")
+        raise InvalidInput(Words("There is no day {text}.", text=text), "date")
     if day is None:
         raise InvalidInput(
-            "Please write the date of the claim like 2020-10-31, 31/10/2020, 31 October 2020 or Oct 31, 2020.", "date"
+            Words("Please write the date of the claim like 2020-10-31, 31/10/2020, 31 October 2020 or Oct 31, 2020."),
+            "date",
         )
     if day > today:
-        raise InvalidInput(f"The date of the claim, {day.isoformat()}, is in the future.", "date")
+        raise InvalidInput(Words("The date of the claim, {day}, is in the future.", day=day.isoformat()), "date")
     return day.isoformat()
 
 
@@ -128,15 +132,25 @@ def parse_claim(raw: str, speaker: str, made_on: str) -> Claim:
 def _one_line(raw: str, field: str) -> str:
     """Return the cleaned text on one line, "" if nothing in it is visible. Raises InvalidInput for invalid text."""
     if _LONE_SURROGATE.search(raw):
-        raise InvalidInput(f"The {field} is not valid UTF-8 text.", field)
+        raise InvalidInput(Words("The {field} is not valid UTF-8 text.", field=Words(field)), field)
     if _CONTROL.search(raw):
-        raise InvalidInput(f"The {field} holds control characters; please take them out.", field)
+        raise InvalidInput(
+            Words("The {field} holds control characters; please take them out.", field=Words(field)), field
+        )
     return _until_stable(clean_line, raw)
 
 
 def _within(most: int, text: str, field: str) -> str:
     if len(text) > most:
-        raise InvalidInput(f"The {field} has {len(text)} characters; at most {most} are allowed.", field)
+        raise InvalidInput(
+            Words(
+                "The {field} has {count} characters; at most {most} are allowed.",
+                field=Words(field),
+                count=len(text),
+                most=most,
+            ),
+            field,
+        )
     return text
 
 
@@ -225,8 +239,8 @@ _PARAGRAPH = re.compile(r"\S(?:.|\n(?![ \t]*\n))*")
 _LINE = re.compile(rf"(?:[{_BULLETS}]\s*)?[^\s{_BULLETS}][^\n{_BULLETS}]*")
 """A line, or a part of it from one bullet to the next."""
 _SPEAKER = re.compile(r"[A-Z][\w.'’ -]{0,40}(?:\([^()\n]{1,60}\) ?)?:\s")
-UNKNOWN_LANGUAGE = "another language"
-NOT_NAMED = "Does not say who or what is meant"
+UNKNOWN_LANGUAGE = Words("another language")
+NOT_NAMED = Words("Does not say who or what is meant")
 MAX_NAMES = 3
 """Names that are offered in place of a pronoun."""
 NOT_CHECKABLE = "Nothing that can be checked"
@@ -308,12 +322,12 @@ def language_of(text: str) -> str:
     return best if best != NO_LANGUAGE and likely[best] >= MIN_LANGUAGE else ""
 
 
-def language_name(code: str) -> str:
-    """Return the English name of a language, "another language" for a code that Babel does not know."""
+def language_name(code: str, shown_in: str = "en") -> str:
+    """Return the name of a language in another, "another language" for a code that Babel does not know."""
     from babel import Locale, UnknownLocaleError
 
     try:
-        return Locale.parse(code).get_display_name("en") or UNKNOWN_LANGUAGE
+        return Locale.parse(code).get_display_name(shown_in) or UNKNOWN_LANGUAGE
     except (UnknownLocaleError, ValueError):
         return UNKNOWN_LANGUAGE
 
@@ -370,19 +384,23 @@ def _goes_on(before: str, line: str) -> bool:
 def _note(claim: str) -> str:
     """Return why a sentence is not ticked, "" for a ticked one."""
     if not MIN_CLAIM_LENGTH <= len(claim) <= MAX_CLAIM_LENGTH:
-        return f"Over {MAX_CLAIM_LENGTH} characters" if len(claim) > MAX_CLAIM_LENGTH else "Too short"
+        return (
+            Words("Over {most} characters", most=MAX_CLAIM_LENGTH)
+            if len(claim) > MAX_CLAIM_LENGTH
+            else Words("Too short")
+        )
     if claim.startswith("|") or claim.count("|") > 1:
-        return "A row of a table"
+        return Words("A row of a table")
     match _kind_of_sentence(claim):
         case Kind.QUESTION:
-            return "A question"
+            return Words("A question")
         case Kind.FOREIGN:
-            return "Not in English"
+            return Words("Not in English")
         case Kind.NO_CLAIM:
-            return "No statement"
+            return Words("No statement")
     named = (word for name in names(claim) for word in name.split() if len(word) > 1)
     is_named = any(not is_common_word(word) for word in named)
-    return "" if is_named else "Names nothing that can be looked up"
+    return "" if is_named else Words("Names nothing that can be looked up")
 
 
 def _kind_of_sentence(text: str) -> Kind:

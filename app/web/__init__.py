@@ -11,6 +11,7 @@ from flask import Blueprint, current_app, g
 from app.capabilities.options import Choice, default_corpora
 from app.components import CORPUS, Component
 from app.config import FLASK
+from app.domain.messages import Words
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,7 +34,7 @@ ROUTES = (
 )
 """The modules with routes."""
 
-CORPUS_GONE = "There is no corpus of that name on this machine.", f"{FLASK} corpus list, then SOURCE or CORPORA"
+CORPUS_GONE = Words("There is no corpus of that name on this machine."), f"{FLASK} corpus list, then SOURCE or CORPORA"
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,11 @@ class AppServices:
         searched = (
             choices.get(name, Choice(name, name).unavailable(*CORPUS_GONE)) for name in default_corpora(self.settings)
         )
-        lost = (Component(f"corpus {each.name}", "failed", each.reason, each.mend) for each in searched if each.reason)
+        lost = (
+            Component(Words("corpus {name}", name=each.name), "failed", each.reason, each.mend)
+            for each in searched
+            if each.reason
+        )
         return (*parts, *lost)
 
 

@@ -26,6 +26,7 @@ from werkzeug.urls import iri_to_uri
 
 from app.config.settings import Settings, is_loopback
 from app.domain.errors import InvalidInput, SettingsError
+from app.domain.messages import Words
 from app.web import services
 from app.web.api.blueprint import API, problem, seconds_to_wait
 from app.web.auth import CHALLENGE, client, stored_hashes, token_name
@@ -41,13 +42,13 @@ OPEN_ENDPOINTS = frozenset(
 
 ASK_STATUS = 403
 WRONG_STATUS = 422
-PASSWORD_REQUIRED = "This site asks for its password, or for a token that is known here."
+PASSWORD_REQUIRED = Words("This site asks for its password, or for a token that is known here.")
 
 _LOCAL = re.compile(r"/(?![/\\])[!-\[\]-~]*")
 """A local address: one slash, then ASCII without backslashes, which browsers treat as slashes."""
 
 
-UNKNOWN_HOST = "This site is not reached by that name. Its operator can add the name to ALLOWED_HOSTS."
+UNKNOWN_HOST = Words("This site is not reached by that name. Its operator can add the name to ALLOWED_HOSTS.")
 
 
 def require_host(app: Flask, settings: Settings) -> None:
@@ -120,7 +121,7 @@ def enter() -> ResponseReturnValue:
     expected = services().settings.site_password or abort(404)
     if not hmac.compare_digest(request.form.get("password", "").encode(), expected.encode()):
         log_refusal("password")
-        return _form_again(WRONG_STATUS, "That is not the password.")
+        return _form_again(WRONG_STATUS, Words("That is not the password."))
     session["let_in"] = _proof()
     session.permanent = True
     return redirect(_on_this_site(request.form.get("wanted", "")), 303)
@@ -134,13 +135,15 @@ def _stale(error: CSRFError) -> ResponseReturnValue:
 
 @site_password.errorhandler(InvalidInput)
 def _unreadable(error: InvalidInput) -> ResponseReturnValue:
-    return _form_again(400, "The password must be text in UTF-8; what arrived was not.")
+    return _form_again(400, Words("The password must be text in UTF-8; what arrived was not."))
 
 
 @site_password.errorhandler(TooManyRequests)
 def _too_many(error: TooManyRequests) -> ResponseReturnValue:
     wait = seconds_to_wait(error) or 60
-    answer = _form_again(429, f"Too many wrong passwords came from your address. Please try again in {about(wait)}.")
+    answer = _form_again(
+        429, Words("Too many wrong passwords came from your address. Please try again in {wait}.", wait=about(wait))
+    )
     answer.headers["Retry-After"] = str(wait)
     return answer
 
@@ -173,7 +176,7 @@ SETUP = "setup"
 """The blueprint of the page "Set up"."""
 FORWARDED = ("X-Forwarded-For", "Forwarded", "X-Real-IP", "Via")
 """Headers of reverse proxies. Behind one that PROXIES does not count, loopback is not only this machine."""
-FOREIGN_FORM = "A page of another site may not set up this one."
+FOREIGN_FORM = Words("A page of another site may not set up this one.")
 
 
 def require_operator(app: Flask) -> None:

@@ -20,6 +20,7 @@ from werkzeug.exceptions import NotFound, Unauthorized
 
 from app.batches.service import Batch
 from app.domain.errors import InvalidInput, SettingsError
+from app.domain.messages import Words
 from app.runs.service import StoredRun
 from app.web import services
 from app.web.observability import bearer_token, client_address, log_refusal
@@ -41,7 +42,7 @@ def current_principal() -> str:
     name = token_name()
     if name is None:
         log_refusal("token")
-        raise Unauthorized("This needs a token that is known here.", www_authenticate=CHALLENGE)
+        raise Unauthorized(Words("This needs a token that is known here."), www_authenticate=CHALLENGE)
     return f"token:{name}"  # no cookie's owner has a colon
 
 
@@ -84,14 +85,14 @@ def owned_batch(batch_id: str) -> Batch:
 
 def _found(thing: Thing | None, name: str) -> Thing:
     if thing is None:
-        raise NotFound(f"There is no such {name}.")
+        raise NotFound(Words("There is no such {name}.", name=Words(name)))
     return thing
 
 
 def _owned(principal: str, thing: Thing, name: str) -> Thing:
     if thing.owner != principal:
         log_refusal("owner")
-        raise NotFound(f"There is no such {name} of yours.")
+        raise NotFound(Words("There is no such {name} of yours.", name=Words(name)))
     return thing
 
 
@@ -136,7 +137,7 @@ def _read(path: Path) -> list[tuple[str, str]]:
     try:
         lines = [line.strip() for line in path.read_text(encoding="utf-8").splitlines()]
     except (OSError, UnicodeDecodeError):
-        raise SettingsError("The file that API_TOKENS names cannot be read, or is no text in UTF-8") from None
+        raise SettingsError(Words("The file that API_TOKENS names cannot be read, or is no text in UTF-8")) from None
     known = [(number, _LINE.fullmatch(line)) for number, line in enumerate(lines, 1) if line and line[0] != "#"]
     for number, match in known:
         if match is None:

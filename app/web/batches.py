@@ -30,6 +30,7 @@ from app.batches import files
 from app.batches.service import UNREADABLE, Batch, BatchClaim, BatchState
 from app.capabilities.options import Choice, source_of
 from app.domain.errors import CallFailed, HopcheckError, InvalidInput, NotNow
+from app.domain.messages import Words
 from app.domain.model import BatchLine, Label, RunOptions, SourceText
 from app.run_request import CLAIM_FIELDS, raw_options, resolve_options
 from app.runs.models import RUNNING
@@ -43,6 +44,7 @@ from app.web.corrections import Marked, marked_pieces
 from app.web.errors import SwitchedOff, unavailable
 from app.web.forms import SET_BY_SOURCE
 from app.web.home import claims_page, sent_form, sent_source
+from app.web.language import words
 from app.web.run_view import verdict_details
 from app.web.security import owner
 
@@ -50,13 +52,12 @@ batches = Blueprint("batches", __name__)
 
 CLAIMS_PER_PAGE = 100
 
-CLOSED = "This site takes no batches of claims: its operator has switched them off."
-NOTHING_SENT = "Choose a file of claims, or paste some."
-NOT_NOW = "The present state of this batch does not allow that, so nothing was changed."
-NOTHING_FAILED = "There is nothing to try again, or the batch was cancelled."
-NOTHING_TICKED = "Tick at least one claim."
-NOT_TICKED = "Not ticked"
-NOT_REWRITTEN = "The local model has no other words for claim {}: please edit it."
+CLOSED = Words("This site takes no batches of claims: its operator has switched them off.")
+NOTHING_SENT = Words("Choose a file of claims, or paste some.")
+NOT_NOW = Words("The present state of this batch does not allow that, so nothing was changed.")
+NOTHING_FAILED = Words("There is nothing to try again, or the batch was cancelled.")
+NOTHING_TICKED = Words("Tick at least one claim.")
+NOT_TICKED = Words("Not ticked")
 MAX_TITLE_FROM_TEXT = 60
 
 
@@ -87,7 +88,7 @@ def _refused(error: InvalidInput) -> ResponseReturnValue:
     """Return the page of the batch, or the submitted form, with the error."""
     try:
         batch = services().batches.get((request.view_args or {}).get("batch_id", ""))
-        return (_page(batch, str(error)) if batch else _form_again(str(error))), status_of(error)
+        return (_page(batch, words(error)) if batch else _form_again(words(error))), status_of(error)
     except HopcheckError as failure:
         return unavailable(failure)
 
@@ -237,7 +238,7 @@ def _start_from_claims() -> str:
     options = resolve_options(sent_form().raw(), capabilities())
     title = _title(lines, request.form.get("title", ""), name)
     if ignored:
-        flash(files.ignored_words(ignored))
+        flash(words(files.ignored_words(ignored)))
     return _start(lines, options, title)
 
 
@@ -273,7 +274,7 @@ def _form_again(problem: str) -> str:
     try:
         return claims_page(sent_form(), *_sent_claims(), problem=problem)
     except InvalidInput as error:
-        return form_page(str(error))
+        return form_page(words(error))
 
 
 def _sent_claims() -> tuple[SourceText, list[Candidate]]:
@@ -301,9 +302,16 @@ def _changed(number: str, name: str) -> str:
             with services().runs.admission.counted():
                 claims = services().container.rewritten(sentence, " ".join(each.claim for each in found[:at]))
         except CallFailed as error:
-            claims, problem = (sentence,), f"Claim {number} was not rewritten. {error}"
+            claims, problem = (
+                (sentence,),
+                Words("Claim {number} was not rewritten. {error}", number=number, error=error),
+            )
         else:
-            problem = NOT_REWRITTEN.format(number) * (claims == (sentence,))
+            problem = (
+                Words("The local model has no other words for claim {number}: please edit it.", number=number)
+                if claims == (sentence,)
+                else ""
+            )
     found[at : at + 1] = claims
     source = replace(source, spans=tuple((each.start, each.end) for each in found))
     return claims_page(sent_form(), source, found, problem=problem, changed=at + 1)
@@ -398,7 +406,7 @@ def _list(batches: Iterable[Batch]) -> schemas.BatchList:
 
 batch_deleting = Blueprint("batch_deleting", __name__)
 
-TOO_LATE = "There is nothing to undo: that batch is gone for good, or it was never one of this browser's."
+TOO_LATE = Words("There is nothing to undo: that batch is gone for good, or it was never one of this browser's.")
 
 
 @batch_deleting.get("/batches/<batch_id>/delete", endpoint="confirm")

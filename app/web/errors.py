@@ -11,10 +11,12 @@ from flask_wtf.csrf import CSRFError
 from werkzeug.exceptions import HTTPException, NotFound
 
 from app.domain.errors import HopcheckError, InvalidInput
+from app.domain.messages import Words
 from app.runs.service import Rejected, Unreadable
 from app.web import services
 from app.web.api.blueprint import API, RETRY_SECONDS, TOO_FAST, problem_of, seconds_to_wait, status_of
 from app.web.home import form_context, home_page, sent_form
+from app.web.language import words
 from app.web.observability import log_refusal
 from app.web.run_view import run_page
 from app.web.security import STALE, is_foreign
@@ -22,7 +24,7 @@ from app.web.views import about
 
 log = logging.getLogger(__name__)
 
-STALE_FORM = "This page was out of date, so nothing was sent. Your claim is still here: please send it again."
+STALE_FORM = Words("This page was out of date, so nothing was sent. Your claim is still here: please send it again.")
 
 
 class SwitchedOff(NotFound):
@@ -55,24 +57,24 @@ def _refused(error: InvalidInput, code: int | None = None) -> ResponseReturnValu
     run_id, code = (request.view_args or {}).get("run_id"), code or status_of(error)
     try:
         if run_id and (run := services().runs.report(run_id)):
-            return run_page(run, str(error)), code
+            return run_page(run, words(error)), code
         return home_page(sent_form(), error), code
     except HopcheckError as failure:
         return unavailable(failure)
 
 
 def _rejected(error: Rejected) -> ResponseReturnValue:
-    return _page(429, f"{error} {_again_in(error.retry_after)}", error.retry_after)
+    return _page(429, Words.joined(" ", (words(error), _again_in(error.retry_after))), error.retry_after)
 
 
 def _unreadable(error: Unreadable) -> ResponseReturnValue:
     log.warning("%s %s: %s (%s)", request.method, request.endpoint, error, error.__cause__)
-    return _page(501, str(error))
+    return _page(501, words(error))
 
 
 def unavailable(error: HopcheckError) -> ResponseReturnValue:
     log.error("%s %s: %s", request.method, request.endpoint, error)
-    return _page(503, str(error), RETRY_SECONDS)
+    return _page(503, words(error), RETRY_SECONDS)
 
 
 def _error_page(error: HTTPException) -> ResponseReturnValue:
@@ -80,16 +82,16 @@ def _error_page(error: HTTPException) -> ResponseReturnValue:
         return problem_of(error)
     code = error.code or 500
     wait = seconds_to_wait(error)
-    meaning = str(error.description) if isinstance(error, SwitchedOff) else ""
+    meaning = error.description or "" if isinstance(error, SwitchedOff) else ""
     if code == 429 and wait:
-        meaning = f"{TOO_FAST} {_again_in(wait)}"
+        meaning = Words.joined(" ", (TOO_FAST, _again_in(wait)))
     page, code, headers = _page(code, meaning, wait)
     allow = {name: methods for name, methods in error.get_headers() if name == "Allow"}
     return page, code, headers | allow
 
 
 def _again_in(seconds: int) -> str:
-    return f"Please try again in {about(seconds)}."
+    return Words("Please try again in {seconds}.", seconds=about(seconds))
 
 
 def _page(code: int, meaning: str = "", wait: int | None = None) -> tuple[str, int, dict[str, str]]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from werkzeug.datastructures import MultiDict
 
 from app.capabilities.options import WEB, Capabilities, source_of
+from app.domain.messages import Words
 from app.domain.model import ANSWERERS, CORPUS_SEARCH, DEFAULTS, RANGES, TICKS, Claim, Label, RunOptions
 from app.presets import RECIPES, Recipe, defaults_of, recipe_of
 from app.run_request import CLAIM_FIELDS
@@ -176,7 +177,7 @@ _TEXTS = (each.name for each in dataclasses.fields(ClaimForm) if each.type in (s
 SINGLE_VALUE = tuple(name for name in _TEXTS if name != "claim")
 
 
-FROM_MEMORY = "a language model’s memory"
+FROM_MEMORY = Words("a language model’s memory")
 
 
 def memory_sources(capabilities: Capabilities) -> dict[str, str]:
@@ -193,7 +194,7 @@ def chosen_source(form: ClaimForm, capabilities: Capabilities) -> str:
     titles = {each.name: each.title for each in capabilities.sources}
     if ANSWERERS.get(form.answerer) == "documents" and form.search not in ("", CORPUS_SEARCH):
         return titles[WEB]
-    return ", ".join(titles[name] for name in form.corpora if name in titles) or "none chosen"
+    return Words.joined(", ", [titles[name] for name in form.corpora if name in titles]) or Words("none chosen")
 
 
 _S, _R, _N = Label.SUPPORTED, Label.REFUTED, Label.NOT_ENOUGH_EVIDENCE

@@ -16,6 +16,7 @@ from flask.typing import ResponseReturnValue
 
 from app.domain.comparison import MAX_RUNS, PageUsed, Row, pages, rows, runs_to_compare
 from app.domain.errors import HopcheckError, InvalidInput
+from app.domain.messages import Words
 from app.domain.model import ANSWERERS, HopStatus, Label
 from app.domain.report import Report
 from app.runs.projections import Cursor
@@ -65,7 +66,7 @@ MAX_BATCHES = 5
 OUTCOMES = (*Label, "running", "failed", "interrupted")
 """The verdict of a run, or why it has none."""
 
-INVALID_CURSOR = "That link led to no place in this list, so here is its beginning."
+INVALID_CURSOR = Words("That link led to no place in this list, so here is its beginning.")
 
 
 @history.get("/history")
@@ -119,7 +120,7 @@ def _address(wanted: RunFilter, after: str | None = None) -> str:
 def list_runs(query: schemas.RunListing) -> schemas.RunList:
     """List your runs, newest first."""
     if query.answerer and query.answerer not in ANSWERERS:
-        raise InvalidInput("There is no answerer of that name.", "answerer")
+        raise InvalidInput(Words("There is no answerer of that name."), "answerer")
     wanted = RunFilter(query.q, query.label or "", query.answerer)
     return schemas.RunList(*_listed(wanted, query.limit, query.cursor))
 
@@ -219,8 +220,12 @@ def _page(page: PageUsed) -> schemas.ComparedPage:
 def hop_counts(report: Report) -> str:
     """Return the number of hops and their outcomes: "4: 2 used, 1 failed, 1 in progress"; "" for none."""
     counted = Counter(hop.status for hop in report.hops)
-    counts = [f"{counted[status]} {FACES[status].word.lower()}" for status in STATUS_ORDER if counted[status]]
-    return f"{len(report.hops)}: {', '.join(counts)}" if counts else ""
+    counts = [
+        Words("{number} {outcome:lower}", number=counted[status], outcome=FACES[status].word)
+        for status in STATUS_ORDER
+        if counted[status]
+    ]
+    return Words("{number}: {counts}", number=len(report.hops), counts=Words.joined(", ", counts)) if counts else ""
 
 
 def _choose(ids: Sequence[str], problem: HopcheckError) -> str:

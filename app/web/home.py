@@ -14,6 +14,7 @@ from itsdangerous import BadSignature, URLSafeSerializer
 from app.capabilities.options import VITAL, source_of
 from app.config import FLASK
 from app.domain.errors import CallFailed, InvalidInput, UnparseableOutput
+from app.domain.messages import Words
 from app.domain.model import RANGES, TICKS, RunOptions, SourceText
 from app.presets import RECIPES, defaults_of
 from app.run_request import RunRequest, resolve_options
@@ -45,6 +46,7 @@ from app.web.forms import (
     featured_outcome,
     memory_sources,
 )
+from app.web.language import language
 from app.web.run_view import run_page
 from app.web.runs import to_run
 from app.web.security import owner
@@ -99,7 +101,13 @@ def _check_length(text: str) -> None:
     """Raise InvalidInput for a text above MAX_TEXT_CHARACTERS, before any work on it. A CRLF counts once."""
     length = len(text.strip().replace("\r\n", "\n"))
     if length > MAX_TEXT_CHARACTERS:
-        raise InvalidInput(f"The text has {length:,} characters; at most {MAX_TEXT_CHARACTERS:,} are allowed.")
+        raise InvalidInput(
+            Words(
+                "The text has {length:,} characters; at most {most:,} are allowed.",
+                length=length,
+                most=MAX_TEXT_CHARACTERS,
+            )
+        )
 
 
 @pages.get("/runs/<run_id>")
@@ -152,19 +160,27 @@ def favicon() -> Response:
 
 HINTS = {
     Kind.OPEN: Hint(
-        "This does not say who or what is meant.", "Each claim is checked by itself: write the name first."
+        Words("This does not say who or what is meant."),
+        Words("Each claim is checked by itself: write the name first."),
     ),
-    Kind.QUESTION: Hint("This is a question.", "Hopcheck checks statements: write the answer that you want checked."),
-    Kind.NO_CLAIM: Hint("No statement was found in this.", "Write a whole English sentence that is true or false."),
-    Kind.LINK: Hint("This is a link.", "Copy the sentence that you want checked from its page."),
+    Kind.QUESTION: Hint(
+        Words("This is a question."), Words("Hopcheck checks statements: write the answer that you want checked.")
+    ),
+    Kind.NO_CLAIM: Hint(
+        Words("No statement was found in this."), Words("Write a whole English sentence that is true or false.")
+    ),
+    Kind.LINK: Hint(Words("This is a link."), Words("Copy the sentence that you want checked from its page.")),
 }
 
 
 def _hint(kind: Kind, sent: RunRequest) -> Hint | None:
     text = sent.claim.text
     if kind is Kind.FOREIGN:
-        language = language_name(language_of(text))
-        return Hint(f"This looks like {language}.", "Hopcheck reads only English: write the claim in English.")
+        name = language_name(language_of(text), language())
+        return Hint(
+            Words("This looks like {language}.", language=name),
+            Words("Hopcheck reads only English: write the claim in English."),
+        )
     container = services().container
     if kind is Kind.QUESTION:
         return replace(HINTS[kind], suggestion=_rewritten(container.statement_of, text, sent.options) or "")
@@ -190,7 +206,7 @@ def _claims_of_text(form: ClaimForm, link: str | None) -> str:
     text = clean_text(text[:MAX_TEXT_CHARACTERS])
     found = candidates(text, line_by_line=bool(link))
     if not found:
-        raise InvalidInput("No sentence was found in this text.")
+        raise InvalidInput(Words("No sentence was found in this text."))
     rewritten = _rewritten(services().container.claims_of, found, options)
     claims = tuple(
         replace(each, note=each.note or NOT_NAMED * leaves_name_out(each.claim)) for each in rewritten or found
@@ -204,7 +220,7 @@ def _read(link: str) -> tuple[str, str, str]:
     try:
         page = services().container.page_at(link)
     except CallFailed as error:
-        raise InvalidInput(f"The page could not be read. {error}") from error
+        raise InvalidInput(Words("The page could not be read. {error}", error=error)) from error
     return page.title or page.site, page.url, page.text
 
 
@@ -242,7 +258,9 @@ def sent_source() -> SourceText:
     try:
         return SourceText(**_signer().loads(request.form["source"]))
     except BadSignature:
-        raise InvalidInput("This page was out of date, so nothing was sent: please send the text again.") from None
+        raise InvalidInput(
+            Words("This page was out of date, so nothing was sent: please send the text again.")
+        ) from None
 
 
 def _signer() -> URLSafeSerializer:

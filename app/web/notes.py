@@ -13,6 +13,7 @@ from flask import Blueprint, render_template, request
 from flask.typing import ResponseReturnValue
 
 from app.domain.errors import InvalidInput
+from app.domain.messages import Words
 from app.domain.model import Label, Note
 from app.runs.notes import VERDICT, NoteChanged, checked_note, parse_note_hop
 from app.runs.report_schema import RunNote
@@ -22,13 +23,16 @@ from app.web import services
 from app.web.api.blueprint import operation
 from app.web.api.schemas import NewNote, NoteList
 from app.web.auth import owned
+from app.web.language import words
 from app.web.run_view import SIDES, NoteForm, NotePlace, readers_verdict, run_page
 from app.web.runs import is_htmx_request, to_run
 
 notes = Blueprint("notes", __name__)
 notes.add_app_template_global(readers_verdict)
 
-CHANGED = "This note was changed in another tab meanwhile. What you typed is still here: save it to replace that one."
+CHANGED = Words(
+    "This note was changed in another tab meanwhile. What you typed is still here: save it to replace that one."
+)
 
 
 @notes.post("/runs/<run_id>/notes")
@@ -63,7 +67,7 @@ def _rejected(run: StoredRun, hop: int, sent: NoteForm, error: InvalidInput) -> 
     current = _place(run.id, hop)
     form = replace(sent, seen=current.form.seen)
     is_changed = isinstance(error, NoteChanged)
-    place = NotePlace(run.id, hop, current.note, form, CHANGED if is_changed else str(error))
+    place = NotePlace(run.id, hop, current.note, form, CHANGED if is_changed else words(error))
     return _render(place) if is_htmx_request() else (run_page(run, rejected=place), 409 if is_changed else 422)
 
 
@@ -86,7 +90,7 @@ def write_note(run_id: str, hop: str, body: NewNote) -> RunNote:
     run = owned(run_id)
     number = parse_note_hop(run.report, hop)
     if body.label and number != VERDICT:
-        raise InvalidInput("A verdict is on the whole check: write it as the note on hop 0.", "label")
+        raise InvalidInput(Words("A verdict is on the whole check: write it as the note on hop 0."), "label")
     values = checked_note(run.report, body.agrees, body.text or "", body.label, body.signed or "")
     current = _current_note(run_id, number)
     services().runs.notes.write(run_id, number, seen=current.written_at if current else None, **values)

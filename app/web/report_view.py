@@ -25,7 +25,21 @@ from app.capabilities.options import (
     searches_corpora,
     source_of,
 )
-from app.domain.model import RANGES, TICKS, Answer, Branch, Hop, Label, Origin, Passage, RunOptions, Sentence, Span
+from app.domain.messages import Words
+from app.domain.model import (
+    RANGES,
+    TICKS,
+    Answer,
+    Branch,
+    Hop,
+    Label,
+    LabelSet,
+    Origin,
+    Passage,
+    RunOptions,
+    Sentence,
+    Span,
+)
 from app.domain.report import Report
 from app.strategies import BASELINES, STRATEGIES
 from app.text.sentences import sentence_spans
@@ -263,12 +277,17 @@ def reliability(report: Report) -> str:
     if confidence is None or report.imported or not _is_measured(report.options):
         return ""
     level = [each for each in _figures()["levels"] if each["from"] <= confidence][-1]
-    return f"At this level ({level['words']}), {level['right']} of {level['verdicts']} test claims were right."
+    return Words(
+        "At this level ({words}), {right} of {verdicts} test claims were right.",
+        words=Words(level["words"]),
+        right=level["right"],
+        verdicts=level["verdicts"],
+    )
 
 
 def formal_label(label: Label) -> str:
     """Return fact-checking's own term, which a report has once, beside its verdict: "Not enough evidence"."""
-    return label.replace("_", " ").capitalize()
+    return Words(label.replace("_", " ").capitalize())
 
 
 def strategy_words(options: RunOptions) -> str:
@@ -282,22 +301,28 @@ def corpora_words(options: RunOptions) -> str:
     titles = SOURCE_TITLES
     if has_app_context() and not titles.keys() >= set(options.corpora):
         titles = {each.name: each.title for each in capabilities().corpora} | titles
-    return ", ".join(titles.get(name, name) for name in options.corpora)
+    return Words.joined(", ", (titles.get(name, name) for name in options.corpora))
 
 
 def source_words(options: RunOptions) -> str:
     if options.strategy in BASELINES:
-        return "The claim alone"
+        return Words("The claim alone")
     if source_of(options) == WEB:
-        return f"{SOURCE_TITLES[WEB]} ({options.search})"
+        return Words("The web ({engine})", engine=options.search)
     if not searches_corpora(options):
-        names = (each.title.partition(":")[0] for each in capabilities().answerers if each.name == options.answerer)
-        return f"A model’s memory ({next(names, options.answerer)})"
-    read_whole = ", one article at a time" if reads_documents(options) else ""
-    return corpora_words(options) + read_whole
+        names = (
+            Words(each.title.partition(":")[0]) for each in capabilities().answerers if each.name == options.answerer
+        )
+        return Words("A model’s memory ({model})", model=next(names, options.answerer))
+    titles = corpora_words(options)
+    return Words("{titles}, one article at a time", titles=titles) if reads_documents(options) else titles
 
 
-ASKED_WORDS = {VITAL: "the offline extracts", LIVE_WIKIPEDIA: "live Wikipedia", WEB: "the web"}
+ASKED_WORDS = {
+    VITAL: Words("the offline extracts"),
+    LIVE_WIKIPEDIA: Words("live Wikipedia"),
+    WEB: Words("the web"),
+}
 """Sources as buttons name them: "Ask live Wikipedia"."""
 
 
@@ -312,7 +337,14 @@ def hop_to_ask_again(report: Report) -> Hop | None:
 
 def models_words(options: RunOptions) -> str:
     """Return the model of a check, in a few words: the language model, or the mix of modules."""
-    return options.model or ("local models" if options.preset == "local" else options.preset)
+    return options.model or (Words("local models") if options.preset == "local" else options.preset)
+
+
+LABELS = {
+    LabelSet.TWO: Words("two labels"),
+    LabelSet.THREE: Words("three labels"),
+    LabelSet.FOUR: Words("four labels"),
+}
 
 
 def choices(options: RunOptions) -> dict[str, str]:
@@ -321,16 +353,18 @@ def choices(options: RunOptions) -> dict[str, str]:
         "source": source_words(options),
         "method": strategy_words(options),
         "models": models_words(options),
-        "labels": f"{options.labels.value} labels",
-        "steps": f"up to {options.max_hops} step{'s' if options.max_hops > 1 else ''}",
-        "cache": "every answer anew" if options.fresh else "earlier answers reused",
+        "labels": LABELS[options.labels],
+        "steps": Words("up to {steps} step", "up to {steps} steps", steps=options.max_hops),
+        "cache": Words("every answer anew") if options.fresh else Words("earlier answers reused"),
         **{name: each.if_on if getattr(options, name) else each.if_off for name, each in TICKS.items()},
         **{name: _number_words(name, getattr(options, name)) for name in RANGES if name != "max_hops"},
     }
 
 
 def _number_words(name: str, number: float | None) -> str:
-    return f"the usual {RANGES[name].name}" if number is None else f"{RANGES[name].name} {number:g}"
+    if number is None:
+        return Words("the usual {name}", name=RANGES[name].name)
+    return Words("{name} {number:g}", name=RANGES[name].name, number=number)
 
 
 def differences(options: RunOptions, other: RunOptions) -> tuple[str, ...]:
@@ -352,4 +386,6 @@ def branch_words(branch: Branch | None) -> str:
     """Return what a branch changed, in a few words; "" for a run that is no branch."""
     if branch is None:
         return ""
-    return f"step {branch.hop} asked “{branch.question.text}”" if branch.question else f"step {branch.hop} left out"
+    if branch.question is None:
+        return Words("step {hop} left out", hop=branch.hop)
+    return Words("step {hop} asked “{question}”", hop=branch.hop, question=branch.question.text)

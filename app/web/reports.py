@@ -12,6 +12,7 @@ from werkzeug.exceptions import RequestEntityTooLarge
 
 from app.config.settings import is_loopback
 from app.domain.errors import InvalidInput, NotNow
+from app.domain.messages import Words
 from app.domain.model import Label, Note
 from app.runs.lifecycle import PublishedRun
 from app.runs.report_schema import export_schema
@@ -25,6 +26,7 @@ from app.web.errors import SwitchedOff
 from app.web.exporters import Export, Exporter, exporters
 from app.web.exporters.claim_review import claim_review
 from app.web.history import INVALID_CURSOR, decode_cursor, one_page
+from app.web.language import words
 from app.web.run_view import (
     may_embed,
     may_steer,
@@ -38,8 +40,8 @@ from app.web.security import allow_embedding, owner
 
 exports = Blueprint("exports", __name__)
 
-NOT_YET = "This check is still running; it can be exported once it has ended."
-NOT_EMBEDDED = "Reports of this site cannot be embedded: its operator has not allowed it."
+NOT_YET = Words("This check is still running; it can be exported once it has ended.")
+NOT_EMBEDDED = Words("Reports of this site cannot be embedded: its operator has not allowed it.")
 MAX_NAME = 60
 """Characters of the claim in a file's name."""
 WITHOUT = WithNotes()
@@ -142,7 +144,7 @@ def schema() -> Response:
 
 importing = Blueprint("importing", __name__)
 
-NOTHING_SENT = "Choose a file, or paste its text."
+NOTHING_SENT = Words("Choose a file, or paste its text.")
 
 
 @importing.get("/import")
@@ -157,7 +159,7 @@ def upload() -> ResponseReturnValue:
     try:
         run_id = services().runs.import_report(_sent(), owner())
     except InvalidInput as error:
-        return _import_page(str(error), _pasted()), 422
+        return _import_page(words(error), _pasted()), 422
     return to_run(run_id)
 
 
@@ -196,7 +198,7 @@ def _import_page(problem: str = "", pasted: str = "") -> str:
 publishing = Blueprint("publishing", __name__)
 
 REPORTS_PER_PAGE = 20
-PUBLISHING_OFF = "Nothing is published on this site: its operator has not allowed it."
+PUBLISHING_OFF = Words("Nothing is published on this site: its operator has not allowed it.")
 
 
 @publishing.app_template_global()

@@ -9,6 +9,7 @@ from flask import render_template, session, url_for
 
 from app.capabilities.options import Choice, source_of
 from app.domain.comparison import normalised_claim
+from app.domain.messages import Words
 from app.domain.model import MAX_NOTE_LENGTH, LabelSet, Note
 from app.domain.report import Report
 from app.runs.service import RunFilter, RunSummary, StoredRun
@@ -27,7 +28,7 @@ from app.web.views import FACES
 MAX_OTHERS = 8
 MAX_CANDIDATES = 40
 """Runs found by the words of a claim; some are of longer claims."""
-UNVERIFIED = "Imported, unverified"
+UNVERIFIED = Words("Imported, unverified")
 SIDES = {"yes": True, "no": False, "": None}
 """By value of the form's field, whether the owner agrees; None for no opinion either way."""
 
@@ -66,7 +67,10 @@ class NotePlace:
     form: NoteForm
     problem: str = ""
     longest: int = MAX_NOTE_LENGTH
-    verdicts: tuple[tuple[str, str], ...] = (*((each, each.plain) for each in LabelSet.THREE.labels), ("", "None"))
+    verdicts: tuple[tuple[str, str], ...] = (
+        *((each, each.plain) for each in LabelSet.THREE.labels),
+        ("", Words("None")),
+    )
 
 
 @dataclass(frozen=True)
@@ -159,8 +163,10 @@ def others_of(run: StoredRun) -> tuple[Other, ...]:
 def _differs(mine: Report, other: RunSummary) -> str:
     """Return the step that the other check changed and its choices that differ, else the step that this one did."""
     stored = services().runs.report(other.id)
-    words = ", ".join(distinct_choices(stored.report, (mine, stored.report))) if stored else ""
-    return words or (f"step {mine.branch.hop} as it was" if mine.branch and mine.branch.parent == other.id else "")
+    words = distinct_choices(stored.report, (mine, stored.report)) if stored else ()
+    if not words and mine.branch and mine.branch.parent == other.id:
+        return Words("step {hop} as it was", hop=mine.branch.hop)
+    return Words.joined(", ", words)
 
 
 def origin_of(run: StoredRun, others: tuple[Other, ...]) -> Origin | None:
@@ -199,7 +205,7 @@ def scope_words(run: StoredRun) -> str:
     found = [known[name] for name in names if name in known and known[name].scope]
     is_current = all(not each.built_at or datetime.fromisoformat(each.built_at) <= run.created_at for each in found)
     is_complete = len(found) == len(names) and is_current and not run.report.imported
-    return " and ".join(each.scope for each in found) if is_complete else ""
+    return Words.joined(" and ", (each.scope for each in found)) if is_complete else ""
 
 
 def may_embed() -> bool:
@@ -217,16 +223,21 @@ def summary_of(run: StoredRun) -> str:
     verdict, shown = report.verdict, shown_verdict(report)
     if verdict is None:
         return ""
-    answer = str(shown.answer.text) if shown.answer else ""
-    missing = f"What was missing: {verdict.missing}" if verdict.missing and not answer else ""
+    parts: list[object] = [
+        Words("{verdict} ({formal}).", verdict=FACES[verdict.label].word, formal=formal_label(verdict.label))
+    ]
+    if shown.answer:
+        parts.append(shown.answer.text)
+    elif verdict.missing:
+        parts.append(Words("What was missing: {missing}", missing=verdict.missing))
     lines = (
-        f"{UNVERIFIED}." if report.imported else "",
+        Words("Imported, unverified.") if report.imported else "",
         f"“{report.claim.text}”",
-        " ".join(filter(None, (f"{FACES[verdict.label].word} ({formal_label(verdict.label)}).", answer, missing))),
+        Words.joined(" ", parts),
         _quotation(shown.cards[0]) if shown.cards else "",
-        f"Checked by a machine with Hopcheck: {address}",
+        Words("Checked by a machine with Hopcheck: {address}", address=address),
     )
-    return "\n".join(filter(None, lines))
+    return Words.joined("\n", filter(None, lines))
 
 
 def verdict_details(run: StoredRun | None) -> dict[str, str]:

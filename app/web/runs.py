@@ -18,7 +18,7 @@ from werkzeug.exceptions import NotFound
 from app.capabilities.options import source_of
 from app.domain.errors import InvalidInput, NotNow
 from app.domain.events import TERMINAL
-from app.domain.messages import Code
+from app.domain.messages import Code, Words
 from app.domain.model import RANGES, Hop, Question
 from app.domain.ports import RunCommand
 from app.run_request import RunRequest, raw_options, resolve_options
@@ -32,6 +32,7 @@ from app.web.api.schemas import Following, NewBranch, NewRun, Nothing, Run, RunL
 from app.web.auth import client, current_principal, owned, principal_for_new_run, stored_run
 from app.web.forms import SET_BY_SOURCE
 from app.web.history import history_page
+from app.web.language import words
 from app.web.observability import log_run
 from app.web.run_view import may_steer, run_page
 from app.web.security import owner
@@ -157,8 +158,8 @@ def is_htmx_request() -> bool:
 steering = Blueprint("steering", __name__)
 steering.add_app_template_global(may_steer)
 
-ENDED = "This check had ended already, so nothing was changed."
-NOTHING_KEPT = "Nothing has been kept yet to base a verdict on. Wait for an answer, or stop the check."
+ENDED = Words("This check had ended already, so nothing was changed.")
+NOTHING_KEPT = Words("Nothing has been kept yet to base a verdict on. Wait for an answer, or stop the check.")
 
 
 @run_command("runs", steering)
@@ -189,7 +190,7 @@ def conclude_run(run_id: str) -> None:
 def _not_now(error: NotNow) -> ResponseReturnValue:
     """Return the run's page with the notice; for htmx, which ignores error pages, the buttons with the notice."""
     run_id = (request.view_args or {})["run_id"]
-    return _buttons(run_id, str(error)) if is_htmx_request() else (run_page(stored_run(run_id), str(error)), 409)
+    return _buttons(run_id, words(error)) if is_htmx_request() else (run_page(stored_run(run_id), str(error)), 409)
 
 
 def _buttons(run_id: str, notice: str = "") -> str:
@@ -240,7 +241,7 @@ def branch_run(run_id: str, body: NewBranch) -> Run:
     run = owned(run_id)
     hop = hop_to_change(run.report, body.hop)
     if body.leave_out and body.question is not None:
-        raise InvalidInput("Ask a question in the hop's place, or leave the hop out; not both.", "leave_out")
+        raise InvalidInput(Words("Ask a question in the hop's place, or leave the hop out; not both."), "leave_out")
     question = hop.question.text if body.question is None else body.question
     sent = BranchForm(question, body.answerer or "")
     return created(_branch_off(run, hop, sent, bool(body.leave_out), current_principal()))
@@ -255,7 +256,7 @@ def list_branches(run_id: str) -> RunList:
 def _hop(run: StoredRun, number: str) -> Hop:
     """Return the hop of that number. Raises InvalidInput for an unknown hop, a running run and an imported report."""
     if not (number.isascii() and number.isdigit() and len(number) < 4):
-        raise InvalidInput("Choose the step to continue from.", "hop")
+        raise InvalidInput(Words("Choose the step to continue from."), "hop")
     return hop_to_change(run.report, int(number))
 
 
@@ -273,7 +274,9 @@ def _branch_off(run: StoredRun, hop: Hop, sent: BranchForm, leave_out: bool, own
         raw["answerer"] = sent.answerer
     options = resolve_options(raw, capabilities())
     if hop.number > RANGES["max_hops"].maximum:
-        raise InvalidInput(f"A check has at most {RANGES['max_hops'].maximum} questions.", "question")
+        raise InvalidInput(
+            Words("A check has at most {maximum} questions.", maximum=RANGES["max_hops"].maximum), "question"
+        )
     if question is None or hop.number > options.max_hops:  # the dropped or added hop counts towards the limit
         options = replace(options, max_hops=min(options.max_hops + 1, RANGES["max_hops"].maximum))
     return services().runs.branch(run.id, hop.number, question, options, owner, sent.name, client())
@@ -287,7 +290,7 @@ def _branch_page(run: StoredRun, hop: Hop, form: BranchForm, error: InvalidInput
 
 deleting = Blueprint("deleting", __name__)
 
-TOO_LATE = "There is nothing to undo: that check is gone for good, or it was never one of this browser's."
+TOO_LATE = Words("There is nothing to undo: that check is gone for good, or it was never one of this browser's.")
 
 
 @deleting.get("/runs/<run_id>/delete")
@@ -362,4 +365,4 @@ def _owned_summary(run_id: str) -> RunSummary:
         owned(run_id)
     if summary := services().runs.deletion.of_owner(run_id, current_principal()):
         return summary
-    raise NotFound("There is no such run of yours.")
+    raise NotFound(Words("There is no such run of yours."))

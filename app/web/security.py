@@ -21,6 +21,7 @@ from werkzeug.middleware.proxy_fix import ProxyFix
 
 from app.batches.files import MAX_BYTES as MAX_BATCH_BYTES
 from app.domain.errors import InvalidInput
+from app.domain.messages import Words
 from app.runs.transfer import MAX_BYTES
 from app.web.observability import log_refusal, log_refusal_by_status
 
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 STREAMS = frozenset({"stream.events", "api.followRun"})
 
-FOREIGN = "A page of another site may not follow a check."
+FOREIGN = Words("A page of another site may not follow a check.")
 
 
 def refuse_foreign_streams() -> None:
@@ -201,7 +202,7 @@ def _require_utf8() -> None:
     try:
         unquote_to_bytes(body).decode("utf-8")
     except UnicodeDecodeError:
-        raise InvalidInput("The claim must be text in UTF-8; what arrived was not.") from None
+        raise InvalidInput(Words("The claim must be text in UTF-8; what arrived was not.")) from None
 
 
 def _add_headers(response: Response, headers: Mapping[str, str]) -> Response:
@@ -215,4 +216,4 @@ def _add_headers(response: Response, headers: Mapping[str, str]) -> Response:
     return response
 
 
-STALE = "This page was out of date, so nothing was done. Please try again."
+STALE = Words("This page was out of date, so nothing was done. Please try again.")

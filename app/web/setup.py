@@ -15,9 +15,11 @@ from flask_wtf.csrf import CSRFError
 from werkzeug.exceptions import RequestEntityTooLarge
 
 from app.domain.errors import CallFailed, HopcheckError, InvalidInput, ModelUnavailable
+from app.domain.messages import Words
 from app.web import services
 from app.web.access import operator_proof, operator_state
 from app.web.auth import token_hash
+from app.web.language import words
 from app.web.observability import log_refusal
 from app.web.runs import is_htmx_request
 from app.web.security import MAX_UPLOAD_BYTES, STALE
@@ -32,15 +34,18 @@ SERVERS = {
     "OpenRouter": "https://openrouter.ai/api/v1",
     "Mistral": "https://api.mistral.ai/v1",
     "Google Gemini": "https://generativelanguage.googleapis.com/v1beta/openai",
-    "Ollama on this machine": "http://127.0.0.1:11434/v1",
-    "LM Studio on this machine": "http://127.0.0.1:1234/v1",
-    "llama.cpp on this machine": "http://127.0.0.1:8080/v1",
+    Words("Ollama on this machine"): "http://127.0.0.1:11434/v1",
+    Words("LM Studio on this machine"): "http://127.0.0.1:1234/v1",
+    Words("llama.cpp on this machine"): "http://127.0.0.1:8080/v1",
 }
 """Servers that the page proposes; any other with OpenAI's protocol can be typed."""
 
 FIELDS = {"models": ("base_url", "model", "api_key", "name"), "keys": ("service", "service_key")}
-UPLOAD_TOO_LARGE = f"These files have more than the {MAX_UPLOAD_BYTES // 1024**2} MB that can be sent at once."
-UNKNOWN_TOKEN = "This token is not known here."
+UPLOAD_TOO_LARGE = Words(
+    "These files have more than the {max_upload_bytes} MB that can be sent at once.",
+    max_upload_bytes=MAX_UPLOAD_BYTES // 1024**2,
+)
+UNKNOWN_TOKEN = Words("This token is not known here.")
 
 
 @dataclass(frozen=True)
@@ -81,7 +86,7 @@ def add(kind: str) -> ResponseReturnValue:
     try:
         added = _site().add_key(*sent) if kind == "keys" else _site().add_model(*sent)
     except (InvalidInput, CallFailed) as error:
-        return _page(Problem(kind, str(error), getattr(error, "field", "") or "")), 422
+        return _page(Problem(kind, words(error), getattr(error, "field", "") or "")), 422
     return redirect(url_for("setup.page", added=added, _anchor=kind), 303)
 
 
@@ -115,9 +120,11 @@ def _about_download(action: Callable[[SiteSetup, str], ResponseReturnValue]) -> 
     try:
         return action(_site(), name)
     except InvalidInput as error:
-        return _page(Problem(section, str(error), "download")), 422
+        return _page(Problem(section, words(error), "download")), 422
     except ModelUnavailable as error:
-        problem = f"{error.problem}. Nothing was changed; check the network of this machine and try again."
+        problem = Words(
+            "{problem}. Nothing was changed; check the network of this machine and try again.", problem=error.problem
+        )
         return _page(Problem(section, problem, "download")), 502
 
 
@@ -128,7 +135,7 @@ def documents() -> ResponseReturnValue:
     try:
         _site().add_documents(request.form.get("title", ""), request.form.get("source", ""), files)
     except InvalidInput as error:
-        return _page(Problem("documents", str(error), error.field or "")), 422
+        return _page(Problem("documents", words(error), error.field or "")), 422
     return _to_tasks()
 
 
@@ -139,8 +146,8 @@ def change_task(action: str) -> ResponseReturnValue:
         getattr(_site(), action)(request.form.get("name", ""))
     except InvalidInput as error:
         if is_htmx_request():
-            return render_template("setup_tasks.html", tasks=_site().tasks(), problem=str(error))
-        return _page(Problem("tasks", str(error))), 409
+            return render_template("setup_tasks.html", tasks=_site().tasks(), problem=words(error))
+        return _page(Problem("tasks", words(error))), 409
     return tasks() if is_htmx_request() else _to_tasks()
 
 

@@ -1,7 +1,6 @@
 """Template filters: words, icons and short forms for values, and the state of a run as its page shows it.
 
-Nothing here depends on Flask. What a page shows of a run's state is computed from its report, so a loaded page and a
-streamed card agree.
+What a page shows of a run's state is computed from its report, so a loaded page and a streamed card agree.
 """
 
 from __future__ import annotations
@@ -11,13 +10,14 @@ from datetime import UTC, datetime
 from inspect import isfunction
 from typing import TYPE_CHECKING, NamedTuple
 
-from app.domain.messages import BEFORE_READING, Code, Message, Text, code_of
+from app.domain.messages import BEFORE_READING, Code, Message, Text, Words, code_of
 from app.domain.model import Hop, HopStatus, Imported, Label, LabelSet, Origin, Passage, RunOptions, Usage
 from app.domain.report import Report
 from app.strategies import BASELINES, STRATEGIES
 from app.strategies.kind import ANSWERER, REASONER, Module
 from app.text.fact_checkers import is_fact_check as is_fact_check  # a filter, too
 from app.web import report_view
+from app.web.language import moment
 
 if TYPE_CHECKING:
     from app.batches.service import BatchClaim
@@ -102,18 +102,18 @@ _SIGNS = {
 }
 FACES: dict[str, Face] = {
     **{label: Face(label.plain, *_SIGNS[label]) for label in Label},
-    HopStatus.OPEN: Face("In progress", "dots", "open"),
-    HopStatus.KEPT: Face("Used", "check", "kept"),
-    HopStatus.SET_ASIDE: Face("Not used", "aside", "aside"),
-    HopStatus.FAILED: Face("Failed", "cross", "failed"),
-    HopStatus.INTERRUPTED: Face("Interrupted", "stop", "interrupted"),
-    "running": Face("Running", "dots", "open"),
-    "bad input": Face("Bad input", "pencil", "aside"),
-    "deleted": Face("Deleted", "aside", "aside"),
+    HopStatus.OPEN: Face(Words("In progress"), "dots", "open"),
+    HopStatus.KEPT: Face(Words("Used"), "check", "kept"),
+    HopStatus.SET_ASIDE: Face(Words("Not used"), "aside", "aside"),
+    HopStatus.FAILED: Face(Words("Failed"), "cross", "failed"),
+    HopStatus.INTERRUPTED: Face(Words("Interrupted"), "stop", "interrupted"),
+    "running": Face(Words("Running"), "dots", "open"),
+    "bad input": Face(Words("Bad input"), "pencil", "aside"),
+    "deleted": Face(Words("Deleted"), "aside", "aside"),
 }
 """By label, hop status, and state of a run or of a batch's claim, which share some names."""
 
-NOT_CHECKED = Face("Not checked yet", "dots", "open")
+NOT_CHECKED = Face(Words("Not checked yet"), "dots", "open")
 
 
 def face(name: str) -> Face:
@@ -130,67 +130,75 @@ def page_words(text: Text, is_owner: bool) -> str:
 
 
 LABEL_SETS = {
-    LabelSet.THREE: ("Three labels", "True, false, or can’t tell."),
-    LabelSet.FOUR: ("Four labels", "The three, and “sources disagree”."),
-    LabelSet.TWO: ("Two labels", "True or false. For benchmarks only: it decides even on thin evidence."),
+    LabelSet.THREE: (Words("Three labels"), Words("True, false, or can’t tell.")),
+    LabelSet.FOUR: (Words("Four labels"), Words("The three, and “sources disagree”.")),
+    LabelSet.TWO: (
+        Words("Two labels"),
+        Words("True or false. For benchmarks only: it decides even on thin evidence."),
+    ),
 }
 
 
 def confidence_words(confidence: float) -> str:
     """Describe a confidence in [0, 1]."""
     if confidence >= 0.85:
-        return "High confidence"
-    return "Moderate confidence" if confidence >= 0.6 else "Low confidence"
+        return Words("High confidence")
+    return Words("Moderate confidence") if confidence >= 0.6 else Words("Low confidence")
 
 
 def duration(seconds: float) -> str:
     """Format seconds: "4.2 s", "1 min 5 s"."""
     if seconds < 59.95:
-        return f"{seconds:.1f} s"
+        return Words("{seconds:.1f} s", seconds=seconds)
     minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes} min {rest} s"
+    return Words("{minutes} min {rest} s", minutes=minutes, rest=rest)
 
 
 def about(seconds: float) -> str:
     """Format a wait: "a few seconds", "about 40 seconds", "about 2 minutes", "about 3 hours"."""
     if seconds <= 5:
-        return "a few seconds"
+        return Words("a few seconds")
     if seconds <= 57:
-        return f"about {5 * math.ceil(seconds / 5)} seconds"
+        return Words("about {seconds} seconds", seconds=5 * math.ceil(seconds / 5))
     minutes = math.ceil(seconds / 60)
     if minutes < 100:
-        return f"about {minutes} minute{'' if minutes == 1 else 's'}"
-    return f"about {math.ceil(minutes / 60)} hours"
+        return Words("about {minutes} minute", "about {minutes} minutes", minutes=minutes)
+    return Words("about {hours} hours", hours=math.ceil(minutes / 60))
 
 
 def place_words(place: Place) -> str:
     """Format a position in the queue: "Next in line", "3rd in line, about 40 seconds"; or say that no worker runs."""
     if not place.has_worker:
-        return "No worker is running. This check waits until one starts."
-    where = "Next" if place.position == 1 else ordinal(place.position)
-    return f"{where} in line" + (f", {about(place.seconds)}" if place.seconds is not None else "")
+        return Words("No worker is running. This check waits until one starts.")
+    where = Words("Next in line")
+    if place.position > 1:
+        where = Words("{place} in line", place=ordinal(place.position))
+    return where if place.seconds is None else Words.joined(", ", (where, about(place.seconds)))
 
 
 def ordinal(number: int) -> str:
     """Return 1st, 2nd, 3rd, 4th, 11th, 21st."""
     teen = 10 < number % 100 < 20
-    return f"{number}{'th' if teen else {1: 'st', 2: 'nd', 3: 'rd'}.get(number % 10, 'th')}"
+    endings = {1: Words("{number}st", number=number), 2: Words("{number}nd", number=number)}
+    endings[3] = Words("{number}rd", number=number)
+    other = Words("{number}th", number=number)
+    return other if teen else endings.get(number % 10, other)
 
 
 def usage_words(usage: Usage) -> str:
     """Format the cost of a run: "12 calls, 3 cached, 4,210 tokens"; money only where prices are set."""
-    words = [f"{usage.calls:,} call{'' if usage.calls == 1 else 's'}"]
+    words = [Words("{calls:,} call", "{calls:,} calls", calls=usage.calls)]
     if usage.cached:
-        words.append(f"{usage.cached:,} cached")
-    words.append(f"{usage.tokens:,} token{'' if usage.tokens == 1 else 's'}")
+        words.append(Words("{cached:,} cached", cached=usage.cached))
+    words.append(Words("{tokens:,} token", "{tokens:,} tokens", tokens=usage.tokens))
     if usage.cost is not None:
-        words.append(f"cost {usage.cost:,.4f}")
-    return ", ".join(words)
+        words.append(Words("cost {cost:,.4f}", cost=usage.cost))
+    return Words.joined(", ", words)
 
 
 def cost_words(usage: Usage) -> str:
     """Format the cost of a hop: "1,210 tokens"; "" where no tokens were counted."""
-    return f"{usage.tokens:,} token{'' if usage.tokens == 1 else 's'}" if usage.tokens else ""
+    return Words("{tokens:,} token", "{tokens:,} tokens", tokens=usage.tokens) if usage.tokens else ""
 
 
 def claim_only(options: RunOptions) -> bool:
@@ -204,19 +212,14 @@ def date_words(passage: Passage, claim_date: str | None) -> str:
     Without one: "date unknown" for web pages and for claims with a date, else "".
     """
     is_unknown = claim_date is not None or passage.origin is Origin.WEB
-    return passage.published or ("date unknown" if is_unknown else "")
+    return passage.published or (Words("date unknown") if is_unknown else "")
 
 
 def web_search_words(options: RunOptions) -> str:
     """Describe the search of the answerer web-search and what it excludes; "" for other answerers."""
-    left_out = ("" if options.undated else ", dated pages only") + ("" if options.fact_checks else ", no fact-checkers")
-    return f"{options.search}{left_out}" if options.search else ""
-
-
-def moment(at: datetime) -> str:
-    """Format a date and time to the minute, in UTC."""
-    at = at.astimezone(UTC)
-    return f"{at.day} {at:%b %Y, %H:%M} UTC"
+    left_out = [] if options.undated else [Words("dated pages only")]
+    left_out += [] if options.fact_checks else [Words("no fact-checkers")]
+    return Words.joined(", ", (options.search, *left_out)) if options.search else ""
 
 
 def made_at(imported: Imported) -> str:
@@ -228,20 +231,16 @@ def ago(at: datetime) -> str:
     """Format the time since `at`: "just now", "5 min ago", "3 h ago", "2 days ago"."""
     minutes = int((datetime.now(UTC) - at).total_seconds() // 60)
     if minutes < 1:
-        return "just now"
+        return Words("just now")
     if minutes < 60:
-        return f"{minutes} min ago"
+        return Words("{minutes} min ago", minutes=minutes)
     if minutes < 48 * 60:
-        return f"{minutes // 60} h ago"
-    return f"{minutes // (24 * 60)} days ago"
+        return Words("{hours} h ago", hours=minutes // 60)
+    return Words("{days} days ago", days=minutes // (24 * 60))
 
 
 def since(at: datetime) -> float:
     return max(0.0, (datetime.now(UTC) - at).total_seconds())
-
-
-def capitalize_first(text: str) -> str:
-    return text[:1].upper() + text[1:]
 
 
 FILTERS = {

@@ -28,6 +28,7 @@ from typing import Literal, get_args
 from app.backends.corpus import jvm
 from app.config import FLASK, make
 from app.domain.errors import ModelUnavailable
+from app.domain.messages import Words
 
 MANIFEST = "manifest.json"
 BUILDING = "building"
@@ -75,7 +76,7 @@ class Manifest:
                 raise ModelUnavailable(f"The index of the corpus {folder.name} is of another version of Hopcheck", fix)
             return cls(**row)
         except (FileNotFoundError, NotADirectoryError):
-            raise ModelUnavailable(f"The index of the corpus {folder.name} is missing", fix) from None
+            raise ModelUnavailable(Words("The index of the corpus {name} is missing", name=folder.name), fix) from None
         except (OSError, ValueError, TypeError, KeyError) as error:
             raise ModelUnavailable(f"The index of the corpus {folder.name} is damaged", fix) from error
 

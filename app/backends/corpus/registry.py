@@ -40,6 +40,7 @@ from app.backends.corpus.index import (
 from app.backends.corpus.wikipedia import LIVE, Wikipedia
 from app.config import make
 from app.domain.errors import CallFailed, InvalidInput, ModelUnavailable
+from app.domain.messages import Words
 from app.domain.model import CORPUS_SEARCH, Page, Passage, SearchHit
 from app.domain.ports import Retriever
 
@@ -120,7 +121,11 @@ def _text(row: dict[str, str]) -> str:
 
 
 VITAL = Corpus(
-    "vital", "Wikipedia's vital articles", "Wikipedia, CC BY-SA 4.0", vital_file, lambda: read_extracts(vital_file())
+    "vital",
+    Words("Wikipedia's vital articles"),
+    "Wikipedia, CC BY-SA 4.0",
+    vital_file,
+    lambda: read_extracts(vital_file()),
 )
 
 CORPORA = {corpus.name: corpus for corpus in (VITAL,)}
@@ -174,7 +179,7 @@ def about(folder: Path) -> CorpusInfo:
         message, fix = error.problem, error.fix
         if not there and (folder / BUILDING).exists() and not known:
             state, fix = "unfinished", RETRY_FIX
-            message = f"The corpus {name} was not built to its end."
+            message = Words("The corpus {name} was not built to its end.", name=name)
         return CorpusInfo(name, title, source, "built-in" if known else "", 0, 0, "", state, message, fix)
     return CorpusInfo(
         name, manifest.title, manifest.source, manifest.kind, manifest.count, manifest.bytes, manifest.built_at, "ready"
@@ -198,9 +203,18 @@ def scope_of(info: CorpusInfo) -> str:
     if info.state != "ready":
         return ""
     if info.name == VITAL.name:
-        return f"the first lines of {info.passages:,} Wikipedia articles; the newest date in them is {VITAL_NEWEST}"
+        return Words(
+            "the first lines of {passages:,} Wikipedia articles; the newest date in them is {newest}",
+            passages=info.passages,
+            newest=VITAL_NEWEST,
+        )
     # The source of a fetched Wikipedia has its day; that of other corpora may have none.
-    return f"{info.passages:,} passages of {info.source or info.title}, indexed on {info.built_at[:10]}"
+    return Words(
+        "{passages:,} passages of {source}, indexed on {day}",
+        passages=info.passages,
+        source=info.source or info.title,
+        day=info.built_at[:10],
+    )
 
 
 def build_built_in(corpus: Corpus, folder: Path, java: Java = DEFAULT_JAVA, say: PrintLine = log.info) -> Manifest:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from app.domain.instrumentation import report_phase
-from app.domain.messages import Code
+from app.domain.messages import Code, Words
 from app.domain.model import Answer, Claim, Context, Question
 from app.domain.ports import TextGenerator
 from app.modules.answerers import AnswererKind
@@ -40,7 +40,7 @@ class FlanT5Answerer:
 
 
 KIND = AnswererKind(
-    title="FLAN-T5: answers from its own memory",
+    title=Words("FLAN-T5: answers from its own memory"),
     needs=("flan-t5",),
     describe=lambda options, settings: f"FLAN-T5's memory: {settings.flan_t5}",
     build=lambda parts: FlanT5Answerer(parts.seq2seq),

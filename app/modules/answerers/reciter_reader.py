@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from app.domain.instrumentation import report_phase
-from app.domain.messages import Code
+from app.domain.messages import Code, Words
 from app.domain.model import QACHECK, Answer, Claim, Context, Origin, Passage, Question, RunOptions
 from app.domain.ports import Chat, Reader, TextGenerator
 from app.modules.answerers import AnswererKind
@@ -109,7 +109,7 @@ def _describe(options: RunOptions, settings: Settings) -> str:
 
 
 KIND = AnswererKind(
-    title="Reciter and reader: a language model recites, a reader reads",
+    title=Words("Reciter and reader: a language model recites, a reader reads"),
     needs=("language model",),
     describe=_describe,
     build=lambda parts: ReciterReader(parts.demand_model(), parts.recitation_reader),

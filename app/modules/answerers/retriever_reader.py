@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import chain, zip_longest
 
 from app.domain.instrumentation import report_phase
-from app.domain.messages import Code
+from app.domain.messages import Code, Words
 from app.domain.model import Answer, Claim, Context, Passage, Question, Span
 from app.domain.ports import Reader, Reranker, Retriever
 from app.modules.answerers import AnswererKind
@@ -79,7 +79,7 @@ class RetrieverReader:
 
 
 KIND = AnswererKind(
-    title="Retriever and reader: the best of many passages",
+    title=Words("Retriever and reader: the best of many passages"),
     needs=("local model", "reranker", "corpus"),
     describe=lambda options, settings: f"passages of {', '.join(options.corpora)}, read by the local model",
     build=lambda parts: RetrieverReader(parts.retriever(), parts.reranker, parts.reader),

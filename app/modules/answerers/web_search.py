@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from app.domain.errors import CallFailed
 from app.domain.instrumentation import report_fact_checks, report_phase, report_problem
-from app.domain.messages import Code
+from app.domain.messages import Code, Words
 from app.domain.model import CORPUS_SEARCH, Answer, Claim, Context, Origin, Passage, Question, RunOptions, SearchHit
 from app.domain.ports import DocumentChooser, FreeAnswer, PageReader, QuestionAnswerer, Reader, WebSearch
 from app.modules.answerers import AnswererKind, AnswererParts
@@ -221,7 +221,7 @@ def _build(parts: AnswererParts) -> QuestionAnswerer:
 
 
 KIND = AnswererKind(
-    title="One document: a whole page or article for each question",
+    title=Words("One document: a whole page or article for each question"),
     needs=("search",),
     describe=_describe,
     build=_build,

@@ -23,6 +23,7 @@ from pydantic_core import from_json
 from werkzeug.exceptions import BadRequest, HTTPException, UnsupportedMediaType
 
 from app.domain.errors import HopcheckError, InvalidInput, NotNow, NotThere
+from app.domain.messages import Words
 from app.runs.json_schema import as_json, json_schemas
 from app.runs.service import Rejected, Unreadable
 from app.web.api.schemas import INVALID, MAX_HOP_NUMBER
@@ -40,7 +41,7 @@ REF = "#/components/schemas/{model}"
 TEXT: Schema = {"type": "string"}
 COUNT: Schema = {"type": "integer", "minimum": 0}
 
-TOO_FAST = "You have started as many checks as you may for now."
+TOO_FAST = Words("You have started as many checks as you may for now.")
 RETRY_SECONDS = 30
 """Suggested wait after a failure of unknown length."""
 

@@ -165,7 +165,7 @@ class NewNote(Request, use_attribute_docstrings=True):
 
 
 INVALID = {
-    **{name: str(limits) for name, limits in RANGES.items()},
+    **{name: limits.problem for name, limits in RANGES.items()},
     "claim": "Please write a claim, as text.",
     "hop": "hop must be the number of a hop, a whole number from 1.",
     "claims": f"{NO_CLAIMS} Each must be text, or an object with the fields claim, speaker and date.",

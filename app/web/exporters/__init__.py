@@ -9,6 +9,7 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
+from app.domain.messages import Words
 from app.domain.model import Note
 from app.runs import json_schema
 from app.runs.report_schema import ExportedRun
@@ -70,7 +71,7 @@ def _report_as_json(export: Export) -> str:
 JSON = Exporter(
     file="export.json",
     title="JSON",
-    hint="everything, to import again",
+    hint=Words("everything, to import again"),
     media_type="application/json",
     write=_report_as_json,
     takes_notes=True,

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from app.domain.comparison import pages
+from app.domain.messages import Words
 from app.domain.model import Passage
 from app.runs.service import StoredRun
 from app.web.exporters import Exporter
@@ -123,11 +124,11 @@ def _exporter(ending: str, title: str, media_type: str, write: Callable[[StoredR
     return Exporter(
         file=f"export.{ending}",
         title=title,
-        hint="the cited sources, for a reference manager",
+        hint=Words("the cited sources, for a reference manager"),
         media_type=media_type,
         write=lambda export: write(export.run),
         has_content=lambda run: bool(_cited(run)),
-        without_content="No kept answer of this report cites a source, so there is nothing to list.",
+        without_content=Words("No kept answer of this report cites a source, so there is nothing to list."),
         operation=f"export{title.capitalize()}",
         about=f"Read the cited sources in {title}\n"
         "What kept answers cite, for a reference manager; 409 while the run is running or where there is no source.",

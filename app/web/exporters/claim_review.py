@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from app.domain.messages import Words
 from app.domain.model import Claim, Label, Verdict
 from app.runs.service import StoredRun
 from app.web.exporters import Export, Exporter, to_json
@@ -68,11 +69,11 @@ EXPORTERS = (
     Exporter(
         file="claimreview.json",
         title="ClaimReview",
-        hint="the verdict, for programs",
+        hint=Words("the verdict, for programs"),
         media_type="application/ld+json",
         write=lambda export: to_json(claim_review(export) or {}),
         has_content=has_review,
-        without_content="There is no ClaimReview of this report: only a verdict that was reached here has one.",
+        without_content=Words("There is no ClaimReview of this report: only a verdict that was reached here has one."),
         operation="exportClaimReview",
         about="Read a verdict as ClaimReview\n"
         "In JSON-LD: schema.org's ClaimReview; 409 for a run without a verdict of its own.",

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from app.domain.messages import Words
 from app.domain.model import Answer, Hop, Label, Note, Origin, Passage, RunOptions, Span, Verdict
 from app.domain.report import Report
 from app.runs.notes import VERDICT
@@ -16,6 +17,7 @@ from app.runs.service import StoredRun
 from app.text.fact_checkers import is_fact_check
 from app.text.wording import escape_direction
 from app.web.exporters import Exporter
+from app.web.language import moment
 from app.web.report_view import (
     corpora_words,
     formal_label,
@@ -31,7 +33,6 @@ from app.web.views import (
     date_words,
     duration,
     made_at,
-    moment,
     page_words,
     usage_words,
     web_search_words,
@@ -238,7 +239,7 @@ EXPORTERS = (
     Exporter(
         file="export.md",
         title="Markdown",
-        hint="to read and to pass on",
+        hint=Words("to read and to pass on"),
         media_type="text/markdown",
         write=lambda export: report_as_markdown(export.run, export.address, export.notes or ()),
         takes_notes=True,

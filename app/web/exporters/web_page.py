@@ -7,6 +7,7 @@ from pathlib import Path
 from flask import current_app, render_template
 from markupsafe import Markup
 
+from app.domain.messages import Words
 from app.web.exporters import Export, Exporter
 
 
@@ -26,8 +27,8 @@ def as_web_page(export: Export) -> str:
 EXPORTERS = (
     Exporter(
         file="export.html",
-        title="One HTML file",
-        hint="to keep, to send or to print, without this site",
+        title=Words("One HTML file"),
+        hint=Words("to keep, to send or to print, without this site"),
         media_type="text/html",
         write=as_web_page,
         takes_notes=True,

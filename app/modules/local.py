@@ -287,7 +287,7 @@ class LocalJudge:
         return self.model.probabilities(form.before_second_reading(claim.text, sources), WORDS)
 
     def is_truer_exchanged(self, claim: Claim, context: Context) -> bool:
-        """Return whether the cited sentences rather say the claim with two of its names in each other's place.
+        """Return whether the cited sentences say the claim with two of its names in each other's place, and rather so.
 
         The model reads "Spain is the capital of Madrid." like what the source says: .83, and 1.00 the other way round.
         """
@@ -296,7 +296,8 @@ class LocalJudge:
         if not others:
             return False
         least = _logit(self._truth(claim.text, cited)) + MIN_EXCHANGED_LOGIT
-        return any(_logit(self._truth(other, cited)) > least for other in others)
+        likely = [self._truth(other, cited) for other in others]
+        return any(each >= self.calibration.bounds.supported and _logit(each) > least for each in likely)
 
     def _truth(self, text: str, sources: Sequence[tuple[Source, str]]) -> float:
         return self.model.probabilities(form.before_second_reading(text, sources), WORDS)[0]

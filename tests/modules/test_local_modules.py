@@ -166,6 +166,15 @@ def test_a_claim_that_is_much_truer_with_two_of_its_names_exchanged_is_not_suppo
     assert verdict.label is label
 
 
+def test_a_cited_sentence_that_says_a_claim_neither_way_round_does_not_take_its_verdict():
+    more = Passage("Ada Stone was a painter. She taught in Zurich.", "Ada Stone", "test")
+    painter = hop(1, "Who was Ada Stone?", "painter", more)
+    readings = {"Claim: Zurich taught": (0.5, 0.5, 0.0), "a painter.\nVerdict:": (0.1, 0.9, 0.0)}
+    model = ScriptedModel(readings=readings, otherwise=(0.95, 0.05, 0.0))
+    claim = Claim("Ada Stone taught in Zurich.")
+    assert LocalReasoner(LocalJudge(model, EQUAL)).conclude(claim, (painter,), THREE).label is Label.SUPPORTED
+
+
 @pytest.mark.parametrize(
     ("text", "others"),
     [

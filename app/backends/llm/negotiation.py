@@ -108,7 +108,7 @@ MAX_BROKEN_CHUNKS, MAX_FINISH_CHARACTERS = 50, 100
 
 def unstreamed(outcome: HttpResult) -> HttpResult:
     """Return a reply that is streamed, or has marks of a stream around it, as a chat completion; others unchanged."""
-    text = b"\n".join(outcome.content.splitlines()).decode("utf-8-sig", errors="replace")
+    text = b"\n".join(outcome.content.splitlines()).decode("utf-8", errors="replace").removeprefix("\ufeff")
     if not _STREAM.match(text) or outcome.parsed is not None:
         return outcome
     chunks = list(_chunks(_STREAM_MARKS.sub("", text)))

@@ -194,10 +194,15 @@ def as_served():
 
 
 class CompiledTemplates(BytecodeCache):
-    """Jinja's compiled templates in memory."""
+    """Jinja's compiled templates in memory, apart by language."""
 
     def __init__(self) -> None:
         self._known: dict[str, CodeType] = {}
+
+    def get_bucket(self, environment, *args) -> Bucket:
+        bucket = super().get_bucket(environment, *args)
+        bucket.key += environment.code
+        return bucket
 
     def load_bytecode(self, bucket: Bucket) -> None:
         bucket.code = self._known.get(bucket.key)

@@ -38,7 +38,8 @@ class Words(str):
     def __new__(cls, template: str, plural: str = "", /, **values: Any) -> Self:
         is_plural = plural and next(iter(values.values())) != 1
         chosen = plural if is_plural else template
-        words = super().__new__(cls, _ENGLISH.vformat(chosen, (), values) if values else chosen)
+        fill = _ENGLISH.format if ":lower}" in chosen else str.format
+        words = super().__new__(cls, fill(chosen, **values) if values else chosen)
         words.template, words.plural, words.values = template, plural, values
         return words
 

@@ -6,6 +6,7 @@ The API, files and the command line are in English, and so is what is outside of
 
 from __future__ import annotations
 
+import re
 from datetime import datetime
 from functools import cache
 from gettext import NullTranslations
@@ -19,6 +20,9 @@ from babel.messages.pofile import read_po
 from babel.numbers import get_decimal_symbol, get_group_symbol
 from babel.support import Translations
 from flask import Flask, Response, g, has_request_context, request
+from flask.templating import Environment
+from jinja2 import Template, nodes
+from jinja2.visitor import NodeTransformer
 from markupsafe import Markup
 
 from app.config.settings import ROOT
@@ -34,12 +38,13 @@ COOKIE_SECONDS = 365 * 24 * 3600
 
 def language() -> str:
     """Return the language of the page: the one asked for with `?lang=`, or before, or by the browser."""
-    if not has_request_context() or request.blueprint == "api" or request.endpoint == "exports.download":
+    if not has_request_context():
         return ENGLISH
-    if "language" not in g:
+    if (known := g.get("language")) is None:
         asked = request.args.get("lang"), request.cookies.get(COOKIE), request.accept_languages.best_match(LANGUAGES)
-        g.language = next((each for each in asked if each in LANGUAGES), ENGLISH)
-    return str(g.language)
+        is_english = request.blueprint == "api" or request.endpoint == "exports.download"
+        known = g.language = ENGLISH if is_english else next((each for each in asked if each in LANGUAGES), ENGLISH)
+    return str(known)
 
 
 @cache
@@ -75,7 +80,7 @@ def words(value: Any) -> Any:
         value = value.args[0]
     if isinstance(value, Message):
         value = str(value)
-    if not isinstance(value, Words) or not value:
+    if not isinstance(value, Words) or not value or language() == ENGLISH:
         return value
     catalogue = translations(language())
     if value.plural:
@@ -145,13 +150,72 @@ def _ngettext(text: str, plural: str, num: int, /, **values: Any) -> Markup:
     return _filled(translations(language()).ngettext(text, plural, num), {"num": num, **values})
 
 
+class _InLanguage(NodeTransformer):
+    """Puts words, and what else depends on nothing but the language, into a template as text."""
+
+    def visit_Output(self, node: nodes.Output) -> nodes.Node:
+        node.nodes = [part for each in node.nodes for part in self._parts(each) or [self.visit(each)]]
+        return node
+
+    def visit_Call(self, node: nodes.Call) -> nodes.Node:
+        parts = self._parts(node)
+        if len(parts) > 1:  # outside of an output, which shows each part as it does every value
+            return nodes.Concat([nodes.Filter(each, "words", [], [], None, None) for each in parts])
+        return parts[0] if parts else self.generic_visit(node)
+
+    def _parts(self, node: nodes.Node) -> list[nodes.Expr]:
+        """Return the text and the parameters, in their order, of a call of gettext with a fixed text; else []."""
+        if not isinstance(node, nodes.Call) or not isinstance(node.node, nodes.Name):
+            return []
+        if fixed := _OF_LANGUAGE.get(node.node.name):
+            return [nodes.Const(fixed())]
+        if node.node.name not in ("_", "gettext") or not isinstance(node.args[0], nodes.Const):
+            return []
+        given = {each.key: self.visit(each.value) for each in node.kwargs}
+        pieces = _PARAMETER.split(translations(language()).gettext(node.args[0].value))
+        return [
+            given[piece] if at % 2 else nodes.Const(Markup(piece.replace("%%", "%"))) for at, piece in enumerate(pieces)
+        ]
+
+
+class Templates(Environment):
+    """Templates that are compiled once for each language, with its words in them. `code` is that of the language."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.code = ""
+        self._by_code: dict[str, Templates] = {}
+
+    def get_template(self, name: str | Template, *args: Any, **options: Any) -> Template:
+        if self.code:
+            return super().get_template(name, *args, **options)
+        code = language()
+        if code not in self._by_code:
+            own = self.overlay()
+            own.code = code
+            self._by_code[code] = own
+        return self._by_code[code].get_template(name, *args, **options)
+
+    def _generate(self, source: nodes.Template, *args: Any, **options: Any) -> str:
+        return super()._generate(_InLanguage().visit(source), *args, **options)
+
+
+_PARAMETER = re.compile(r"%\((\w+)\)s")
+_OF_LANGUAGE = {each.__name__: each for each in (language, in_english, in_own)}
+
+
+def _shown(value: Any) -> Any:
+    value = value if type(value) in (str, Markup) else words(value)
+    return escape_direction(value) if isinstance(value, str) and not value.isascii() else value
+
+
 def add_languages(app: Flask) -> None:
     """Translate what templates show, and keep a visitor's choice in a cookie."""
-    app.jinja_options = {"finalize": lambda value: escape_direction(words(value)), "extensions": ["jinja2.ext.i18n"]}
+    app.jinja_environment = Templates
+    app.jinja_options = {"finalize": _shown, "extensions": ["jinja2.ext.i18n"]}
     environment = app.jinja_env
     environment.newstyle_gettext = True  # type: ignore[attr-defined]
-    environment.globals.update(gettext=_gettext, ngettext=_ngettext, _=_gettext)
-    environment.globals.update(language=language, other_languages=other_languages, in_english=in_english, in_own=in_own)
+    environment.globals.update(_=_gettext, gettext=_gettext, ngettext=_ngettext, other_languages=other_languages)
     mine = (words, translated, capitalize_first, lower_first, number, moment)
     environment.filters.update({each.__name__: each for each in mine})
 

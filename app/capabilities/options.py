@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 from app.config import FLASK
@@ -129,7 +130,7 @@ def find_choice(choices: Sequence[Choice], name: str | None, field: str) -> Choi
     )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Capabilities:
     """All options on this machine."""
 
@@ -148,7 +149,7 @@ class Capabilities:
     modules: Callable[[RunOptions], tuple[tuple[str, str], ...]] = lambda options: ()
     """Name the implementation of each role in a run with these options, for its report."""
 
-    @property
+    @cached_property
     def sources(self) -> tuple[Choice, ...]:
         """Return what answers can come from: each corpus, and the web."""
         corpora = [replace(each, title=SOURCE_TITLES[VITAL]) if each.name == VITAL else each for each in self.corpora]
@@ -178,7 +179,7 @@ class Capabilities:
         usual = [each for each in engines if each.name == self.default_options.search]
         return next(iter(usual + engines), None)
 
-    @property
+    @cached_property
     def recipes(self) -> tuple[Choice, ...]:
         return tuple(map(self._recipe, RECIPES))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from app.domain import events
@@ -97,25 +98,26 @@ def reduce_events(timed: Iterable[tuple[events.Event, float]], report: Report | 
 
 def apply_event(report: Report, event: events.Event, seconds: float) -> Report:
     """Return the report after one more event, which happened `seconds` after the run's start."""
-    report = replace(report, seconds=seconds)
+    at = partial(replace, report, seconds=seconds)
     match event:
         case events.PhaseEntered(phase):
-            return replace(report, phase=phase, phase_over=False, since=seconds)
+            return at(phase=phase, phase_over=False, since=seconds)
         case events.RunResumed():
-            report = replace(_without_open_hop(report), resumed=report.resumed + 1)
-            return replace(report, phase=Code.TAKING_UP(), phase_over=False, since=seconds)
+            kept, resumed = _without_open_hop(report), report.resumed + 1
+            taken_up = Code.TAKING_UP()
+            return replace(kept, resumed=resumed, phase=taken_up, phase_over=False, since=seconds, seconds=seconds)
         case events.RunBranched(branch):
-            return replace(report, branch=branch)
+            return at(branch=branch)
         case events.RunImported(imported):
-            return replace(report, imported=imported)
+            return at(imported=imported)
         case events.TokensUsed(usage):
-            return _add_usage(report, usage)
+            return _add_usage(at(), usage)
         case events.TroubleMet(message):
             known = message in report.failures
-            return report if known else replace(report, failures=(*report.failures, message))
+            return at(failures=report.failures if known else (*report.failures, message))
         case events.FactChecksFound(found):
-            return replace(report, fact_checks=tuple(dict.fromkeys((*(report.fact_checks or ()), *found))))
-    return replace(_apply_outcome(report, event, seconds), phase_over=True, since=seconds)
+            return at(fact_checks=tuple(dict.fromkeys((*(report.fact_checks or ()), *found))))
+    return replace(_apply_outcome(report, event, seconds), phase_over=True, since=seconds, seconds=seconds)
 
 
 def _apply_outcome(report: Report, event: events.Event, seconds: float) -> Report:

@@ -57,7 +57,7 @@ class AppServices:
         parts = () if self.settings.redis_url else self.container.components()
         if any(part.state == "failed" and part.name == CORPUS for part in parts):
             return parts
-        choices = {choice.name: choice for choice in self.container.capabilities().corpora}
+        choices = {choice.name: choice for choice in capabilities().corpora}
         searched = (
             choices.get(name, Choice(name, name).unavailable(*CORPUS_GONE)) for name in default_corpora(self.settings)
         )

@@ -116,7 +116,7 @@ def relevance(passage: Passage, answer: Answer) -> str:
 
     Scores of retrievers have no common scale, so a score is rated by the third of the range that it lies in.
     """
-    scores = [each.score for each in passages_of(answer)]
+    scores = [each.score for each in (*answer.retrieved, *([answer.cited.passage] if answer.cited else []))]
     low, high = min(scores), max(scores)
     if low == high:
         return ""

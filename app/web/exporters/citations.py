@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from app.domain.comparison import pages
 from app.domain.messages import Words
-from app.domain.model import Passage
+from app.domain.model import Hop, Origin, Passage
 from app.runs.service import StoredRun
 from app.web.exporters import Exporter
 from app.web.exporters.markdown import IMPORTED, encoded
@@ -52,6 +52,10 @@ def _cited(run: StoredRun) -> tuple[Passage, ...]:
     kept = {hop.number for hop in run.report.context}
     found = pages([run.report])  # of one run, so each has one use
     return tuple(page.passage for page in found if kept.intersection(page.uses[0].cited))
+
+
+def _is_cited(hop: Hop) -> bool:
+    return bool(hop.answer and hop.answer.cited and hop.answer.cited.passage.origin is not Origin.RECITED)
 
 
 def _source(passage: Passage, run: StoredRun) -> Source:
@@ -127,7 +131,7 @@ def _exporter(ending: str, title: str, media_type: str, write: Callable[[StoredR
         hint=Words("the cited sources, for a reference manager"),
         media_type=media_type,
         write=lambda export: write(export.run),
-        has_content=lambda run: bool(_cited(run)),
+        has_content=lambda run: any(_is_cited(hop) for hop in run.report.context),
         without_content=Words("No kept answer of this report cites a source, so there is nothing to list."),
         operation=f"export{title.capitalize()}",
         about=f"Read the cited sources in {title}\n"

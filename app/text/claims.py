@@ -220,8 +220,8 @@ def _markdown() -> Any:
 
 # Classification of the input before a run.
 
-MIN_ENGLISH = 0.05
-"""Probability of English below which a text counts as something else (research/notes/2026-11-23-before-a-run.md)."""
+MIN_ENGLISH = 0.02
+"""Probability of English below which a text counts as something else (research/notes/2026-11-29-short-claims.md)."""
 MIN_LANGUAGE = 0.25
 """Probability from which another language is recognised."""
 NO_LANGUAGE = "zxx"

@@ -25,6 +25,8 @@ FOREIGN = {
     "القاهرة هي عاصمة مصر.": "ar",
     "東京は日本の首都です。": "ja",
     "北京是中国的首都。": "zh",
+    "Beethoven war Deutscher.": "de",
+    "La Tierra es redonda.": "es",
 }
 
 
@@ -38,6 +40,10 @@ FOREIGN = {
         ("Galileo Galilei was born in Pisa.", Kind.CLAIM),
         ("Pablo Picasso painted Guernica.", Kind.CLAIM),
         ("Erdoğan won in Ankara.", Kind.CLAIM),
+        ("Einstein was German.", Kind.CLAIM),
+        ("Ludwig van Beethoven was German.", Kind.CLAIM),
+        ("galileo was italian", Kind.CLAIM),
+        ("Kimchi is Korean.", Kind.CLAIM),
         ("Is Paris the capital of France?", Kind.QUESTION),
         ("Hamlet is a play. It was written by Shakespeare.", Kind.TEXT),
         ("https://en.wikipedia.org/wiki/Sydney", Kind.LINK),

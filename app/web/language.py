@@ -7,14 +7,14 @@ The API, files and the command line are in English, and so is what is outside of
 from __future__ import annotations
 
 import re
-from datetime import datetime
+from datetime import date, datetime
 from functools import cache
 from gettext import NullTranslations
 from io import BytesIO
 from typing import Any
 from urllib.parse import urlencode
 
-from babel.dates import format_datetime
+from babel.dates import format_datetime, format_skeleton
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po
 from babel.numbers import get_decimal_symbol, get_group_symbol
@@ -61,12 +61,14 @@ def translations(code: str) -> NullTranslations:
 
 
 class _Formatter(WordsFormatter):
-    """Writes numbers with a format, such as `{count:,}`, as the page's language does."""
+    """Writes numbers and dates with a format, such as `{count:,}` and `{day:%B %Y}`, as the page's language does."""
 
     def format_field(self, value: Any, format_spec: str) -> str:
         text = super().format_field(value, format_spec)
-        if language() == ENGLISH or not format_spec or not isinstance(value, int | float):
+        if language() == ENGLISH or not format_spec or not isinstance(value, int | float | date):
             return text
+        if isinstance(value, date):
+            return str(format_skeleton("yMMMMd" if "d" in format_spec else "yMMMM", value, locale=language()))
         symbols: dict[str, str | int | None] = {",": get_group_symbol(language()), ".": get_decimal_symbol(language())}
         return text.translate(str.maketrans(symbols))
 

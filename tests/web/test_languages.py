@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import re
+from datetime import date
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -212,6 +213,9 @@ def test_numbers_and_parameters_are_written_as_the_language_writes_them(make_app
         assert words(Code.SEARCHING_PASSAGES(count=10033, kind="passages")) == "durchsucht 10.033 Passagen"
         assert words(Words("{tokens:,} token", "{tokens:,} tokens", tokens=1)) == "1 Token"
         assert words(Words("{seconds:.1f} s", seconds=4.25)) == "4,2 s"
+        assert (
+            words(Words("as of {day:%-d %B %Y}, {files}", day=date(2026, 7, 1), files="1")) == "Stand 1. Juli 2026, 1"
+        )
         assert words(Code.LEFT_OUT().to_owner()) == "Sie haben ihn ausgelassen."
         assert words(Words("A name that is {not} translated")) == "A name that is {not} translated"
     assert words(Code.SEARCHING_PASSAGES(count=10033, kind="passages")) == "searching 10,033 passages"

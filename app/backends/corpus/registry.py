@@ -16,6 +16,7 @@ import shutil
 import threading
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 from importlib.metadata import version
 from pathlib import Path
 from typing import Literal
@@ -130,7 +131,7 @@ VITAL = Corpus(
 
 CORPORA = {corpus.name: corpus for corpus in (VITAL,)}
 
-VITAL_NEWEST = "July 2026"
+VITAL_NEWEST = date(2026, 7, 1)
 """The newest month in the text of `vital`; its package does not say on which day the text was collected."""
 
 
@@ -204,7 +205,7 @@ def scope_of(info: CorpusInfo) -> str:
         return ""
     if info.name == VITAL.name:
         return Words(
-            "the first lines of {passages:,} Wikipedia articles; the newest date in them is {newest}",
+            "the first lines of {passages:,} Wikipedia articles; the newest date in them is {newest:%B %Y}",
             passages=info.passages,
             newest=VITAL_NEWEST,
         )

@@ -3,7 +3,8 @@
 from setuptools import find_namespace_packages, setup
 
 NOT_SHIPPED = ["research.notes", "research.tests*"]
-REQUIREMENTS = ["requirements.txt", "requirements-models.txt", "requirements-base-model.lock"]
+# pyproject.toml names the packages that carry models (app.config.model_packages).
+REQUIREMENTS = ["requirements.txt", "pyproject.toml", "requirements-base-model.lock"]
 FOLDERS = ("app", "research", "static", "templates", "locale", "migrations")
 FOUND = find_namespace_packages(
     include=[pattern for each in FOLDERS for pattern in (each, f"{each}.*")],

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from app.config import model_packages
+
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -22,7 +24,6 @@ FILES = (
     "LICENSE",
     "NOTICE",
     "requirements.txt",
-    "requirements-models.txt",
     "requirements-base-model.lock",
 )
 PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet")
@@ -70,13 +71,15 @@ def test_the_package_serves_its_pages_without_a_checkout_and_keeps_its_data_in_t
 
 def test_it_knows_the_packages_that_carry_models_and_names_commands_that_it_has(installed):
     use = """
-from hopcheck import ROOT
+import hopcheck
 from app.backends.local.base_model import BASE, FIX
 from app.doctor.checks import packages
-assert str(ROOT / "requirements-models.txt") in FIX
+print(FIX)
 print(BASE.packages.is_file(), *packages(None))
 """
-    assert said(installed, "-c", use).split()[0] == "True"
+    fix, found = said(installed, "-c", use).splitlines()
+    assert f"pip install --force-reinstall --no-deps {' '.join(model_packages())} && " in fix
+    assert found.startswith("True ")
 
 
 def test_its_command_has_serve_and_the_commands_of_flask(installed):

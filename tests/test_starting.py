@@ -73,7 +73,8 @@ def test_a_command_begins_with_the_program_of_this_installation(tmp_path, python
 
 @pytest.mark.parametrize("target", ["setup", "install", "models", "corpus"])
 def test_a_target_of_the_makefile_is_named_only_where_there_is_one(tmp_path, target):
+    (tmp_path / "pyproject.toml").write_text('[project.optional-dependencies]\nmodels = ["a==1", "b==2"]')
     installed = make(target, tmp_path / "bin/python", tmp_path)
-    assert "make " not in installed and ("hopcheck" in installed or "requirements-models.txt" in installed)
+    assert "make " not in installed and ("hopcheck" in installed or "--no-deps a==1 b==2" in installed)
     (tmp_path / "Makefile").touch()
     assert make(target, tmp_path / "bin/python", tmp_path) == f"make {target}"

@@ -19,7 +19,7 @@ from dotenv import dotenv_values
 
 from app.backends.local.base_model import LOCAL_MODELS, SHIPPED, require_whole
 from app.capabilities.options import default_corpora
-from app.config import FLASK, make
+from app.config import FLASK, make, model_packages
 from app.config.secret_key import MIN_LENGTH
 from app.config.settings import ROOT, Settings, settings_fields
 from app.doctor import Check, Finding, ok, problem, warning
@@ -39,8 +39,12 @@ RESTORE = "git checkout -- app/models"
 
 def packages(_settings: Settings, root: Path = ROOT) -> Iterator[Finding]:
     """Check that the pinned packages are installed in their versions."""
-    for name, fix in (("requirements.txt", make("install")), ("requirements-models.txt", make("models"))):
-        pins = re.findall(r"^([A-Za-z0-9._-]+)==(\S+)", (root / name).read_text(encoding="utf-8"), re.MULTILINE)
+    site = (root / "requirements.txt").read_text(encoding="utf-8").splitlines()
+    for name, lines, fix in (
+        ("requirements.txt", site, make("install")),
+        ("pyproject.toml (models)", model_packages(root), make("models")),
+    ):
+        pins = re.findall(r"^([A-Za-z0-9._-]+)==(\S+)", "\n".join(lines), re.MULTILINE)
         found = {package: _installed(package) for package, _ in pins}
         # A local build has the same version with a tag: 2.13.0+cpu.
         differing = [(each, pin) for each, pin in pins if found[each] and found[each].partition("+")[0] != pin]

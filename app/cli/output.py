@@ -124,7 +124,7 @@ def one_line_errors() -> Iterator[None]:
     except HopcheckError as error:
         raise click.ClickException(str(error)) from None
     except ModuleNotFoundError as error:
-        fix = "make evaluate or make train, which install research/requirements.lock first"
+        fix = "make evaluate or make train, which install what research needs first"
         raise click.ClickException(f"The package {error.name} is not installed. Fix it with: {fix}") from None
     except BrokenPipeError:  # click ends quietly, as others do in a pipe
         raise

@@ -192,6 +192,12 @@ LATE_PROBABILITY = 0.8
 """Least probability of a label after more than ENOUGH_ANSWERS answers, which seldom decide what those did not."""
 CALCULATION_PROBABILITY = 0.9
 """Probability of a label computed by arithmetic."""
+SURE_PROBABILITY = 0.85
+MIN_SAID_PROBABILITY = 0.7
+"""Below the first, a claim is true only where the cited sentences alone make it so with the second.
+
+Checked on stored runs (research/notes/2026-11-29-cited-sentences.md).
+"""
 MAX_EXCHANGED_NAMES = 3
 MIN_EXCHANGED_LOGIT = 0.5
 """How much truer a claim with two of its names exchanged must be for the claim not to be true.
@@ -255,7 +261,7 @@ class LocalJudge:
                 right, wrong = wrong, right
             return {right: CALCULATION_PROBABILITY, wrong: 0.0, Label.NOT_ENOUGH_EVIDENCE: 1 - CALCULATION_PROBABILITY}
         true, false, still_open = self.calibration.combine(*self.readings(claim, context))
-        if true >= self.calibration.bounds.supported and self.is_truer_exchanged(*self.view(claim, context)):
+        if true >= self.calibration.bounds.supported and not self.is_said(*self.view(claim, context), true):
             true, still_open = 0.0, still_open + true
         return dict(zip(LABELS, (true, false, still_open), strict=True))
 
@@ -286,18 +292,22 @@ class LocalJudge:
             return self.by_transcript(claim, context)
         return self.model.probabilities(form.before_second_reading(claim.text, sources), WORDS)
 
-    def is_truer_exchanged(self, claim: Claim, context: Context) -> bool:
-        """Return whether the cited sentences say the claim with two of its names in each other's place, and rather so.
+    def is_said(self, claim: Claim, context: Context, true: float) -> bool:
+        """Return whether the cited sentences say the claim, and not rather with two of its names exchanged.
 
-        The model reads "Spain is the capital of Madrid." like what the source says: .83, and 1.00 the other way round.
+        `true` is how likely it is by both readings. The model reads "Spain is the capital of Madrid." like what the
+        source says: .83, and 1.00 the other way round; and "Istanbul is the capital of Turkey." over a whole article.
         """
         cited = cited_sentences(context)
         others = exchanged(claim.text) if cited else []
-        if not others:
+        if not cited or (true >= SURE_PROBABILITY and not others):
+            return True
+        said = self._truth(claim.text, cited)
+        if true < SURE_PROBABILITY and said < MIN_SAID_PROBABILITY:
             return False
-        least = _logit(self._truth(claim.text, cited)) + MIN_EXCHANGED_LOGIT
         likely = [self._truth(other, cited) for other in others]
-        return any(each >= self.calibration.bounds.supported and _logit(each) > least for each in likely)
+        bound = self.calibration.bounds.supported
+        return not any(each >= bound and _logit(each) > _logit(said) + MIN_EXCHANGED_LOGIT for each in likely)
 
     def _truth(self, text: str, sources: Sequence[tuple[Source, str]]) -> float:
         return self.model.probabilities(form.before_second_reading(text, sources), WORDS)[0]

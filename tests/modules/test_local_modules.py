@@ -166,6 +166,22 @@ def test_a_claim_that_is_much_truer_with_two_of_its_names_exchanged_is_not_suppo
     assert verdict.label is label
 
 
+@pytest.mark.parametrize(
+    ("by_both", "by_the_sentence", "label"),
+    [(0.8, 0.6, Label.NOT_ENOUGH_EVIDENCE), (0.8, 0.75, Label.SUPPORTED), (0.9, 0.1, Label.SUPPORTED)],
+)
+def test_a_claim_of_which_the_readings_are_not_sure_is_supported_only_where_the_cited_sentence_says_it(
+    by_both, by_the_sentence, label
+):
+    city = Passage("Istanbul is in Turkey. Its port was a capital once.", "Istanbul", "test")
+    asked_for = hop(1, "Of which country is Istanbul the capital?", "Turkey", city)
+    alone = "Istanbul: Istanbul is in Turkey.\nVerdict:"
+    readings = {alone: (by_the_sentence, 1 - by_the_sentence, 0.0), "Claim: Turkey is": (0.1, 0.9, 0.0)}
+    model = ScriptedModel(readings=readings, otherwise=(by_both, 1 - by_both, 0.0))
+    claim = Claim("Istanbul is the capital of Turkey.")
+    assert LocalReasoner(LocalJudge(model, EQUAL)).conclude(claim, (asked_for,), THREE).label is label
+
+
 def test_a_cited_sentence_that_says_a_claim_neither_way_round_does_not_take_its_verdict():
     more = Passage("Ada Stone was a painter. She taught in Zurich.", "Ada Stone", "test")
     painter = hop(1, "Who was Ada Stone?", "painter", more)

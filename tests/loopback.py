@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Self
+from typing import Any, Self
 
 HERE = "127.0.0.1"
 
@@ -30,6 +32,36 @@ class LoopbackServer:
         self._server.server_close()
 
 
+class ScriptedServer(LoopbackServer):
+    """Replies as the script says: a function of the request, or replies sent in turn (the last one repeatedly).
+
+    `asked` holds every request in order.
+    """
+
+    def __init__(self, script: Callable[[Any], Any] | Sequence[Any], handler: type[BaseHTTPRequestHandler]) -> None:
+        self.asked: list[Any] = []
+        self._script = script if callable(script) else _in_turn(script)
+        super().__init__(handler)
+
+    def reply_to(self, asked: Any) -> Any:
+        """Return the script's reply; waits as long as the reply is delayed, or until the server goes down."""
+        self.asked.append(asked)
+        reply = self._script(asked)
+        self.gone.wait(reply.delay)
+        return reply
+
+
+def _in_turn(replies: Sequence[Any]) -> Callable[[Any], Any]:
+    left = list(replies)
+    turn = threading.Lock()
+
+    def script(_: Any) -> Any:
+        with turn:
+            return left.pop(0) if len(left) > 1 else left[0]
+
+    return script
+
+
 class QuietHandler(BaseHTTPRequestHandler):
     """Keeps connections open and logs nothing: tests read what the server was asked."""
 
@@ -37,3 +69,22 @@ class QuietHandler(BaseHTTPRequestHandler):
 
     def log_message(self, *_: object) -> None:
         pass
+
+    def lower_headers(self) -> dict[str, str]:
+        return {name.lower(): value for name, value in self.headers.items()}
+
+    def send(
+        self, status: int, body: bytes, headers: Mapping[str, object], drip: float = 0.0, cut: bool = False
+    ) -> None:
+        """Send it all, without the headers that are None. `drip`: seconds between any two bytes; `cut`: half of it."""
+        self.send_response(status)
+        for name, value in {"Content-Length": len(body), **headers}.items():
+            if value is not None:
+                self.send_header(name, str(value))
+        self.end_headers()
+        for at in range(len(body)) if drip else ():
+            self.wfile.write(body[at : at + 1])
+            time.sleep(drip)
+        if not drip:
+            self.wfile.write(body[: len(body) // 2] if cut else body)
+        self.close_connection = self.close_connection or cut

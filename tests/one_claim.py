@@ -10,10 +10,24 @@ from app.container.container import Container
 from app.domain.events import Event, RunStarted
 from app.domain.instrumentation import MemoryStore, listening, use_stores
 from app.domain.model import Claim, RunOptions
-from app.domain.ports import Strategy
+from app.domain.ports import QuestionAnswerer, Strategy, TextGenerator
 from app.domain.report import Report, reduce_events
+from app.modules.answerers.reciter_reader import ReciterReader
+from app.modules.prompted import PromptedClaimVerifier, PromptedQuestioner, PromptedReasoner, PromptedValidator
+from app.strategies.question_guided import QuestionGuided
 
 CLAIM = Claim("The author of Hamlet was born in England.")
+
+
+def prompted(model: TextGenerator, answerer: QuestionAnswerer | None = None) -> QuestionGuided:
+    """Return a strategy in which the model plays every role, the answerer's only if none is given."""
+    return QuestionGuided(
+        PromptedClaimVerifier(model),
+        PromptedQuestioner(model),
+        answerer or ReciterReader(model),
+        PromptedValidator(model),
+        PromptedReasoner(model),
+    )
 
 
 def checked(container: Container, options: RunOptions, claim: Claim = CLAIM) -> Report:

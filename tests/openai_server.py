@@ -12,14 +12,12 @@ from __future__ import annotations
 
 import json
 import math
-import threading
-import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.loopback import LoopbackServer, QuietHandler
+from tests.loopback import QuietHandler, ScriptedServer
 
 
 @dataclass(frozen=True)
@@ -48,8 +46,7 @@ class Reply:
     `top`: the first token's likeliest alternatives with their probabilities, sent when logprobs are requested.
     `usage`: prompt and completion tokens, None to send none. `message` adds to or replaces fields of the message.
     `body`: sent in place of all that, as JSON, or as it is when it is bytes. `delay`: seconds before anything is sent;
-    `drip`: seconds between any two bytes of the body; `cut`: hang up in the middle of the body; `length`: what is said
-    of the body's length, None for the truth.
+    `drip`: seconds between any two bytes of the body; `cut`: hang up in the middle of the body.
     """
 
     text: str | None = ""
@@ -63,7 +60,6 @@ class Reply:
     delay: float = 0.0
     drip: float = 0.0
     cut: bool = False
-    length: int | None = None
 
 
 Script = Callable[[Asked], Reply]
@@ -74,47 +70,26 @@ def error(status: int, message: str = "", *, headers: Mapping[str, str] | None =
     return Reply(status=status, headers=headers or {}, body={"error": {"message": message, **fields}})
 
 
-class OpenAIServer(LoopbackServer):
+class OpenAIServer(ScriptedServer):
     """The server, running inside the `with` block. `asked` holds every request in order, `url` is its base URL."""
 
     def __init__(self, script: Script | Sequence[Reply], has_json_schema: bool = False) -> None:
         """A server without JSON schemas refuses requests with one, which are in `refused` and not in `asked`."""
         self.has_json_schema = has_json_schema
         self.refused: list[Asked] = []
-        self.asked: list[Asked] = []
-        self._script = script if callable(script) else _in_turn(script)
-        super().__init__(_handler(self))
+        super().__init__(script, _handler(self))
 
     @property
     def url(self) -> str:
         """Its base URL, as OPENAI_BASE_URL takes it."""
         return f"http://127.0.0.1:{self.port}/v1"
 
-    def reply_to(self, asked: Asked) -> Reply:
-        """Return the script's reply; waits as long as the reply is delayed, or until the server goes down."""
-        self.asked.append(asked)
-        reply = self._script(asked)
-        self.gone.wait(reply.delay)
-        return reply
-
-
-def _in_turn(replies: Sequence[Reply]) -> Script:
-    left = list(replies)
-    turn = threading.Lock()
-
-    def script(_: Asked) -> Reply:
-        with turn:
-            return left.pop(0) if len(left) > 1 else left[0]
-
-    return script
-
 
 def _handler(server: OpenAIServer) -> type[QuietHandler]:
     class Handler(QuietHandler):
         def do_POST(self) -> None:
             length = int(self.headers["Content-Length"])
-            headers = {name.lower(): value for name, value in self.headers.items()}
-            asked = Asked(self.path, headers, json.loads(self.rfile.read(length)))
+            asked = Asked(self.path, self.lower_headers(), json.loads(self.rfile.read(length)))
             if "response_format" in asked.body and not server.has_json_schema:
                 server.refused.append(asked)
                 refusal = error(400, "response_format is not supported", param="response_format")
@@ -123,21 +98,8 @@ def _handler(server: OpenAIServer) -> type[QuietHandler]:
                 self._send(server.reply_to(asked), asked)
 
         def _send(self, reply: Reply, asked: Asked) -> None:
-            body = _body(reply, asked)
-            self.send_response(reply.status)
-            for name, value in {"Content-Type": "application/json", **reply.headers}.items():
-                self.send_header(name, value)
-            self.send_header("Content-Length", str(len(body) if reply.length is None else reply.length))
-            self.end_headers()
-            if reply.cut:
-                self.wfile.write(body[: len(body) // 2])
-                self.close_connection = True
-            elif reply.drip:
-                for at in range(len(body)):
-                    self.wfile.write(body[at : at + 1])
-                    time.sleep(reply.drip)
-            else:
-                self.wfile.write(body)
+            headers = {"Content-Type": "application/json", **reply.headers}
+            self.send(reply.status, _body(reply, asked), headers, reply.drip, reply.cut)
 
     return Handler
 

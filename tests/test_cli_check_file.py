@@ -5,13 +5,10 @@ from __future__ import annotations
 import csv
 import json
 import re
-from types import SimpleNamespace
 
 import pytest
-from flask import Flask
 from sqlalchemy import update
 
-from app import cli
 from app.batches.service import Batches, BatchState
 from app.config.settings import Settings
 from app.runs.models import BatchRow
@@ -20,6 +17,7 @@ from tests import one_claim
 from tests.batches.test_batches import stored
 from tests.fakes import FAILING, TWO_HOPS, scripted_container
 from tests.openai_server import OpenAIServer, play
+from tests.terminal import terminal as command_line
 
 CLAIMS = "claim,speaker\nThe author of Hamlet was born in England.,Somebody\nThe moon is made of rock.,\n"
 
@@ -33,17 +31,10 @@ def terminal(sessions, tmp_path):
     def make(*scripts, **options):
         container = scripted_container(*scripts)
         made.append(Runs(sessions, container.strategy_for, **options))
-        app = Flask("app")
         batches = Batches(sessions, made[-1], options.get("workers", 2))
         here = {"runs": made[-1], "batches": batches, "container": container, "settings": Settings(instance=tmp_path)}
-        app.extensions["hopcheck"] = SimpleNamespace(**here)
-        cli.register(app)
-
-        def check(*arguments: str):
-            args = [each.replace("HERE", str(tmp_path)) for each in arguments]
-            return app.test_cli_runner().invoke(args=["check", *args])
-
-        return check, batches
+        command = command_line(**here)
+        return lambda *words: command("check", *(each.replace("HERE", str(tmp_path)) for each in words)), batches
 
     yield make
     for runs in made:

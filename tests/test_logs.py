@@ -12,11 +12,11 @@ from app.logging import FORMAT, JsonFormatter, OneLineFormatter, current_run
 
 
 @pytest.fixture
-def written():
-    """A logger, and its output so far."""
+def written(request):
+    """A logger, and its output so far, in lines of text unless a test is marked AS_JSON."""
     logger, stream = logging.getLogger("tests.logs"), io.StringIO()
     handler = logging.StreamHandler(stream)
-    handler.setFormatter(OneLineFormatter(FORMAT))
+    handler.setFormatter(getattr(request, "param", OneLineFormatter(FORMAT)))
     logger.addHandler(handler)
     yield logger, stream
     logger.removeHandler(handler)
@@ -49,37 +49,31 @@ def test_the_message_of_an_error_cannot_forge_a_line_or_steer_a_terminal(written
     assert "  ValueError: no" in others
 
 
-@pytest.fixture
-def as_json():
-    """A logger, and the objects that it has written as JSON lines so far."""
-    logger, stream = logging.getLogger("tests.json"), io.StringIO()
-    handler = logging.StreamHandler(stream)
-    handler.setFormatter(JsonFormatter())
-    logger.addHandler(handler)
-    yield logger, lambda: [json.loads(line) for line in stream.getvalue().splitlines()]
-    logger.removeHandler(handler)
+AS_JSON = pytest.mark.parametrize("written", [JsonFormatter()], indirect=True)
 
 
-def test_a_json_line_has_time_level_logger_message_and_run(as_json):
-    logger, objects = as_json
+@AS_JSON
+def test_a_json_line_has_time_level_logger_message_and_run(written):
+    logger, stream = written
     current_run.set("r1")
     logger.warning("it is %s\n2026 INFO forged", "so")
     current_run.set(None)  # no reset: requests of other tests set it in this thread too
     logger.warning("no run")
-    about, none = objects()
+    about, none = map(json.loads, stream.getvalue().splitlines())
     assert about.pop("time").endswith("+00:00")
     message = "it is so\\n2026 INFO forged"
-    assert about == {"level": "WARNING", "logger": "tests.json", "message": message, "run": "r1"}
+    assert about == {"level": "WARNING", "logger": "tests.logs", "message": message, "run": "r1"}
     assert "run" not in none
 
 
-def test_an_error_in_json_has_its_type_and_place_on_the_same_line_but_not_its_message(as_json):
-    logger, objects = as_json
+@AS_JSON
+def test_an_error_in_json_has_its_type_and_place_on_the_same_line_but_not_its_message(written):
+    logger, stream = written
     typed = "what somebody typed"
     try:
         raise ValueError(typed)
     except ValueError:
         logger.exception("it failed")
-    (line,) = objects()
+    (line,) = map(json.loads, stream.getvalue().splitlines())
     assert line["error"] == "ValueError" and "test_logs.py" in line["traceback"]
     assert typed not in json.dumps(line)

@@ -8,9 +8,7 @@ import pytest
 
 from app.config.settings import Settings
 from app.container.container import Container
-from app.domain.events import RunStarted
 from app.domain.model import HopStatus, Label, Origin, Question, RunOptions
-from app.domain.report import reduce_events
 from app.modules.answerers.web_search import DocumentSettings
 from app.presets import PURSUIT_PRESETS
 from tests.backends.web_search.search_server import Reply as Found
@@ -141,9 +139,7 @@ def test_speaker_and_date_reach_every_prompt_and_no_later_page_is_shown_or_cited
     claim = replace(CLAIM, speaker="Ada Stone", date="2020-10-31")
     with OpenAIServer(player) as model, SearchServer([Found(searxng_reply(later, WROTE, BORN))]) as search:
         env = {"OPENAI_BASE_URL": model.url, "OPENAI_MODEL": "scripted", "SEARXNG_URL": search.url[: -len("/search")]}
-        strategy = Container(Settings.from_env({"INSTANCE": str(tmp_path), **env})).strategy_for(OPTIONS)
-        events = [RunStarted(claim, OPTIONS), *strategy.run(claim, OPTIONS)]
-    report = reduce_events((event, 0.0) for event in events)
+        report = checked(Container(Settings.from_env({"INSTANCE": str(tmp_path), **env})), OPTIONS, claim)
     assert report.verdict.label is Label.SUPPORTED
     prompts = [asked.prompt for asked in model.asked]
     told = [prompt for prompt in prompts if CLAIM.text in prompt]

@@ -101,7 +101,7 @@ def _handler(server: WebServer) -> type[QuietHandler]:
         protocol_version = "HTTP/1.0"
 
         def do_GET(self) -> None:
-            sent = server.reply_to(self.path, {name.lower(): value for name, value in self.headers.items()})
+            sent = server.reply_to(self.path, self.lower_headers())
             with suppress(OSError):  # the client closed the connection
                 self._send(sent)
 
@@ -111,15 +111,6 @@ def _handler(server: WebServer) -> type[QuietHandler]:
                     time.sleep(sent.pause)
                     self.wfile.write(piece)
                 return
-            self.send_response(sent.status)
-            for name, value in {
-                "Content-Type": sent.kind,
-                "Content-Length": str(len(sent.body)),
-                **sent.headers,
-            }.items():
-                if value is not None:
-                    self.send_header(name, value)
-            self.end_headers()
-            self.wfile.write(sent.body)
+            self.send(sent.status, sent.body, {"Content-Type": sent.kind, **sent.headers})
 
     return Handler

@@ -14,10 +14,7 @@ from app.domain.instrumentation import listening
 from app.domain.model import RunOptions, Usage
 from app.domain.ports import TextGenerator
 from app.domain.report import Report
-from app.modules.answerers.reciter_reader import ReciterReader
-from app.modules.prompted import PromptedClaimVerifier, PromptedQuestioner, PromptedReasoner, PromptedValidator
-from app.strategies.question_guided import QuestionGuided
-from tests.one_claim import followed
+from tests.one_claim import followed, prompted
 from tests.openai_server import OpenAIServer
 from tests.small_model import packaged_gguf
 
@@ -42,14 +39,7 @@ def used_by(work: Callable[[], object]) -> Usage:
 
 def run_over(model: TextGenerator, **options: Any) -> tuple[Report, list[Event]]:
     """Run with `model` in every role; return the report and all events."""
-    strategy = QuestionGuided(
-        PromptedClaimVerifier(model),
-        PromptedQuestioner(model),
-        ReciterReader(model),
-        PromptedValidator(model),
-        PromptedReasoner(model),
-    )
-    return followed(strategy, RunOptions(**options))
+    return followed(prompted(model), RunOptions(**options))
 
 
 @contextmanager

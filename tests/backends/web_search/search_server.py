@@ -10,15 +10,13 @@ Replies are sent in turn, the last one repeatedly. `brave_reply` and the like wr
 from __future__ import annotations
 
 import json
-import threading
-import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-from tests.loopback import LoopbackServer, QuietHandler
+from tests.loopback import QuietHandler, ScriptedServer
 
 KEY = "planted-Key-5312"
 
@@ -48,27 +46,16 @@ class Reply:
     drip: float = 0.0
 
 
-class SearchServer(LoopbackServer):
+class SearchServer(ScriptedServer):
     """The server, running inside the `with` block. `asked` holds every request in order."""
 
     def __init__(self, replies: Sequence[Reply]) -> None:
-        self.asked: list[Asked] = []
-        self._replies = list(replies)
-        self._turn = threading.Lock()
-        super().__init__(_handler(self))
+        super().__init__(replies, _handler(self))
 
     @property
     def url(self) -> str:
         """The URL to which searches are sent."""
         return f"http://127.0.0.1:{self.port}/search"
-
-    def reply_to(self, asked: Asked) -> Reply:
-        """Return the next reply; waits as long as it is delayed, or until the server goes down."""
-        with self._turn:
-            self.asked.append(asked)
-            reply = self._replies.pop(0) if len(self._replies) > 1 else self._replies[0]
-        self.gone.wait(reply.delay)
-        return reply
 
 
 def _handler(server: SearchServer) -> type[QuietHandler]:
@@ -84,23 +71,11 @@ def _handler(server: SearchServer) -> type[QuietHandler]:
                 self._answer(dict(parse_qsl(sent)), None)
 
         def _answer(self, params: dict[str, str], body: Any) -> None:
-            headers = {name.lower(): value for name, value in self.headers.items()}
+            asked = Asked(self.command, urlsplit(self.path).path, self.lower_headers(), params, body)
             with suppress(ConnectionError):  # the client closed the connection
-                self._send(server.reply_to(Asked(self.command, urlsplit(self.path).path, headers, params, body)))
-
-        def _send(self, reply: Reply) -> None:
-            content = reply.body if isinstance(reply.body, bytes) else json.dumps(reply.body).encode()
-            self.send_response(reply.status)
-            about = {"Content-Type": "application/json", "Content-Length": str(len(content)), **reply.headers}
-            for name, value in about.items():
-                self.send_header(name, value)
-            self.end_headers()
-            if reply.drip:
-                for at in range(len(content)):
-                    self.wfile.write(content[at : at + 1])
-                    time.sleep(reply.drip)
-            else:
-                self.wfile.write(content)
+                reply = server.reply_to(asked)
+                content = reply.body if isinstance(reply.body, bytes) else json.dumps(reply.body).encode()
+                self.send(reply.status, content, {"Content-Type": "application/json", **reply.headers}, reply.drip)
 
     return Handler
 

@@ -7,35 +7,25 @@ from dataclasses import replace
 
 import pytest
 
-from app.domain.events import RunFailed, RunStarted, VerdictReached
+from app.domain.events import RunFailed, VerdictReached
 from app.domain.model import Claim, Label, Origin, Page, RunOptions, SearchHit
 from app.domain.ports import QuestionAnswerer, Strategy, TextGenerator
-from app.domain.report import Report, reduce_events
+from app.domain.report import Report
 from app.modules.answerers.web_documents import PromptedChooser, PromptedReader, choosing_prompt
 from app.modules.answerers.web_search import DocumentSettings, WebSearchAnswerer
-from app.modules.prompted import PromptedClaimVerifier, PromptedQuestioner, PromptedReasoner, PromptedValidator
+from app.modules.prompted import PromptedReasoner
 from app.modules.prompting import Delimiters
 from app.modules.pursuit import PromptedParaphraser, PromptedPursuer
 from app.strategies.evidence_pursuit import EvidencePursuit, Variant
-from app.strategies.question_guided import QuestionGuided
 from tests.modules.answering.hostile_pages import HOSTILE, Prompt, careful, obedient_to
 from tests.modules.answering.web_fakes import QUESTION, TablePages, TableSearch, hit, page
+from tests.one_claim import followed, prompted
 from tests.text_generators import PlayedModel
 
 CLAIM = Claim("The tower opened in 1900.")
 FACT = "The tower opened in 1889 after two years of work."
 PAGE = f"It stands by a river. Many people visit it. {FACT} It has three floors. It is made of iron. It is tall."
 OTHERS = (hit(1, "A bridge by the river."), hit(3, "A shop at the corner."))
-
-
-def question_guided(model: TextGenerator, answerer: QuestionAnswerer) -> Strategy:
-    return QuestionGuided(
-        PromptedClaimVerifier(model),
-        PromptedQuestioner(model),
-        answerer,
-        PromptedValidator(model),
-        PromptedReasoner(model),
-    )
 
 
 def evidence_pursuit(model: TextGenerator, answerer: QuestionAnswerer) -> Strategy:
@@ -51,7 +41,7 @@ def web(text: str = "") -> tuple[SearchHit, Page]:
 
 
 def check(
-    play: Callable[[str], str], text: str = "", strategy=question_guided, settings: DocumentSettings | None = None
+    play: Callable[[str], str], text: str = "", strategy=prompted, settings: DocumentSettings | None = None
 ) -> tuple[Report, PlayedModel]:
     """Run a whole check in which one model plays every role, on a web that holds the text."""
     found, behind = web(text)
@@ -64,9 +54,9 @@ def check(
         settings or DocumentSettings(),
     )
     options = RunOptions(answerer="web-search")
-    events = list(strategy(model, answerer).run(CLAIM, options))
+    report, events = followed(strategy(model, answerer), options, CLAIM)
     assert isinstance(events[-1], VerdictReached | RunFailed)
-    return reduce_events((event, float(at)) for at, event in enumerate([RunStarted(CLAIM, options), *events])), model
+    return report, model
 
 
 def outcome_of(report: Report) -> tuple:
@@ -79,7 +69,7 @@ def outcome_of(report: Report) -> tuple:
     return report.verdict.label, report.verdict.rationale, cited
 
 
-@pytest.mark.parametrize("strategy", [question_guided, evidence_pursuit])
+@pytest.mark.parametrize("strategy", [prompted, evidence_pursuit])
 def test_without_hostile_text_the_claim_is_refuted_by_the_tower_page(strategy) -> None:
     report, _ = check(careful, strategy=strategy)
     label, _, cited = outcome_of(report)
@@ -90,7 +80,7 @@ def test_without_hostile_text_the_claim_is_refuted_by_the_tower_page(strategy) -
 @pytest.mark.parametrize(
     ("strategy", "settings"),
     [
-        (question_guided, DocumentSettings()),
+        (prompted, DocumentSettings()),
         (evidence_pursuit, DocumentSettings(long_document=False, metadata=False)),
     ],
 )

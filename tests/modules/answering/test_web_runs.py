@@ -10,11 +10,12 @@ from app.domain.model import Label, LabelSet, RunOptions
 from app.modules.answerers.web_documents import PromptedChooser, PromptedReader
 from app.modules.answerers.web_search import DocumentSettings, WebSearchAnswerer
 from tests.modules.answering.hostile_pages import careful
-from tests.modules.answering.test_hostile_pages import CLAIM, FACT, evidence_pursuit, question_guided
+from tests.modules.answering.test_hostile_pages import CLAIM, FACT, evidence_pursuit
 from tests.modules.answering.web_fakes import TablePages, TableSearch, hit
+from tests.one_claim import prompted
 from tests.text_generators import PlayedModel
 
-STRATEGIES = pytest.mark.parametrize("strategy", [question_guided, evidence_pursuit])
+STRATEGIES = pytest.mark.parametrize("strategy", [prompted, evidence_pursuit])
 
 
 def run(strategy, search: TableSearch, play=careful, claim=CLAIM, labels=LabelSet.THREE, **settings) -> list:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from app.domain.events import Event, RunFailed, RunStarted, VerdictReached
+from app.domain.events import Event, RunFailed, VerdictReached
 from app.domain.model import Answer, Claim, Context, HopStatus, Label, LabelSet, Passage, Question, RunOptions, Span
 from app.domain.ports import Pursuer
-from app.domain.report import Report, reduce_events
+from app.domain.report import Report
 from app.modules.local import LocalQuestionGenerator, LocalReasoner
 from app.modules.prompted import PromptedReasoner
 from app.modules.pursuit import LocalParaphraser, LocalPursuer, PromptedParaphraser, PromptedPursuer, Seq2SeqPursuer
@@ -15,6 +15,7 @@ from app.presets import PURSUIT_PRESETS, PursuitPreset
 from app.strategies.evidence_pursuit import EvidencePursuit
 from tests.modules.prompted.cases import ESSAY, REFUSAL
 from tests.modules.pursuit.test_pursuit import Verifier
+from tests.one_claim import followed
 from tests.text_generators import PlayedModel, playing
 
 CLAIM = Claim("The author of Hamlet was born in England.", "A visitor", "2020-10-31")
@@ -65,10 +66,8 @@ def strategy_of(preset: PursuitPreset, play=capable_reply) -> EvidencePursuit:
     )
 
 
-def run(strategy: EvidencePursuit, labels: LabelSet) -> tuple[list[Event], Report]:
-    options = RunOptions(strategy="evidence-pursuit", labels=labels)
-    events = list(strategy.run(CLAIM, options))
-    return events, reduce_events((event, float(at)) for at, event in enumerate([RunStarted(CLAIM, options), *events]))
+def run(strategy: EvidencePursuit, labels: LabelSet) -> tuple[Report, list[Event]]:
+    return followed(strategy, RunOptions(strategy="evidence-pursuit", labels=labels), CLAIM)
 
 
 PAIRS = {"no-paraphrase": 2, "inflate-to-ten": 10, "local": 2}
@@ -78,7 +77,7 @@ PAIRS = {"no-paraphrase": 2, "inflate-to-ten": 10, "local": 2}
 @pytest.mark.parametrize("name", PURSUIT_PRESETS)
 def test_every_preset_checks_a_claim_of_two_hops(name: str) -> None:
     preset = PURSUIT_PRESETS[name]
-    _, report = run(strategy_of(preset), preset.labels)
+    report, _ = run(strategy_of(preset), preset.labels)
     assert report.verdict is not None and report.verdict.label is Label.SUPPORTED
     assert report.hops[0].question.text == WHO
     if name != "local":
@@ -94,7 +93,7 @@ def test_a_model_that_never_asks_gets_no_verdict(text: str, labels: LabelSet) ->
     """Two hops fail with a reason, and each question is requested twice."""
     model = playing(text)
     strategy = EvidencePursuit(PromptedPursuer(model), PromptedParaphraser(model), Library(), PromptedReasoner(model))
-    events, report = run(strategy, labels)
+    report, events = run(strategy, labels)
     assert isinstance(events[-1], RunFailed)
     assert [hop.status for hop in report.hops] == [HopStatus.FAILED] * 2
     assert len(model.prompts) == 4
@@ -105,7 +104,7 @@ def test_unusable_steps_after_a_good_first_question_are_reported_as_failures(tex
     def play(prompt: str) -> str:
         return text if "ask one more question" in prompt or "ways to rephrase" in prompt else capable_reply(prompt)
 
-    events, report = run(strategy_of(PURSUIT_PRESETS["llm+llm"], play), LabelSet.THREE)
+    report, events = run(strategy_of(PURSUIT_PRESETS["llm+llm"], play), LabelSet.THREE)
     assert events[-1] == VerdictReached(report.verdict)
     assert report.context == report.hops[:1]
     assert len(report.hops) <= 5

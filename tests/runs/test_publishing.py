@@ -23,7 +23,7 @@ def listed(runs: Runs, *arguments) -> list[str]:
     return [each.id for each in runs.publishing.listed(*arguments)]
 
 
-def test_a_published_report_is_listed_with_its_publication_time(runs, run_id):
+def test_a_published_report_is_listed_with_its_publication_time_until_it_is_unpublished(runs, run_id):
     assert listed(runs) == [] and runs.report(run_id).published_at is None
     runs.publishing.publish(run_id)
     (found,) = runs.publishing.listed()
@@ -31,6 +31,9 @@ def test_a_published_report_is_listed_with_its_publication_time(runs, run_id):
     assert found.published_at == runs.report(run_id).published_at
     runs.publishing.publish(run_id)
     assert runs.publishing.listed() == (found,), "once more changes nothing"
+    for _ in range(2):
+        runs.publishing.unpublish(run_id)
+        assert listed(runs) == []
 
 
 def test_a_report_taken_down_by_the_operator_cannot_be_published_until_allowed(runs, run_id):

@@ -53,9 +53,9 @@ def gated(make_app) -> Iterator[Callable[..., tuple[FlaskClient, Gate]]]:
         gate.open()
 
 
-def token(client: FlaskClient) -> str:
-    """The CSRF token of the home page."""
-    return re.search(r'name="csrf_token" value="([^"]+)"', client.get("/").text)[1]
+def token(client: FlaskClient, path: str = "/") -> str:
+    """The CSRF token of a page."""
+    return re.search(r'name="csrf_token" value="([^"]+)"', client.get(path).text)[1]
 
 
 def send(client: FlaskClient, claim: str = "Hamlet's author was born in England.", **fields):

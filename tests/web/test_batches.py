@@ -202,7 +202,6 @@ def test_a_batch_of_the_api_is_listed_and_its_results_are_paged(client):
     [
         ({}, "claims"),
         ({"claims": [{"claim": "The sea is wet.", "more": 1}]}, "claims"),
-        ({"claims": ["The sea is wet."], "answerer": "oracle"}, "answerer"),
     ],
 )
 def test_invalid_input_of_the_api_names_the_field_and_starts_nothing(client, sent, field):

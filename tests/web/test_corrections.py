@@ -7,6 +7,7 @@ import re
 
 import pytest
 
+from app.capabilities.options import Choice
 from app.domain.model import Claim, Hop, HopStatus, Judgement, Label, Question, RunOptions, Sentence, Verdict
 from app.domain.report import Report
 from app.web.corrections import correction_of
@@ -91,8 +92,6 @@ def test_a_correction_is_taken_over_into_the_text_and_a_false_claim_without_one_
 
 
 def test_the_claims_are_filtered_by_verdict_and_the_undecided_checked_with_another_source(make_app):
-    from app.capabilities.options import Choice
-
     sources = (Choice("vital", "Extracts"), Choice("mine", "My papers"))
     client = make_app(scripted_container(UNDECIDED, FALSE, shelves=sources), workers=1).test_client()
     path = batch_of(client, "The Berlin Wall fell in 1991.", "Hamlet praised the Berlin Wall.")

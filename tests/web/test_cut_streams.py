@@ -179,10 +179,3 @@ def reader(make_app) -> Iterator[PageUpdates]:
 )
 def test_only_changed_sections_and_the_placeholder_of_the_next_hop_are_rendered(reader, events, pieces):
     assert swapped(reader.render(events)) == pieces
-
-
-def test_a_resumed_run_says_so_and_drops_the_unfinished_hop(reader):
-    reader.render(ASKED_TWICE[4:])
-    html = reader.render([after(ASKED_TWICE, RunResumed("The check was cut off."))])
-    assert "Is it a play?" not in html and '<li id="hop-2" class="hop open asking" hx-swap-oob="true"' in html
-    assert "Taking the check up again" in html

@@ -28,7 +28,6 @@ from tests.fakes import (
     scripted_container,
 )
 from tests.web.conftest import ended_run, press
-from tests.web.test_api import ended, start
 
 FORMS = ("export.json", "export.md", "export.html", "claimreview.json", "export.ris", "export.bib")
 HOSTILE = '[click](https://evil.example) <script>alert(1)</script> "</script>"'
@@ -247,22 +246,6 @@ def test_recited_text_and_sources_of_answers_set_aside_are_no_references(browse)
     answer = client.get(f"{path}/export.bib")
     assert answer.status_code == 409 and "No kept answer of this report cites a source" in answer.text
     assert "export.bib" not in client.get(path).text
-
-
-@pytest.mark.parametrize(
-    ("form", "kind"),
-    [
-        ("export.md", "text/markdown"),
-        ("claimreview.json", "application/ld+json"),
-        ("export.ris", "application/x-research-info-systems"),
-        ("export.bib", "application/x-bibtex"),
-    ],
-)
-def test_an_export_equals_the_file_that_the_page_offers(client, form, kind):
-    ended(client, address := start(client))
-    body, file = client.get(f"{address}/{form}"), client.get(f"{address.removeprefix('/api/v1')}/{form}")
-    assert (body.status_code, body.mimetype) == (200, kind)
-    assert (body.json == file.get_json(force=True)) if "json" in kind else (body.text == file.text)
 
 
 COMMONMARK = MarkdownIt("commonmark").enable(["table", "strikethrough"])

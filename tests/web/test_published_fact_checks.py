@@ -164,13 +164,10 @@ def test_the_lookup_is_shown_and_exported_and_changes_nothing_of_the_verdict(rep
             Reply({"error": {"message": "API key not valid", "details": [{"reason": "API_KEY_INVALID"}]}}, 400),
             "the key",
         ),
-        (Reply({"error": {"message": "denied"}}, 403), "the key"),
-        (Reply({}, 500), "failed (500)"),
-        (Reply(b"<html>", headers={"Content-Type": "text/html"}), "did not send"),
         (Reply({"claims": 3}), "did not send"),
         (Reply({}, delay=30), "did not answer within 0.3 seconds"),
     ],
-    ids=["wrong key", "denied", "down", "no JSON", "other JSON", "silent"],
+    ids=["wrong key", "other JSON", "silent"],
 )
 def test_a_failed_lookup_is_shown_as_such_and_the_check_has_its_verdict(report, answer, words):
     with SearchServer([answer]) as server:

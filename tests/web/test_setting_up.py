@@ -78,21 +78,17 @@ def test_only_the_operator_gets_the_page_and_others_can_post_nothing(make_app, s
 
 def test_the_password_and_a_token_that_is_still_known_make_an_operator(make_app, tmp_path):
     client = make_app(host="0.0.0.0", site_password="correct horse").test_client()
-    client.post("/password", data={"password": "correct horse", "csrf_token": token_of(client, "/password")})
+    client.post("/password", data={"password": "correct horse", "csrf_token": token(client, "/password")})
     assert client.get("/setup").status_code == 200
     known, file = new_token(), tmp_path / "tokens"
     file.write_text(token_line("me", known))
     client = make_app(host="0.0.0.0", api_tokens=file).test_client()
     for given, code in (("", 403), (new_token(), 403), (known, 303)):
-        sent = {"token": given, "csrf_token": token_of(client, "/setup")}
+        sent = {"token": given, "csrf_token": token(client, "/setup")}
         assert client.post("/setup/sign-in", data=sent).status_code == code
     assert client.get("/setup").status_code == 200 and known not in client.get("/setup").text
     file.write_text("")
     assert client.get("/setup").status_code == 403
-
-
-def token_of(client, path: str) -> str:
-    return client.get(path).text.partition('name="csrf_token" value="')[2].partition('"')[0]
 
 
 @pytest.mark.parametrize("route", ROUTES)
@@ -224,8 +220,8 @@ def test_a_key_of_the_settings_is_named_and_wins(make_app, tmp_path):
 @pytest.mark.parametrize("host", ["127.0.0.1:11434", "10.0.0.1", "169.254.169.254", "[::1]", "localhost", "2130706433"])
 def test_a_site_that_others_reach_asks_no_server_inside_its_network(make_app, host):
     client = make_app(host="0.0.0.0", site_password="correct horse").test_client()
-    client.post("/password", data={"password": "correct horse", "csrf_token": token_of(client, "/password")})
-    sent = {"csrf_token": token_of(client, "/setup"), "base_url": f"http://{host}/v1", "model": "tiny"}
+    client.post("/password", data={"password": "correct horse", "csrf_token": token(client, "/password")})
+    sent = {"csrf_token": token(client, "/setup"), "base_url": f"http://{host}/v1", "model": "tiny"}
     answer = client.post("/setup/models", data=sent)
     assert answer.status_code == 422 and "was not asked" in answer.text
     sent = {"csrf_token": sent["csrf_token"], "service": "SEARXNG_URL", "service_key": f"http://{host}"}

@@ -10,7 +10,7 @@ from flask.testing import FlaskClient
 from app.web.access import OPEN_ENDPOINTS
 from app.web.api.blueprint import API
 from app.web.auth import new_token, token_line
-from tests.web.conftest import finished
+from tests.web.conftest import finished, token
 
 PASSWORD = "correct horse"
 ASKS = "This site asks for a password"
@@ -23,8 +23,7 @@ def app(make_app):
 
 def enter(client: FlaskClient, password: str = PASSWORD, wanted: str = "/", **headers):
     """Type the password into the form."""
-    token = re.search(r'name="csrf_token" value="([^"]+)"', client.get("/password").text)[1]
-    form = {"csrf_token": token, "password": password, "wanted": wanted}
+    form = {"csrf_token": token(client, "/password"), "password": password, "wanted": wanted}
     return client.post("/password", data=form, headers=headers)
 
 
@@ -130,10 +129,10 @@ def test_changing_the_password_or_the_key_ends_all_sessions(make_app):
 
 
 def test_a_program_uses_a_token_instead_of_the_password(make_app, tmp_path):
-    token, file = new_token(), tmp_path / "tokens"
-    file.write_text(token_line("one", token))
+    mine, file = new_token(), tmp_path / "tokens"
+    file.write_text(token_line("one", mine))
     client = make_app(site_password=PASSWORD, api_tokens=file).test_client()
-    bearer = {"Authorization": f"Bearer {token}"}
+    bearer = {"Authorization": f"Bearer {mine}"}
     assert client.get(f"{API}/choices", headers=bearer).status_code == 200
     refusal = client.get(f"{API}/choices", headers={"Authorization": "Bearer hopcheck_forged"})
     assert refusal.status_code == 401 and refusal.mimetype == "application/problem+json"

@@ -5,15 +5,12 @@ Many rows are replies of real models that were read wrongly once.
 
 from __future__ import annotations
 
-import json
 from contextlib import suppress
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.backends.http import HttpResult
-from app.backends.llm.negotiation import parse_reply
 from app.domain.errors import UnparseableOutput
 from app.domain.model import LabelSet, Passage, Question, Sentence
 from app.domain.ports import Ask, Decide
@@ -190,15 +187,6 @@ def test_a_reply_is_read_as_the_table_says(reading, reply, result):
             reading(reply)
     else:
         assert reading(reply) == result
-
-
-@pytest.mark.parametrize(
-    "content", ["<think>It may be false.</think>\nTrue", "Okay, it may be false.</think>\nTrue", "<think>False"]
-)
-def test_thoughts_are_no_part_of_a_reply(content):
-    body = {"choices": [{"message": {"content": content}}]}
-    reply = parse_reply(HttpResult(200, content=json.dumps(body).encode()))
-    assert reply is not None and reply.text in ("True", "")
 
 
 def test_reasons_beside_a_label_are_kept():

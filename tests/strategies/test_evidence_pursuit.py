@@ -8,7 +8,6 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from app.domain.errors import ModelUnavailable, UnparseableOutput
 from app.domain.events import (
     TERMINAL,
     AnswerFound,
@@ -34,7 +33,7 @@ from app.strategies.hop_loop import MAX_EARLY_CONFIDENCE
 from tests.fakes import answer
 from tests.strategies.lockstep import Steered
 from tests.strategies.pursuit import CLAIM, FAILED, LATE, Script
-from tests.strategies.test_question_guided import asked, reason_to_end
+from tests.strategies.test_question_guided import asked, reason_to_end, report_of
 
 OPTIONS = RunOptions(strategy="evidence-pursuit")
 BARE = Variant(padding="none")
@@ -43,10 +42,6 @@ EARLY = Variant(late_verdict=False)
 
 def run(script: Script, variant: Variant = Variant(), options: RunOptions = OPTIONS, **doors) -> list[Event]:  # noqa: B008
     return list(script.strategy(variant).run(CLAIM, options, **doors))
-
-
-def report_of(events: list[Event]) -> Report:
-    return reduce_events((event, 0.0) for event in (RunStarted(CLAIM, OPTIONS), *events))
 
 
 def numbered(*numbers: int) -> list[str]:
@@ -155,7 +150,6 @@ class TestOtherWordings:
         events = run(script)
         assert asked(events) == ["First?", "Second?", "First, 1?", "Second, 1?", "First, 2?"]
         assert script.named("paraphrase") == [("First?", MAX_PARAPHRASES), ("Second?", MAX_PARAPHRASES)]
-        assert MAX_PARAPHRASES == 4
 
     def test_each_wording_gets_its_own_answer(self):
         script = Script(answers={"First, 1?": "another answer"})
@@ -248,13 +242,12 @@ class TestTheVerdict:
 
 
 class TestFailedCalls:
-    @pytest.mark.parametrize("error", [FAILED, UnparseableOutput("no question"), ModelUnavailable("gone", fix="make")])
     @pytest.mark.parametrize("module", ["questioner", "answerer"])
-    def test_a_failed_call_is_a_failed_hop_with_module_and_reason_and_the_run_continues(self, module, error):
-        steps = ("First?", error if module == "questioner" else "Second?", "Third?", True)
-        script = Script(steps, answers={"Second?": error if module == "answerer" else ""})
+    def test_a_failed_call_is_a_failed_hop_with_module_and_reason_and_the_run_continues(self, module):
+        steps = ("First?", FAILED if module == "questioner" else "Second?", "Third?", True)
+        script = Script(steps, answers={"Second?": FAILED if module == "answerer" else ""})
         events = run(script, BARE)
-        assert HopFailed(2, module, str(error)) in events
+        assert HopFailed(2, module, str(FAILED)) in events
         report = report_of(events)
         assert [hop.number for hop in report.context] == [1, 3]
         assert events[-1] == VerdictReached(LATE)
@@ -303,15 +296,15 @@ class TestResuming:
         at = events.index(SufficiencyJudged(Judgement(True, Code.CALLED_FALSE()))) + 1
         assert run(Script(()), EARLY, so_far=report_of(events[:at])) == events[at:]
 
-    def test_a_branch_with_a_higher_hop_limit_continues_asking(self):
-        events = run(Script(numbered(1, 2, 3, 4)), options=replace(OPTIONS, max_hops=2))
-        so_far = replace(report_of(events), stopped_because="", verdict=None, ended=None)
-        assert asked(run(Script(numbered(1, 2, 3, 4)), BARE, so_far=so_far)) == numbered(3, 4)
-
     def test_resuming_after_the_questions_ended_calls_only_the_reasoner(self):
         script, events = Script(), run(Script())
         assert run(script, so_far=report_of(events[:-1])) == [VerdictReached(LATE)]
         assert [call[0] for call in script.calls] == ["conclude"]
+
+    def test_a_branch_with_a_higher_hop_limit_continues_asking(self):
+        events = run(Script(numbered(1, 2, 3, 4)), options=replace(OPTIONS, max_hops=2))
+        so_far = replace(report_of(events), stopped_because="", verdict=None, ended=None)
+        assert asked(run(Script(numbered(1, 2, 3, 4)), BARE, so_far=so_far)) == numbered(3, 4)
 
 
 texts = st.sampled_from([*numbered(1, 2, 3, 4, 5), FAILED, None, True, False])

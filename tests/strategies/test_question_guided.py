@@ -106,17 +106,6 @@ class TestWhenQuestioningEnds:
         assert len(asked(events)) == most
         assert reason_to_end(events) == Code.HOP_LIMIT(hops=most)
 
-    def test_every_asked_hop_counts_towards_the_limit(self):
-        script = hops("kept", "set aside", "kept", "failed", "kept")
-        events = run(scripted_strategy(script), RunOptions(max_hops=4))
-        assert [hop.status for hop in report_of(events).hops] == [
-            HopStatus.KEPT,
-            HopStatus.SET_ASIDE,
-            HopStatus.KEPT,
-            HopStatus.FAILED,
-        ]
-        assert reason_to_end(events) == Code.HOP_LIMIT(hops=4)
-
     @pytest.mark.parametrize("last", [("set aside", "set aside"), ("set aside", "failed"), ("failed", "failed")])
     def test_two_fruitless_hops_in_a_row_lead_to_the_reasoner(self, last):
         strategy = scripted_strategy(hops("kept", *last, "kept"))
@@ -186,11 +175,6 @@ class TestTheVerifier:
         strategy = scripted_strategy(hops("kept", "set aside", "kept", "set aside"))
         run(strategy)
         assert [len(context) for _, context in strategy.verifier.calls] == [1, 2]
-
-    def test_it_is_not_called_after_the_last_allowed_hop(self):
-        strategy = scripted_strategy(hops("kept", "kept", "kept"))
-        run(strategy, RunOptions(max_hops=2))
-        assert len(strategy.verifier.calls) == 1
 
     def test_its_failed_call_is_reported_and_the_run_continues(self):
         first, *rest = hops("kept", "kept").hops
@@ -401,12 +385,6 @@ class TestResuming:
         assert [event.kind for event in events] == ["questioning_ended", "verdict_reached"]
         assert reason_to_end(events) == Code.SATISFIED()
         assert strategy.verifier.calls == []
-
-    def test_resuming_after_the_questions_ended_calls_only_the_reasoner(self):
-        strategy = scripted_strategy(hops("kept"))
-        so_far = replace(self.so_far(HopStatus.KEPT), judged_after=0, stopped_because=Code.NOTHING_TO_ASK())
-        assert run(strategy, so_far=so_far) == [VerdictReached(SUPPORTED)]
-        assert (strategy.generator.calls, strategy.verifier.calls) == ([], [])
 
 
 def test_a_strategy_keeps_no_state_of_a_run():

@@ -16,7 +16,6 @@ from app.domain.events import (
     HopSetAside,
     PhaseEntered,
     QuestionAsked,
-    StepFailed,
     TokensUsed,
     VerdictReached,
 )
@@ -165,8 +164,6 @@ class FailsOn(Modules):
     "name, told_as",
     [
         ("question 1+0", HopFailed(2, "question generator", str(FAILED))),
-        ("recite 1+0", HopFailed(2, "answerer", str(FAILED))),
-        ("sufficiency 1", StepFailed("claim verifier", str(FAILED))),
         ("validation 1", HopFailed(1, "QA validator", str(FAILED))),
     ],
 )

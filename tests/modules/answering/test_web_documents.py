@@ -10,7 +10,6 @@ import pytest
 
 from app.domain.errors import UnparseableOutput
 from app.domain.model import Claim, Origin, Page, Passage, SearchHit
-from app.domain.ports import FreeAnswer
 from app.modules.answerers.web_documents import (
     MAX_ANSWER_WORDS,
     MAX_SENTENCE_WORDS,
@@ -152,10 +151,6 @@ HITS = [hit(number, f"Snippet {number}.", "2020-01-02") for number in range(1, 1
 )
 def test_the_document_that_the_model_names_is_chosen(reply: str, number: int) -> None:
     assert PromptedChooser(playing(reply)).choose(QUESTION, HITS) is HITS[number - 1]
-
-
-def test_no_document_answers_where_the_model_names_none() -> None:
-    assert PromptedChooser(playing("None.")).choose(QUESTION, HITS) == FreeAnswer("")
 
 
 @pytest.mark.parametrize("reply", ["Document 12", "Documents 1, 2 and 3", "It opened in 1889.", ""])

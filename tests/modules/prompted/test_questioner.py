@@ -69,8 +69,3 @@ def test_a_reply_without_a_question_is_retried_asking_for_the_question_alone() -
     assert PromptedQuestioner(model).next_question(CLAIM, (), ()) == Question("Who wrote Emma?")
     assert "nothing else" in model.prompts[1] and "nothing else" not in model.prompts[0]
     assert "the first simple question we can ask is" in model.prompts[1].rpartition("\n\n")[2]
-
-
-def test_text_around_a_chat_models_question_is_removed() -> None:
-    model = playing("**Question = Who wrote Emma?**\n\nClaim = Another claim.\nQuestion = Who?")
-    assert PromptedQuestioner(model).next_question(CLAIM, (), ()) == Question("Who wrote Emma?")

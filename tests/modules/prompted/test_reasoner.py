@@ -30,11 +30,6 @@ def test_reasons_cite_hops_and_the_label_is_read_from_the_last_line() -> None:
     assert (verdict.missing, verdict.confidence, len(model.prompts)) == (None, None, 1)
 
 
-def test_a_number_that_the_prompt_does_not_have_cites_nothing() -> None:
-    verdict = conclude(playing("Emma was filmed [3]. It is by Jane Austen [1, 9].\nLabel = false"))
-    assert [sentence.hops for sentence in verdict.rationale] == [(), (1,)]
-
-
 def test_not_enough_evidence_says_what_is_missing() -> None:
     """In the model's words if it gave any, else by the names that no kept hop mentions."""
     found = conclude(playing("Emma is by Jane Austen [1].\nMissing = Where she was born.\nLabel = not enough evidence"))

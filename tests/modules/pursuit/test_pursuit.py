@@ -59,15 +59,6 @@ def test_a_fine_tuned_model_that_writes_nothing_is_an_error() -> None:
         Seq2SeqPursuer(playing(""), playing("")).first_questions(CLAIM, 1)
 
 
-def test_a_real_sequence_to_sequence_model_gives_a_question_or_an_error(tmp_path) -> None:
-    model = Seq2Seq(str(tiny_t5(tmp_path / "tiny")))
-    try:
-        (question,) = Seq2SeqPursuer(model, model).first_questions(CLAIM, 1)
-        assert question.text
-    except UnparseableOutput as error:
-        assert "no question" in str(error)
-
-
 def test_the_number_of_beams_reaches_the_decoder_and_the_stored_call(tmp_path) -> None:
     folder, decoded, stored = str(tiny_t5(tmp_path / "tiny", "Who wrote Emma?")), [], []
     models = Seq2Seq(folder), Seq2Seq(folder, beams=5)
@@ -134,27 +125,6 @@ LIST = '["Who wrote Emma?", "Where was she born?", "When was Emma published?"]'
 KNOWN = Claim(CLAIM.text, "Jane Doe", "2020-10-31")
 
 
-def test_all_questions_at_once_are_the_first_n_of_the_list() -> None:
-    pursuer = PromptedPursuer(playing(LIST))
-    assert [question.text for question in pursuer.first_questions(CLAIM, 2)] == [
-        "Who wrote Emma?",
-        "Where was she born?",
-    ]
-    assert len(pursuer.first_questions(CLAIM, 5)) == 3
-
-
-@pytest.mark.parametrize(
-    ("said", "step"),
-    [
-        ("[[True]]", Decide(True)),
-        ("[[False]]", Decide(False)),
-        ("Where was Jane Austen born?", Ask(Question("Where was Jane Austen born?"))),
-    ],
-)
-def test_a_step_is_a_decision_or_another_question(said: str, step: Ask | Decide) -> None:
-    assert PromptedPursuer(playing(said)).next_step(CLAIM, (AUTHOR,), ()) == step
-
-
 def test_the_step_prompt_lists_every_question_so_far() -> None:
     """Answers between marks, unanswered questions by their text, and failed hops without a question left out."""
     prompt = step_prompts(CLAIM, (AUTHOR, BIRTH), (IN_VAIN, hop(4, "", None)))[0]
@@ -195,18 +165,6 @@ def test_an_unusable_reply_is_retried_once_with_a_stricter_request(text: str) ->
     assert PromptedPursuer(model).next_step(CLAIM, (AUTHOR,), ()) == Decide(False)
     model = playing(text, LIST)
     assert PromptedParaphraser(model).paraphrase(CLAIM, Question("Who?"), 4)
-
-
-@pytest.mark.parametrize("text", [REFUSAL, ESSAY, "", "Unknown"])
-def test_a_model_that_never_asks_is_an_error(text: str) -> None:
-    model = playing(text)
-    with pytest.raises(UnparseableOutput):
-        PromptedPursuer(model).first_questions(CLAIM, 1)
-    assert len(model.prompts) == 2
-    with pytest.raises(UnparseableOutput):
-        PromptedPursuer(model).next_step(CLAIM, (AUTHOR,), ())
-    with pytest.raises(UnparseableOutput):
-        PromptedParaphraser(model).paraphrase(CLAIM, Question("Who?"), 4)
 
 
 def test_four_wordings_are_requested_without_the_claim_and_the_question_itself_is_dropped() -> None:

@@ -141,9 +141,7 @@ def test_the_source_web_sets_the_search_engine_that_is_set_up(given):
     [
         ("vital", {"answerer": "reciter-reader", "model": "big"}, "vital does not go with the answerer reciter-reader"),
         ("vital", {"search": "brave"}, "vital does not go with the search brave"),
-        ("vital", {"corpora": ["vital", "broken"]}, "vital does not go with the corpora vital, broken"),
         ("web", {"answerer": "retriever-reader"}, "web does not go with the answerer retriever-reader"),
-        ("web", {"search": "corpus"}, "web does not go with the search corpus"),
         ("web", {"corpora": ["vital"]}, "web does not go with the corpora vital"),
         ("broken", {}, "Broken is not available here. Its index is gone."),
         ("simple-wikipedia", {}, "Simple Wikipedia is not available here. It is not on this machine yet."),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import json
 from dataclasses import replace
 from functools import partial
@@ -64,7 +63,6 @@ def test_a_corpus_is_built_listed_and_removed(command, facts):
             "nowhere is not a built-in corpus; name the file or folder to build it from with --from.",
         ),
         (("build", "vital", "--from", "b"), "vital is built in and cannot be replaced; choose another name."),
-        (("build", "--from", "b"), "vital is built in and cannot be replaced; choose another name."),
         (("build", "../a", "--from", "b"), "A corpus's name has at most 64 small letters"),
         (("build", "a", "--from", "/nowhere"), "/nowhere is neither a file nor a folder."),
         (("remove", "nowhere"), "There is no corpus nowhere."),
@@ -91,15 +89,6 @@ def test_a_file_that_cannot_be_removed_is_one_line(command, settings):
     (folder_of(settings.instance, "facts") / MANIFEST).mkdir()
     done = command("remove", "facts", "--yes")
     assert done.exit_code == 1 and done.output.startswith("Error: ") and len(done.output.splitlines()) == 1
-
-
-def test_a_full_disk_is_one_line(command, monkeypatch):
-    def full(*_, **__):
-        raise OSError(errno.ENOSPC, "No space left on device", "corpora/vital")
-
-    monkeypatch.setattr(corpus, "prepare", full)
-    done = command("build")
-    assert (done.exit_code, done.output) == (1, "Error: No space left on device: corpora/vital\n")
 
 
 def test_an_unfinished_build_is_listed_with_how_to_complete_it(command, settings):

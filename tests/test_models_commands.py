@@ -123,7 +123,6 @@ def test_a_fetched_file_is_the_model_that_local_model_names(command, hub):
         ("hub:../../../etc/passwd.gguf", "names no GGUF file on the hub"),
         (f"hub:{MODELS}/other.gguf", f"has no file other.gguf. Fix it with: one that it has: {FILE}"),
         ("hub:someone/other/a.gguf", "could not be fetched"),
-        (f"hub:{MODELS}/README.md", "names no GGUF file on the hub"),
     ],
 )
 def test_a_file_that_the_hub_lacks_is_reported_in_one_sentence(command, hub, name, words):

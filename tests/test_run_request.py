@@ -6,7 +6,7 @@ import pytest
 
 from app.capabilities.options import Capabilities
 from app.domain.errors import InvalidInput
-from app.domain.model import Claim, LabelSet, RunOptions
+from app.domain.model import Claim, RunOptions
 from app.run_request import RunRequest, raw_options, resolve_options
 from tests.fakes import AWAY, scripted_container
 
@@ -26,18 +26,6 @@ def test_omitted_fields_come_from_the_settings(here):
 
 def test_choices_without_effect_are_removed_from_the_options(here):
     assert resolve_options({"model": "big", "search": "brave", "undated": False}, here) == resolve_options({}, here)
-
-
-@pytest.mark.parametrize(
-    ("raw", "labels"),
-    [
-        ({}, LabelSet.THREE),
-        ({"strategy": "evidence-pursuit", "preset": "paper", "model": "big"}, LabelSet.TWO),
-        ({"strategy": "evidence-pursuit", "preset": "paper", "model": "big", "labels": "four"}, LabelSet.FOUR),
-    ],
-)
-def test_omitted_labels_are_those_of_the_preset(here, raw, labels):
-    assert resolve_options(raw, here).labels is labels
 
 
 @pytest.mark.parametrize(("given", "of_the_site", "seed"), [({}, None, 42), ({}, 7, 7), ({"model_seed": 3}, 7, 3)])

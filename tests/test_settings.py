@@ -131,12 +131,6 @@ def test_a_damaged_stored_secret_is_not_used(tmp_path, content):
         Settings(instance=tmp_path).signing_key()
 
 
-def test_an_unreadable_secret_is_reported_in_one_line(tmp_path):
-    (tmp_path / "secret_key").mkdir()
-    with pytest.raises(SettingsError, match="can be neither read nor made"):
-        Settings(instance=tmp_path).signing_key()
-
-
 def test_an_env_file_that_is_not_text_ends_the_start_with_one_line(tmp_path):
     (tmp_path / ".env").write_bytes(b"PORT=\xff\xfe\n")
     with pytest.raises(SystemExit, match=r"\.env cannot be read"):

@@ -12,7 +12,7 @@ from app.backends.local import inference_queue
 from app.config.settings import Settings
 from app.container.container import MAX_PAGES_AT_ONCE, Container
 from app.domain.errors import CallFailed, InvalidInput
-from app.domain.model import Claim, HopStatus, Label, Page, Passage, RunOptions, SearchHit
+from app.domain.model import Claim, HopStatus, Page, Passage, RunOptions, SearchHit
 from app.text.claims import candidates
 from tests.one_claim import checked
 from tests.openai_server import OpenAIServer, play
@@ -54,13 +54,6 @@ def test_all_local_models_share_one_queue_with_the_configured_deadline(tmp_path)
     assert queue._call_seconds == 7 and container.components()
 
 
-def test_a_prompted_run_over_http_asks_recites_and_concludes(container):
-    report = checked(container, PROMPTED)
-    assert [hop.question.text for hop in report.context] == ["Who wrote Hamlet?", "Where was William Shakespeare born?"]
-    assert report.verdict.label is Label.SUPPORTED
-    assert {sentence.hops for sentence in report.verdict.rationale} >= {(1,), (2,)}
-
-
 def test_speculative_calls_change_only_the_number_of_calls_and_each_is_counted(tmp_path):
     reports = []
     for overlap in ("off", "all"):
@@ -87,7 +80,6 @@ def test_a_flan_t5_answers_from_memory_and_concludes_by_its_own_probabilities(co
     "options",
     [
         RunOptions(preset="prompted", answerer="flan-t5", model="flan-t5"),
-        RunOptions(preset="prompted+flan-t5", answerer="flan-t5", model="scripted"),
         RunOptions(preset="prompted+flan-t5", answerer="reciter-reader", model="scripted"),
         RunOptions(strategy="direct", model="flan-t5"),
         RunOptions(strategy="chain-of-thought", model="scripted"),
@@ -119,13 +111,7 @@ def test_unknown_options_never_become_a_strategy(container, options, field):
 
 def test_a_page_that_a_visitor_names_is_read_by_the_guarded_client(tmp_path):
     container = Container(Settings(instance=tmp_path))
-    for url in (
-        "http://127.0.0.1/",
-        "http://[::1]/",
-        "http://169.254.169.254/latest",
-        "file:///etc/passwd",
-        "https://",
-    ):
+    for url in ("http://127.0.0.1/", "file:///etc/passwd"):
         with pytest.raises(CallFailed):
             in_thread(container.page_at, url)
     with WebServer({"/": Sent(b"Hamlet is a play.", kind="text/plain")}) as site:

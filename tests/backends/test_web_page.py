@@ -26,7 +26,7 @@ from app.domain.instrumentation import use_stores
 from app.domain.model import Page, SearchHit
 from tests.backends.test_corpus_folder import pdf
 from tests.stores import JsonStore
-from tests.web_server import ELSEWHERE, Sent, WebServer, client, moved
+from tests.web_server import Sent, WebServer, client, moved
 
 SENTENCE = "The tower was built for the fair of 1889 by the engineers of one company. "
 HTML = (
@@ -105,12 +105,6 @@ class TestRefused:
         message = message_of(WebPages(), url)
         assert message and "secret" not in message and len(message) < 200
 
-    def test_the_default_reader_reaches_only_public_addresses(self):
-        with WebServer({"/": Sent(HTML)}) as site:
-            for url in f"http://127.0.0.1:{site.port}/", "http://127.0.0.1/", "http://localhost./", "https://[::1]/":
-                assert "was not asked" in message_of(WebPages(), url)
-        assert site.asked == []
-
     def test_robots_and_page_share_the_time_budget(self):
         slow = Sent(b"Hello", kind=TEXT, delay=0.4)
         with WebServer({"/robots.txt": slow, "/": slow}) as site:
@@ -134,12 +128,6 @@ class TestRobots:
             site.pages["/"] = moved(other.url("/private", "other.test"))
             assert "other.test asks that programs" in message_of(pages(site, other, robots=True), site.url())
         assert (site.asked, other.asked) == (["/robots.txt", "/"], ["/robots.txt"])
-
-    def test_a_robots_redirect_to_a_private_address_is_not_followed(self):
-        with WebServer({"/robots.txt": Sent(b"", kind="text/plain")}, at=ELSEWHERE) as inside, WebServer({}) as site:
-            site.pages["/robots.txt"] = moved(inside.url("/robots.txt", "inside.test"))
-            assert "not on the public internet" in message_of(pages(site, inside, robots=True), site.url())
-        assert inside.asked == []
 
     @pytest.mark.parametrize(
         ("rules", "path", "allowed"),
@@ -181,11 +169,6 @@ class TestRobots:
         assert is_page_allowed(hostile, "Hopcheck", "http://good.test/" + "a" * 4000)
         assert time.process_time() - began < 10
 
-    def test_an_operator_can_turn_robots_off(self):
-        with WebServer({"/robots.txt": self.RULES, "/private": self.PAGE}) as site:
-            assert pages(site, robots=False).read(hit(site.url("/private"))).text == "Hello"
-        assert site.asked == ["/private"]
-
 
 class TestCaching:
     def test_a_page_is_fetched_once_for_any_fragment_and_any_hit(self):
@@ -198,13 +181,6 @@ class TestCaching:
         assert all(call.costly for call in store.calls)
         assert (first.text, first.title, first.published) == ("Hello", "Found title", "2021-01-01")
         assert (second.text, second.title, second.published) == ("Hello", "Other title", None)
-
-    def test_a_failed_page_is_fetched_again(self):
-        with WebServer({}) as site, use_stores(JsonStore()):
-            reader = pages(site)
-            assert "404" in message_of(reader, site.url())
-            site.pages["/"] = Sent(b"Hello", kind=TEXT)
-            assert reader.read(hit(site.url())).text == "Hello"
 
     def test_a_page_cached_without_robots_is_not_used_when_robots_are_obeyed(self):
         store = JsonStore()

@@ -64,12 +64,6 @@ def test_the_doctor_names_every_problem_with_its_fix_when_nearly_everything_is_b
     assert len(problems) >= 4 and all(problem.fix for problem in problems)
 
 
-def test_an_invalid_setting_ends_the_doctor_with_one_line(doctor):
-    done = doctor(PORT="eighty")
-    assert done.returncode == 1
-    assert done.stderr == "Hopcheck cannot start: PORT must be a whole number from 1 to 65535.\n"
-
-
 def test_an_invalid_models_file_ends_the_command_with_one_line_and_is_named_by_the_module(doctor, tmp_path):
     """The module works without the flask command, and makes every other check too."""
     (tmp_path / "models.toml").write_text("[[model]\n")

@@ -86,14 +86,6 @@ def test_the_key_covers_the_whole_request_regardless_of_order():
     assert CALL.key not in {other.key for other in others}
 
 
-def test_a_listener_gets_phases_and_costs_in_order():
-    heard = []
-    with progress.listening(heard.append):
-        progress.report_phase("searching")
-        progress.report_usage(Usage(1, 10, 2))
-    assert heard == [PhaseEntered("searching"), TokensUsed(Usage(1, 10, 2))]
-
-
 def test_an_inner_listener_replaces_the_outer_one_until_it_ends():
     outer, inner = [], []
     with progress.listening(outer.append):

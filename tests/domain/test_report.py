@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import get_args
-
 import pytest
 
 from app.domain.events import (
@@ -186,8 +184,3 @@ def test_a_second_run_start_is_ignored():
 def test_a_log_that_does_not_begin_with_a_run_start_is_rejected(events):
     with pytest.raises(ValueError, match="run"):
         reduce_events(events)
-
-
-def test_every_kind_of_event_has_its_own_name():
-    kinds = [kind.__dataclass_fields__["kind"].default for kind in get_args(Event)]
-    assert len(set(kinds)) == len(kinds)

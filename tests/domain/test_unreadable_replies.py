@@ -9,9 +9,7 @@ from app.backends.llm.registry import ModelSettings
 from app.domain.errors import UnparseableOutput
 from app.domain.instrumentation import Call, cached_call, cached_if_readable, use_stores
 from app.domain.model import Claim, Hop, HopStatus, Question
-from app.modules.output_parsing import question_from
 from app.modules.prompted import FIRST_INSTRUCTIONS, INSTRUCTIONS_AFTER_FAILURE, PromptedQuestioner
-from app.modules.prompting import ask
 from tests.openai_server import OpenAIServer, Reply
 from tests.stores import JsonStore
 
@@ -21,27 +19,6 @@ NO_QUESTION = Hop(1, Question(""), status=HopStatus.FAILED)
 
 def model_at(server: OpenAIServer) -> OpenAIChat:
     return OpenAIChat(ModelSettings("gpt", "gpt", server.url, "key"), 10)
-
-
-def test_a_reply_that_can_be_read_is_stored_and_replayed():
-    store = JsonStore()
-    with OpenAIServer([Reply("Who wrote Hamlet?")]) as server, use_stores(store):
-        for _ in range(2):
-            assert ask(model_at(server), "Ask.", question_from, max_tokens=9) == Question("Who wrote Hamlet?")
-    assert len(server.asked) == len(store.replies) == 1
-
-
-def test_a_reply_that_cannot_be_read_is_not_stored_and_its_request_not_repeated():
-    store = JsonStore()
-    with OpenAIServer([Reply("I would rather not.")]) as server:
-        with use_stores(store):
-            for _ in range(2):
-                with pytest.raises(UnparseableOutput):
-                    ask(model_at(server), "Ask.", question_from, max_tokens=9)
-        assert len(server.asked) == 1 and not store.replies
-        with use_stores(store), pytest.raises(UnparseableOutput):  # another run
-            ask(model_at(server), "Ask.", question_from, max_tokens=9)
-    assert len(server.asked) == 2 and not store.replies
 
 
 def test_neither_of_two_unreadable_choices_is_stored():

@@ -62,13 +62,6 @@ def test_one_client_may_take_half_of_the_queue_and_others_the_rest(runs_with, ga
         runs.start(CLAIM, RunOptions(), "me", client="three")
 
 
-def test_simultaneous_starts_by_one_client_fill_exactly_half_of_the_queue(runs_with, gate, start):
-    runs = runs_with(scripted_container(gate=gate), workers=1, max_waiting=4)
-    assert starts(runs, "one", 1) == 1 and gate.reached.wait(LONG)
-    with ThreadPoolExecutor(8) as pool:
-        assert sum(pool.map(lambda _: starts(runs, "one", 1), range(8))) == 2
-
-
 def test_simultaneous_starts_never_exceed_the_queue_limit(runs_with, gate, start):
     servers = [runs_with(scripted_container(gate=gate), workers=1, max_waiting=3) for _ in range(2)]
     start(servers[0])

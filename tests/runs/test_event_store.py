@@ -194,17 +194,6 @@ def test_events_of_another_run_do_not_end_the_wait(log, lease, leases_with):
         assert [each.event for each in follower.result(timeout=LONG)] == [PhaseEntered("mine")]
 
 
-def test_a_waiting_follower_holds_no_database_connection(log, lease, sessions):
-    pool_of_connections = sessions.kw["bind"].pool
-    with ThreadPoolExecutor(1) as pool:
-        follower = pool.submit(log.follow, "run", 2, LONGER)
-        time.sleep(0.3)
-        assert not follower.done()
-        assert pool_of_connections.checkedout() == 0
-        log.append(lease, RunFailed("done"))
-        follower.result(timeout=LONG)
-
-
 def test_a_follower_misses_no_event_between_two_reads(log, lease):
     def write() -> None:
         for n in range(60):

@@ -122,6 +122,7 @@ def test_a_lease_can_be_stolen_until_its_run_has_ended(log, leases_with):
     mine.acquire("run")
     stolen = others.steal("run")
     assert stolen.epoch == 2
+    assert (others.free_runs(), leases_with().acquire("run")) == ((), None), "it waits for nobody else"
     log.append(stolen, RunFailed("ended by someone else"))
     assert others.steal("run") is None and others.steal("never") is None
 

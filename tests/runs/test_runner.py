@@ -6,7 +6,6 @@ import logging
 from collections.abc import Iterator
 from dataclasses import replace
 
-import pytest
 from sqlalchemy import text
 
 from app.domain.errors import ModelUnavailable
@@ -159,19 +158,11 @@ def test_the_log_has_one_line_per_hop_and_no_user_text(runs_with, caplog):
     ]
 
 
-@pytest.mark.parametrize(
-    "limits, reason",
-    [
-        (Limits(calls=3), Code.RUN_CALLS(amount=3)),
-        (Limits(tokens=30), Code.RUN_TOKENS(amount=30)),
-        (Limits(day_calls=3), Code.DAY_CALLS(amount=3)),
-    ],
-)
-def test_a_run_that_reaches_a_limit_concludes_with_its_finished_hops_and_the_reason(runs_with, limits, reason):
-    runs = runs_with(scripted_container(), limits=limits)
+def test_a_run_that_reaches_a_limit_concludes_with_its_finished_hops_and_the_reason(runs_with):
+    runs = runs_with(scripted_container(), limits=Limits(tokens=30))
     report = ended(runs, runs.start(CLAIM, RunOptions(), "me"))
     early = replace(TWO_HOPS.verdict, confidence=MAX_EARLY_CONFIDENCE)
-    assert (report.verdict, report.stopped_because) == (early, reason)
+    assert (report.verdict, report.stopped_because) == (early, Code.RUN_TOKENS(amount=30))
     assert [hop.status for hop in report.hops] == [HopStatus.KEPT], "the hop it was in is finished"
 
 

@@ -64,13 +64,6 @@ def test_exactly_one_of_simultaneous_stops_takes_effect(held):
     assert runs.report(run_id).report.problem == f"word {heard.index(True)}"
 
 
-def test_a_run_whose_lease_was_stolen_cannot_be_acquired(held, leases_with):
-    _, run_id, _ = held()
-    others = leases_with()
-    assert others.steal(run_id)
-    assert (others.free_runs(), leases_with().acquire(run_id)) == ((), None)
-
-
 def test_a_waiting_run_can_be_stopped_before_it_begins(held):
     runs, _, gate = held()
     waiting = [runs.start(CLAIM, RunOptions(), "me") for _ in range(2)]

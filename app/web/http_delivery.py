@@ -66,9 +66,14 @@ def cache_static_files(app: Flask) -> None:
     @app.url_defaults
     def add_version(endpoint: str, values: dict[str, Any]) -> None:
         if endpoint == "static" and "v" not in values and app.static_folder:
-            path = Path(app.static_folder) / values["filename"]
+            path = _file(app.static_folder, values["filename"])
             status = path.stat()
             values["v"] = _version(path, status.st_mtime_ns, status.st_size)
+
+
+@lru_cache
+def _file(folder: str, name: str) -> Path:
+    return Path(folder) / name
 
 
 @lru_cache

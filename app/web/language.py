@@ -110,7 +110,7 @@ def lower_first(text: str) -> str:
 
 def number(value: float, form: str = ",") -> str:
     """Format a number: "10,033"."""
-    return _FORMATTER.format_field(value, form)
+    return format(value, form) if language() == ENGLISH else _FORMATTER.format_field(value, form)
 
 
 def moment(at: datetime) -> str:

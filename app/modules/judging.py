@@ -21,9 +21,11 @@ def decision_probability(probabilities: Probabilities) -> float:
     return max(probabilities[Label.SUPPORTED], probabilities[Label.REFUTED])
 
 
-def answer_probability(model: TranscriptModel, question: str, answer: str, passage: Passage) -> float:
-    """Return the probability that the passage says that this is the answer. Propagates the model's errors."""
-    text = f"{question} {answer}"
+def truth(model: TranscriptModel, text: str, passage: Passage) -> float:
+    """Return the probability that the text, a claim or a question with its answer, is true by the passage alone.
+
+    Propagates the model's errors.
+    """
     prompt = before_second_reading(text, [(Source(passage.title, passage.text), text)])
     return model.probabilities(prompt, tuple(VERDICT_WORDS.values()))[0]
 

@@ -37,7 +37,6 @@ from app.modules import transcript as form
 from app.modules.calculation import Calculate, uncalculated
 from app.modules.judging import (
     Probabilities,
-    answer_probability,
     citation,
     closing,
     decision_probability,
@@ -48,6 +47,7 @@ from app.modules.judging import (
     quotations,
     quoted_sentence,
     spans_of,
+    truth,
 )
 from app.modules.remaining_claim import Reduce, unreduced
 from app.modules.transcript import Source, Step
@@ -173,7 +173,7 @@ class LocalReader:
             return Answer(text, citation(text, about, read), tuple(passages))
         text = self._completed(prompt, without=form.NOT_FOUND.split()[0])
         cited = citation(text, about, read) if text and normalised(text) != form.NOT_FOUND else None
-        if cited and answer_probability(self.model, question.text, text, cited.passage) >= MIN_OVERLOOKED:
+        if cited and truth(self.model, f"{question.text} {text}", cited.passage) >= MIN_OVERLOOKED:
             return Answer(text, cited, tuple(passages))
         return Answer(None, retrieved=tuple(passages))
 

@@ -10,15 +10,21 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from app.domain.model import Claim, Hop, HopStatus
+from app.domain.model import Claim, Hop, HopStatus, Passage
 from app.domain.ports import TranscriptModel
-from app.modules.judging import answer_probability, is_grounded
+from app.modules.judging import is_grounded, truth
 from app.modules.transcript import before_remaining
 from app.text.wording import normalised, stems
 
 MAX_TOKENS = 60
 MIN_ANSWER_PROBABILITY = 0.7
 """Least probability that the cited passage gives the answer; with a wrong one, the verdict is on another thing."""
+MIN_FOLLOWING_PROBABILITY = 0.05
+"""Least probability that the rewriting is true where claim and answer are.
+
+"Johannes Brahms was born in Hamburg." with the answer "Germany" does not make "Germany is a city in Hamburg."
+(research/notes/2026-11-29-rewritings-that-follow.md).
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +57,8 @@ class ClaimReducer:
         """Rewrite the claim with the answer of each kept hop, in their order, where its passage confirms it."""
         text, settled = claim.text, []
         for hop in hops:
-            if hop.status is HopStatus.KEPT and (found := self._rewritten(text, hop)) and self._is_confirmed(hop):
+            found = self._rewritten(text, hop) if hop.status is HopStatus.KEPT else None
+            if found and self._is_confirmed(hop) and self._follows(found, text, hop):
                 text = found
                 settled.append(hop)
         return Remaining(replace(claim, text=text), tuple(hop for hop in hops if hop not in settled), tuple(settled))
@@ -72,4 +79,8 @@ class ClaimReducer:
         if hop.answer is None or hop.answer.cited is None:
             return False
         passage = hop.answer.cited.passage
-        return answer_probability(self.judge, hop.question.text, hop.answer_text, passage) >= MIN_ANSWER_PROBABILITY
+        return truth(self.judge, f"{hop.question.text} {hop.answer_text}", passage) >= MIN_ANSWER_PROBABILITY
+
+    def _follows(self, found: str, claim: str, hop: Hop) -> bool:
+        known = Passage(f"{claim} {hop.question.text} {hop.answer_text}.", "Known", "")
+        return truth(self.judge, found, known) >= MIN_FOLLOWING_PROBABILITY

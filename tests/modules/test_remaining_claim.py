@@ -53,6 +53,15 @@ def test_a_rewriting_that_says_nothing_new_or_adds_a_name_leaves_the_claim_as_it
     assert (remaining.claim, remaining.hops, remaining.settled) == (CLAIM, (FIRST,), ())
 
 
+def test_a_rewriting_that_does_not_follow_from_claim_and_answer_leaves_the_claim_as_it_is():
+    brahms = Claim("Johannes Brahms was born in Hamburg.")
+    born = hop(1, "Where was Johannes Brahms born?", "Germany", Passage("Brahms was German.", "Brahms", "test"))
+    said = "Germany is a city in Hamburg."
+    judge = ScriptedModel(readings={f"Claim: {said}\nSource: Known": (0.03, 0.97, 0.0)}, otherwise=(0.9, 0.1, 0.0))
+    assert reducer(said)(brahms, (born,)).settled == (born,)
+    assert reducer(said, judge=judge)(brahms, (born,)).claim == brahms
+
+
 @pytest.mark.parametrize("said", ["Fewer than 565,039 people live in Kumasi.", "Kumasi covers more than 46,007 km2."])
 def test_a_comparison_keeps_the_amount_of_the_other_side(said):
     claim = Claim("Kumasi is larger than Antwerp, a city of many people.")

@@ -316,7 +316,9 @@ def test_over_standard_streams_what_is_no_message_is_refused_and_the_next_one_is
     command = [sys.executable, "-m", "flask", "--app", f'tests.scripted_app:make("{tmp_path}")', "mcp"]
     with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         print(*map(json.dumps, lines), sep="\n", file=process.stdin, flush=True)
-        initialized, *refused, answered = (json.loads(process.stdout.readline()) for _ in lines)
+        replies = [json.loads(process.stdout.readline()) for _ in lines]
+    # A refusal may overtake the reply to what came before it.
+    *refused, initialized, answered = sorted(replies, key=lambda reply: reply["id"] or 0)
     assert initialized["result"]["protocolVersion"] == client["protocolVersion"]
     assert [(each["id"], each["error"]["code"]) for each in refused] == [(None, -32600)] * 2
     assert answered == {"jsonrpc": "2.0", "id": 5, "result": {}}
